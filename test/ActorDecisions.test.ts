@@ -7,7 +7,7 @@ import { drivenActors } from "./support/DrivenActors.ts"
 const root = dirname(import.meta.dir)
 const untested = untestedBranches(root)
 
-/** A file with no more branches than this can be understood at a glance. */
+/** A file with at most this many branches can be understood at a glance. */
 const mostBranches = 3
 
 test("every file in actors/ that makes decisions is imported by a test, or listed with the test that drives it", () => {

@@ -9,14 +9,14 @@ const foldersIn = (path: string) =>
   readdirSync(join(root, path), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
 
 describe("Actor floors", () => {
-  test("the floors of actors/ match the list, with their folders", () => {
+  test("the floors of actors/ and their folders match the list", () => {
     expect(foldersIn("actors").toSorted()).toEqual(actorFloors.map(([name]) => name).toSorted())
     for (const [name, , folders] of actorFloors)
       expect(foldersIn(`actors/${name}`).toSorted()).toEqual(Object.keys(folders).toSorted())
     expect(imports.length).toBeGreaterThan(500)
   })
 
-  test("the floors of actors/ import only from themselves and from floors listed before them", () => {
+  test("each floor of actors/ imports only from itself and from floors earlier in the list", () => {
     expect(upwardImports(imports)).toEqual([])
   })
 

@@ -10,12 +10,12 @@ type Room = (typeof rooms)[number]
 
 const maxLines = 600
 const forbiddenNames = new Set(["utils", "util", "helpers", "helper", "common", "misc", "shared", "lib"])
-// Dictionaries are for lookup, not for reading from top to bottom.
+// Dictionaries are looked up, not read from top to bottom.
 const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") || path.endsWith("/Words.ts")
 
 /**
- * The library's files that use Bun, each with its counterpart for Node. The sandbox's system calls are made in a Bun process
- * started for that purpose. All other files run on both.
+ * The library's files that use Bun, each with a counterpart for Node. The sandbox makes its system calls in a Bun process started
+ * for that purpose. All other files run on both.
  */
 const bunPorts = [
   "actors/access/account/PasswordHashing.ts",
@@ -26,7 +26,7 @@ const bunPorts = [
   "src/http/BunServer.ts",
   "src/http/HttpListener.ts"
 ]
-/** Code outside the library: the compiled binary, and everything that a checkout or a build runs beforehand. */
+/** Code outside the library: the compiled binary, and the programs of a checkout or a build that run before it. */
 const ofBunAlone = [
   "runner/scan/EmbeddedHclWorker.ts",
   "src/BinaryMain.ts",
@@ -66,7 +66,7 @@ const imports = files.flatMap((file) =>
 )
 
 describe("Code rooms", () => {
-  test("the architecture check finds the source files", () => {
+  test("the architecture check finds source files", () => {
     expect(files.length).toBeGreaterThan(200)
     expect(imports.length).toBeGreaterThan(1000)
   })
@@ -79,7 +79,7 @@ describe("Code rooms", () => {
     expect(wrong.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  /** The files that an entry point loads, directly or indirectly. */
+  /** Returns the files that an entry point loads, directly or indirectly. */
   const loadedBy = (entry: string): ReadonlySet<string> => {
     const reached = new Set<string>()
     const visit = (path: string): void => {
@@ -93,7 +93,7 @@ describe("Code rooms", () => {
     return reached
   }
 
-  test("user commands and scripts load the client and nothing from the service", () => {
+  test("client commands and scripts load the client, and no code of the service", () => {
     const reached = loadedBy("src/ClientMain.ts")
     expect(reached.size).toBeGreaterThan(100)
     const pureViews = /^src\/dashboard\/(?:value-difference\/|screens\/run\/PlanDiff\.ts|api\/Types\.ts)/
@@ -116,12 +116,12 @@ describe("Code rooms", () => {
     expect(foreign.map(({ path }) => path).toSorted()).toEqual([...bunPorts, ...ofBunAlone].toSorted())
   })
 
-  test("the library imports the platform's modules individually, because importing all loads a Redis client", () => {
+  test("the library imports the platform's modules individually, because the package's index loads a Redis client", () => {
     const all = imports.filter(({ specifier }) => specifier === "@effect/platform-node")
     expect(all.map(({ file }) => file.path)).toEqual([])
   })
 
-  test("an agent loads the runner, and nothing from the database, the actors or the HTTP server", () => {
+  test("an agent loads the runner, but no code of the database, the actors or the HTTP server", () => {
     for (const entry of ["src/AgentMain.ts", "src/AgentBinaryMain.ts"]) {
       const reached = loadedBy(entry)
       expect([...reached].filter((path) => path.startsWith("runner/")).length).toBeGreaterThan(50)
@@ -177,7 +177,7 @@ describe("Code rooms", () => {
     expect(importCycles(within)).toEqual([])
   })
 
-  test("the check detects an import cycle, whether long or within a single file", () => {
+  test("the check detects long import cycles, and files that import themselves", () => {
     const arrows = (text: string) =>
       text.split(" ").map((arrow) => ({ file: arrow.charAt(0), target: arrow.charAt(1) }))
     expect(importCycles(arrows("ab bc ad dc"))).toEqual([])
@@ -192,7 +192,7 @@ describe("Code rooms", () => {
     expect(bare.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("no folder or file is for miscellaneous code", () => {
+  test("no folder or file has a catch-all name such as utils or helpers", () => {
     const drawers = files.filter(
       ({ path }) =>
         !isDictionary(path) &&
@@ -201,7 +201,7 @@ describe("Code rooms", () => {
     expect(drawers.map(({ path }) => path)).toEqual([])
   })
 
-  test(`files have at most ${maxLines} lines, and are short enough to read`, () => {
+  test(`files have at most ${maxLines} lines`, () => {
     const long = files
       .filter(({ path }) => !isDictionary(path))
       .map(({ path, text }) => ({ path, lines: text.split("\n").length }))
@@ -209,7 +209,7 @@ describe("Code rooms", () => {
     expect(long).toEqual([])
   })
 
-  test("folders have kebab-case names, and files have the names of their exports", () => {
+  test("folders have kebab-case names, and files are named after their exports", () => {
     const odd = files
       .map(({ path }) => relative(root, join(root, path)).split("/"))
       .filter((parts) => {

@@ -70,7 +70,7 @@ const attacks = new Set(
   [...read("docs/builders/attack-walk.md").matchAll(/^\| ([A-Z]{1,2}\d{0,2}) \|/gm)].map(([, id]) => id)
 )
 
-/** The rules in a section, from its numbered list or its prose: `(1) ... (2) ...`. */
+/** Returns true if a section has a rule, in a numbered list or in prose: `(1) ... (2) ...`. */
 const hasRule = (body: string, rule: string) =>
   new RegExp(`^${rule}\\. `, "m").test(body) || body.includes(`(${rule}) `)
 
@@ -105,7 +105,7 @@ const citationsIn = (path: string): ReadonlyArray<Citation> => {
   ]
 }
 
-/** Older spellings and other documents, which nothing in the tree resolves. */
+/** Older spellings and other documents, which do not resolve to a file in the tree. */
 const unresolvable =
   /\(spec: (?!Sandbox)[A-Z]|\bgaps(?:\.md)?,? section|(?<!")\b[Dd]esign section \d|\bdesign card\b|\bspec\.md\b/
 

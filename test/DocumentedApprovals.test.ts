@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** A command that contacts the server when the line runs. */
+/** A command that contacts the server. */
 const asks = /\$\([^)]*\b(?:svc|api|curl|fetch)\b/
 
-/** The reason why a line approves a plan that nobody read; `undefined` if the line does not. */
+/** The reason why a line approves an unread plan; `undefined` if it approves none. */
 const blindness = (line: string): string | undefined => {
   if (/\b(?:svc approve|\/approve)\b/.test(line) && asks.test(line)) {
     return "takes the digest at the moment of the approval"
@@ -16,7 +16,7 @@ const blindness = (line: string): string | undefined => {
 }
 
 describe("Documented approvals", () => {
-  test("a documented approval takes Run id and digest from the plan that it read", async () => {
+  test("documented approvals use the Run id and digest of a plan that an earlier command read", async () => {
     const blind: Array<string> = []
     const places = ["*.md", "docs/**/*.md", "examples/**/*", "src/**/*.ts", "src/**/*.tsx"]
     const documents = places.flatMap((place) => [...new Bun.Glob(place).scanSync({ cwd: root })])
@@ -32,7 +32,7 @@ describe("Documented approvals", () => {
     expect(blind).toEqual([])
   })
 
-  test("approving a plan that nobody read is detected in every form that earlier documentation used", () => {
+  test("the check detects every form of approving an unread plan that earlier documentation used", () => {
     const forms = [
       'svc approve network --digest "$(svc run get network --json | jq -r .run.planDigest)"',
       'api "$SVC/api/v1/runs/$RUN/approve" -d "{\\"planDigest\\": \\"$(curl -s $SVC/api/v1/runs/$RUN | jq -r .run.planDigest)\\"}"',

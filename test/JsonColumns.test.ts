@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 
 const root = dirname(import.meta.dir)
 
-/** Files in `actors/` that produce JSON without a column's codec, with the purpose. */
+/** Files in `actors/` that produce JSON without a column's codec, with the reason. */
 const otherJson: Readonly<Record<string, string>> = {
   "actors/running/agent/JobSecrets.ts": "a job, sealed",
   "actors/base/audit/AuditLink.ts": "what a digest is made of",
@@ -50,7 +50,7 @@ test("JSON columns are written by their model's codec", () => {
   expect(callsIn("stringify")).toEqual(Object.keys(otherJson).toSorted())
 })
 
-test("no JSON is read without a schema", () => {
-  // The reader derived from a schema.
+test("every read of JSON uses a schema", () => {
+  // A reader derived from a schema.
   expect(callsIn("parse")).toEqual(["actors/base/database/StoredRecord.ts"])
 })

@@ -5,8 +5,8 @@ import { dirname, join, normalize, relative } from "node:path"
 const room = join(dirname(import.meta.dir), "src")
 
 /**
- * The folders of `src` and the files directly in it, lowest first, each with its purpose. A file imports only from its own folder
- * and from entries listed before it.
+ * The folders of `src` and its top-level files, lowest first, each with its purpose. A file imports only from its own folder and
+ * from entries listed before it.
  */
 const order: ReadonlyArray<readonly [name: string, purpose: string]> = [
   ["Version.ts", "the version of this release"],
@@ -35,7 +35,7 @@ const order: ReadonlyArray<readonly [name: string, purpose: string]> = [
 
 const names = order.map(([name]) => name)
 
-/** The entry of a file. Programs and `index.ts` are directly in `src`, unlisted, and may import everything. */
+/** Returns the entry that contains a file. Programs and `index.ts` in `src` have no entry and may import every folder. */
 const entryOf = (path: string): string => path.split("/")[0] ?? ""
 const heightOf = (path: string): number => {
   const height = names.indexOf(entryOf(path))

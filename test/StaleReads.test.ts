@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { forEachSource } from "./support/ParsedSources.ts"
 import { type StaleRead, staleReads } from "./support/StaleReads.ts"
 
-/** Code inside a service, and the pattern that the check finds in it; `undefined` for none. */
+/** Code inside a service, and the pattern that the check must find in it; `undefined` if it must find none. */
 const examples: ReadonlyArray<readonly [string, StaleRead["shape"] | undefined, string]> = [
   [
     "a line is added to a batch that is taken while the time is read",
@@ -209,12 +209,12 @@ describe("Stale reads", () => {
   }
 })
 
-test("no code of the product touches shared state across a yield", async () => {
+test("no code of the product writes shared state that it read before a yield", async () => {
   const stale: Array<string> = []
   const files = await forEachSource(dirname(import.meta.dir), ["schema", "runner", "actors", "src"], (file, source) => {
     for (const { line, shape } of staleReads(source)) stale.push(`${file}:${line} ${shape}`)
   })
   expect(files).toBeGreaterThan(1000)
-  // If a place fails here: yield first, then read and write shared state, without a yield in between.
+  // If this fails: yield first, and then read and write the shared state without a yield in between.
   expect(stale).toEqual([])
 }, 60_000)

@@ -1,5 +1,5 @@
 // `npm run test:agents [-- --short [--share K]] [-- --only TEXT]`: runs a real server, real agents and the real tool, and injects
-// every fault between them. After each fault, checks the guarantees against the provider's own count, the states and every
+// every fault between them. After each fault, compares the guarantees with the provider's own count, the states and every
 // captured byte. Exits with 1 if a guarantee was broken.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Duration, Effect, FileSystem, Option, Runtime, Schema } from "effect"
@@ -19,10 +19,10 @@ class AgentsFailed extends Schema.TaggedError<AgentsFailed>()("AgentsFailed", { 
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** The number of shares, of which the short form runs one. */
+/** The number of shares. The short form runs one share. */
 const togetherShares = 7
 const killShares = 14
-/** How many cases share a server. */
+/** Maximum number of cases per server. */
 const laneLength = 10
 const longestLaneCase = Duration.minutes(2)
 const longestWorldCase = Duration.minutes(60)
@@ -61,7 +61,7 @@ const judged = <R>(name: string, longest: Duration.Duration, run: Effect.Effect<
     return result._tag === "Success"
   })
 
-/** Runs several cases on one server. The verdict on the server counts as one more case. */
+/** Runs several cases on one server. The verdict on the server is an additional case. */
 const laneJob = (cases: ReadonlyArray<LaneCase>, server: string) => (folder: string, number: number) =>
   Effect.gen(function* () {
     const world = yield* agentWorld({ folder, server })
@@ -83,7 +83,7 @@ const worldJob =
   (folder: string) =>
     Effect.map(judged(name, longestWorldCase, Effect.scoped(run({ folder, ...programs }))), (passed) => [passed])
 
-/** Cases in which one side is from another release. */
+/** Cases in which the server or the agent is from another release. */
 const mixedJobs = (own: string, other: string): ReadonlyArray<Job> =>
   shortWorldCases.flatMap(({ name, run }) => [
     worldJob({ name: `agent of another release: ${name}`, run }, { server: own, agent: other }),

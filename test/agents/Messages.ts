@@ -15,7 +15,7 @@ type Message = RpcGroup.Rpcs<typeof AgentProtocol>["_tag"]
 type Fetched = "snapshot" | "build" | "state" | "plan_file"
 export type Said = Message | `GET ${Fetched}` | `PUT ${Exclude<BlobKind, "snapshot">}`
 
-/** Every message and transfer, with the occasion on which a fault hits it. A missing message does not compile. */
+/** Every message and transfer, with the occasion on which a fault interrupts it. A missing message does not compile. */
 export const occasions: Readonly<Record<Said, Occasion>> = {
   Enrol: "begin",
   Challenge: "begin",
@@ -40,7 +40,7 @@ export const occasions: Readonly<Record<Said, Occasion>> = {
   "PUT left_over": "handIn"
 }
 
-/** Files that are sent within messages if both sides support it. */
+/** Files that are sent within messages if both the server and the agent support it. */
 const carried: ReadonlySet<Said> = new Set([
   "GET state",
   "GET plan_file",
@@ -49,7 +49,7 @@ const carried: ReadonlySet<Said> = new Set([
   "PUT outcome"
 ] satisfies ReadonlyArray<Said>)
 
-/** Returns true if the message is sent only when one side is from the previous release. */
+/** Returns true if the message is sent only when the server or the agent is from the previous release. */
 export const isOfBefore = (message: Said): boolean => carried.has(message)
 
 const isSaid = (name: string): name is Said => Object.hasOwn(occasions, name)

@@ -2,7 +2,7 @@ import { Console, Effect, Schedule } from "effect"
 import { percentile } from "../bench/support/Figures.ts"
 import type { Answer, Target } from "./Target.ts"
 
-/** One attack on a running server. `run` returns the number of attempts, and fails if one of them succeeded. */
+/** An attack on a running server. `run` returns the number of attempts, and fails if an attempt succeeded. */
 export interface Attack {
   readonly name: string
   /** `isShort` makes as few attempts as can still reveal a fault. */
@@ -15,7 +15,7 @@ const longestBlock = 250
 const mostMemory = 2
 const often = Schedule.spaced("250 millis")
 const longPatience = 60
-/** The short form records the memory of each attack, and waits for it to shrink only after the last. */
+/** The short form records the memory of each attack, but waits for it to shrink only after the last attack. */
 const shortPatience = 1
 
 export interface Idle {
@@ -38,7 +38,7 @@ export const idleOf = Effect.fnUntraced(function* (target: Target, seconds: numb
   return idle
 })
 
-/** Waits until resident memory is below the limit or the time is over, and returns it as a multiple of the idle size. */
+/** Waits until resident memory is below the limit or the time is over. Returns the memory as a multiple of its idle size. */
 const memoryWithin = Effect.fnUntraced(function* (target: Target, idle: Idle, seconds: number) {
   const memory = Effect.map(target.resident, (resident) => resident / idle.resident)
   yield* Effect.repeat(memory, {
@@ -69,7 +69,7 @@ export const measured = Effect.fnUntraced(function* (target: Target, idle: Idle,
   const since = yield* target.now
   const result = yield* Effect.result(attack.run(target, isShort))
   const ended = yield* target.now
-  // A block counts only at the thread's next turn, and the bystander's last responses are still in transit.
+  // The server reports a block only at the thread's next turn, and the bystander's last responses are in transit.
   yield* Effect.sleep("300 millis")
   const blocked = yield* target.blocked
   const answers = target.answersSince(since)

@@ -1,5 +1,5 @@
-// An ordinary member in a separate process, so that the attacker's work is not measured as the server's. For each response,
-// prints its due time, its duration in milliseconds and its status.
+// An ordinary member in a separate process, so that its work is not measured as the server's. Prints for each response its due
+// time, its duration in milliseconds and its status.
 import { setInterval } from "node:timers"
 
 const [url = "", workspaceId = "", sourceId = "", token = ""] = process.argv.slice(2)
@@ -14,7 +14,7 @@ const reads = [
   `/api/v1/workspaces/${workspaceId}/capsules`
 ]
 
-/** Sends each request without waiting for earlier ones, so that every delay counts in full. */
+/** Sends each request without waiting for earlier responses, so that the full delay of each request is measured. */
 const ask = async (path: string, init: RequestInit) => {
   const due = performance.timeOrigin + performance.now()
   let status = 0

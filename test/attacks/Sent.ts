@@ -4,7 +4,7 @@ import { Effect } from "effect"
 
 let from = 0
 /**
- * Uses a new client address for each request, as if reported by the trusted proxy, so that limits per address do not stop the
+ * Uses a new client address for each request, as if the trusted proxy had reported it, so that limits per address do not stop the
  * attack.
  */
 export const fromAnywhere = () => {
@@ -16,7 +16,7 @@ export const fromAnywhere = () => {
 export const sent = (url: string, init: RequestInit) =>
   Effect.promise(async () => {
     try {
-      // Never reuses a connection, because the next request could begin in the middle of a body that was refused early.
+      // Never reuses a connection, because the server would read the rest of an early refused body as the next request.
       const answer = await fetch(url, { ...init, headers: { connection: "close", ...fromAnywhere(), ...init.headers } })
       await answer.arrayBuffer()
       return answer.status
@@ -33,7 +33,8 @@ export const flood = (count: number, atOnce: number, one: (index: number) => Eff
   )
 
 /**
- * Opens connections that send a head, and then one byte of the body every 100 ms for this many seconds, and finally cuts them.
+ * Opens connections that send a head and then one byte of the body every 100 ms for this many seconds. Finally cuts the
+ * connections.
  */
 export const trickled = ({
   url,

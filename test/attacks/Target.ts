@@ -22,7 +22,7 @@ export interface Answer {
 
 const password = "a password of the bystander"
 
-/** A subject who does not own the installation and is not in its Workspace at first. */
+/** A subject who is not the owner and initially not a member of the Workspace. */
 const member = Effect.fnUntraced(function* (
   product: Effect.Success<ReturnType<typeof startProduct>>,
   operator: (stdin: string, ...args: ReadonlyArray<string>) => Effect.Effect<string, unknown, never>
@@ -60,7 +60,7 @@ const member = Effect.fnUntraced(function* (
 
 /**
  * A real server with an agent that holds a Run, a Source with a webhook, and a bystander: a member who reads fifty times and
- * writes once a second. The server trusts this machine to report client addresses, so that an attack can come from many.
+ * writes once a second. The server trusts client addresses that this machine reports, so that an attack can use many addresses.
  */
 export const startTarget = Effect.fn("startTarget")(function* (program: string) {
   const files = yield* FileSystem.FileSystem
@@ -142,7 +142,7 @@ export const startTarget = Effect.fn("startTarget")(function* (program: string) 
     hasPriority,
     /** Returns the bystander's responses to requests that were due since then. */
     answersSince: (due: number) => answers.filter((answer) => answer.due >= due),
-    /** Returns how long the server's main thread was blocked at most since the previous call, in milliseconds. */
+    /** Returns the longest time, in milliseconds, for which the server's main thread was blocked since the previous call. */
     blocked: Effect.map(gauges, (text) => 1000 * Number(/^svc_main_thread_blocked_seconds (\S+)$/m.exec(text)?.[1])),
     resident: Effect.sync(
       () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${product.pid}/status`, "latin1"))?.[1]) / 1024

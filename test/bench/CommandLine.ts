@@ -7,7 +7,7 @@ import { startProduct } from "./support/Product.ts"
 const rounds = 9
 const root = fileURLToPath(new URL("../../", import.meta.url))
 
-/** Runs a program to a successful end, and returns the CPU time of all its threads in milliseconds. */
+/** Runs a program that must succeed, and returns the CPU time of all its threads in milliseconds. */
 const used = (command: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
   Effect.promise(async () => {
     const child = Bun.spawn([...command], { env, stdout: "ignore", stderr: "inherit" })
@@ -16,7 +16,7 @@ const used = (command: ReadonlyArray<string>, env: Readonly<Record<string, strin
     return Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) / 1000
   })
 
-/** The cost of a client's shortest command, in the binary and in the npm package. */
+/** Measures the cost of a client's shortest command, in the binary and in the npm package. */
 export const commandLine = (binary: string) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem

@@ -8,16 +8,16 @@ import { startProduct } from "./support/Product.ts"
 const sizes = [10, 1000, 10_000] as const
 const rounds = 3
 const shape = { connections: 8, requests: 600 }
-// Together, these stay below the limit on changes per person per minute.
+// The total of these changes is below the limit on changes per person per minute.
 const commands = 40
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** Writes a number as six letters, because ids contain no digits. */
+/** Encodes a number as six letters, because ids contain no digits. */
 const letters = (index: number): string =>
   [5, 4, 3, 2, 1, 0].map((place) => String.fromCharCode(97 + (Math.floor(index / 26 ** place) % 26))).join("")
 
-/** Copies rows under other names, as many installs would have created them. */
+/** Copies rows under new names, with the result of that many installs. */
 const multiply = (database: DatabaseSync, id: string, from: number, to: number) => {
   const row: Columns = { ...(database.prepare("SELECT * FROM capsules WHERE id = ?").get(id) as Columns) }
   const names = Object.keys(row)
@@ -86,7 +86,7 @@ export const growth = (binary: string) =>
     })
     const measures = [
       ["read of a Capsule", get(`/api/v1/capsules/${capsuleId}`)],
-      // Reads only rows that exist at every size, because a page with more Capsules takes longer at any size.
+      // Reads only rows that exist at every size, because a page with more Capsules takes longer regardless of the size.
       ["list of 10 Capsules", get(`/api/v1/workspaces/${product.workspaceId}/capsules?limit=10`)],
       ["list of 20 Runs", get(`/api/v1/workspaces/${product.workspaceId}/runs?limit=20`)],
       ["command on a Capsule", rename]

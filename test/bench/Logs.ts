@@ -8,9 +8,9 @@ import { startProduct } from "./support/Product.ts"
 const million = 1_000_000
 const timedLines = 300
 const quietCommands = 60
-// Spaced far enough apart to stay below an account's limit on changes per minute.
+// The interval between changes stays below an account's limit per minute.
 const commandEvery = "150 millis"
-// After this time, the parser's thread that the Run's scan started has exited, however quickly the lines were processed.
+// After this time, the parser's thread that the Run's scan started has exited, however fast the lines were processed.
 const settle = "10 seconds"
 
 const Frame = Schema.fromJsonString(
@@ -21,7 +21,7 @@ const decodeWorkspaceId = Schema.decodeEffect(WorkspaceId)
 
 type Product = Effect.Success<ReturnType<typeof startProduct>>
 
-/** A tool whose plan prints the given text and then fails. It leaves everything else to the real tool. */
+/** A tool whose plan prints the given text and then fails. It passes all other commands to the real tool. */
 const talkingTool = Effect.fnUntraced(function* (folder: string, tool: string, name: string, plan: string) {
   const files = yield* FileSystem.FileSystem
   const path = `${folder}/${name}`
@@ -59,7 +59,7 @@ export const pacedTool = (folder: string, tool: string) =>
     `i=0; while [ $i -lt ${timedLines} ]; do echo "printed at $(date +%s%N)"; i=$((i+1)); sleep 0.01; done`
   )
 
-/** Returns the milliseconds from the time in a printed line until a subscriber has the line. */
+/** Returns the milliseconds between the time in a printed line and the arrival of that line at a subscriber. */
 export const delaysOf = Effect.fn("delaysOf")(function* (product: Product, runId: string) {
   const delays: Array<number> = []
   const done = yield* Deferred.make<void>()
@@ -151,7 +151,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   return {
     slowdown: median(during) / median([...before, ...after]),
     worst: percentile(during, 0.99),
-    // Lines produce garbage that is collected later, so only memory that stays in use counts.
+    // Lines produce garbage that is collected later, so the measurement includes only memory that is still in use.
     growth: (yield* megabytes(product.pid)) - held,
     peak: Math.max(...memory),
     seconds,

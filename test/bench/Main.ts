@@ -44,7 +44,7 @@ const groups = (binary: string) => ({
   manifests
 })
 
-/** No group has this name. */
+/** The requested group does not exist. */
 class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { message: Schema.String }) {}
 
 const { values } = parseArgs({
@@ -58,7 +58,7 @@ const printLoad = Effect.suspend(() =>
   Console.log(`${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} cores in the last minute`)
 )
 
-/** A group that fails or hangs does not take time from the others. */
+/** Each group has a separate time limit, so a group that fails or hangs does not delay the next group. */
 const longestPart = Duration.minutes(8)
 
 const printPart = ({ figures, name }: Parts[number]) =>

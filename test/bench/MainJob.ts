@@ -10,7 +10,7 @@ import { provider, providerModule, selfContainedMirror } from "./support/Provide
 const rounds = 9
 const installs = 5
 
-/** How long init, plan, show and apply take by hand, in milliseconds. */
+/** Durations of init, plan, show and apply by hand, in milliseconds. */
 const byHand = Effect.fn("byHand")(function* (
   tool: string,
   text: string,
@@ -72,7 +72,7 @@ const compared = Effect.fn("compared")(function* (request: {
   } as const
 })
 
-/** Measures a module that needs only the tool, and what an install costs beyond Git, scan and tool. */
+/** Measures a module that needs only the tool, and the overhead of an install beyond Git, scan and tool. */
 const withoutProvider = Effect.fn("withoutProvider")(function* (binary: string, tool: string) {
   const small = yield* repositoryOf({ "main.tf": module })
   const large = yield* repositoryOf({ "main.tf": module, ...manyFiles(99) })
@@ -105,7 +105,7 @@ const withoutProvider = Effect.fn("withoutProvider")(function* (binary: string, 
   return figures
 }, Effect.scoped)
 
-/** A module with a provider. Both sides install its plugin from a mirror. */
+/** A module with a provider. Both svc and the bare tool install its plugin from a mirror. */
 const withProvider = Effect.fn("withProvider")(function* (binary: string, tool: string) {
   const mirror = yield* selfContainedMirror
   const repository = yield* repositoryOf({ "main.tf": providerModule })
@@ -131,9 +131,7 @@ const withProvider = Effect.fn("withProvider")(function* (binary: string, tool: 
   return figure
 }, Effect.scoped)
 
-/**
- * Compares plan and apply through the product with the bare tool, and measures what an install costs beyond Git, scan and tool.
- */
+/** Compares plan and apply in svc with the bare tool, and measures the overhead of an install beyond Git, scan and tool. */
 export const mainJob = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const [ratio, ...rest] = yield* withoutProvider(binary, tool)

@@ -7,14 +7,14 @@ const rounds = 21
 const documentBytes = 131_072
 const encoder = new TextEncoder()
 
-/** The manifest does not match its figure's description. */
+/** A manifest does not have the properties that its figure describes. */
 class WrongVerdict extends Schema.TaggedError<WrongVerdict>()("WrongVerdict", { message: Schema.String }) {}
 
 const inputsOf = (count: number, more: JsonObject = {}): JsonObject => ({
   inputs: Array.from({ length: count }, (_, index) => userInput(`variable_${index}`, { type: "string", ...more }))
 })
 
-/** A manifest with as many modules as fit, each with `perModule` inputs, and a module that uses every field. */
+/** A manifest with the maximum number of modules, each with `perModule` inputs, and a module that uses every field. */
 const documentOf = (perModule: number, more: JsonObject = {}): JsonObject => {
   const modules: Record<string, Schema.Json> = { ".": fullModule }
   const whole = (): JsonObject => ({ apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } })
@@ -41,7 +41,7 @@ const repeated = (part: string, ending = ""): Uint8Array =>
 
 const manyStrings = (text: string) => repeated(`"${text}",`, '""]').fill("[".charCodeAt(0), 0, 1)
 
-/** Rejected documents, each expensive in a different way. */
+/** Rejected documents, each expensive to reject for a different reason. */
 const hostile: Readonly<Record<string, Uint8Array>> = {
   "deep nesting": repeated("["),
   "many small values": filled(`[${"0,".repeat(documentBytes / 2 - 2)}0]`),
@@ -68,7 +68,10 @@ const millisOf = Effect.fnUntraced(function* (bytes: Uint8Array, accepted: boole
   return { millis: median(times), processor: ((yield* processorMillis) - before) / rounds }
 })
 
-/** Measures parsing and validating the largest possible manifest, and rejecting the most expensive manifests of that size. */
+/**
+ * Measures how long svc takes to parse and validate the largest possible manifest, and to reject the most expensive manifests of
+ * that size.
+ */
 export const manifests = Effect.gen(function* () {
   const maximal = yield* millisOf(filled(JSON.stringify(documentOf(43))), true, "the maximal manifest")
   const refused: Array<{ readonly name: string; readonly millis: number; readonly processor: number }> = []

@@ -9,10 +9,10 @@ import { threadTimes } from "./support/ThreadTimes.ts"
 
 const rounds = 5
 const connections = 10
-// The warm-up is longer than the measurement, because much of the first responses' time is spent compiling.
+// The warm-up is longer than the measurement, because compiling takes much of the time of the first responses.
 const loadSeconds = 0.2
 const warmUpSeconds = 0.6
-// On a busy machine, that time may be too short to compile the code, so count responses too.
+// On a busy machine that time may be too short to compile the code, so the warm-up also requires a number of responses.
 const fewestToWarm = 500
 const fewest = 60
 /** The limit for p99 as a multiple of p50. */
@@ -25,7 +25,7 @@ const tailOf = (millis: ReadonlyArray<number>) => percentile(millis, 0.99) / med
 interface Measured {
   readonly route: ReadRoute
   readonly perSecond: number
-  /** As a ratio to the comparison: the discovery document, or a bare server with the same rows. */
+  /** The ratio to the comparison: the discovery document, or a bare server with the same rows. */
   readonly ratio: number
   /** The server's CPU time per request. */
   readonly processorMillis: number
@@ -37,7 +37,7 @@ interface Measured {
   readonly waited: number
 }
 
-// Routes that return much more than a record or a list, and have separate targets.
+// Routes that return far more than a record or a list, and have separate targets.
 const whole: ReadonlySet<string> = new Set(["dashboard.overview", "sources.installModules"])
 
 const bareServer = Effect.fnUntraced(function* (dataDir: string) {
@@ -128,7 +128,7 @@ const slowest = (name: string, of: ReadonlyArray<Measured>): Figure => {
   }
 }
 
-/** Every GET route in the API, each compared with its upper bound. */
+/** Every GET route in the API, each compared with an upper bound. */
 export const reads = (binary: string) =>
   Effect.gen(function* () {
     const world = yield* readWorld([binary])

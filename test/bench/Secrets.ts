@@ -3,7 +3,7 @@ import { type Figure, percentile } from "./support/Figures.ts"
 import { repositoryOf } from "./support/Modules.ts"
 import { startProduct } from "./support/Product.ts"
 
-/** Close to the maximum number of secrets that one Run may hide and one request may carry. */
+/** Close to the maximum number of secrets that a Run may hide and a request may contain. */
 const count = 2_400
 const length = 400
 

@@ -11,13 +11,13 @@ const post = (url: string, body: unknown, from: number) =>
     fetch(url, {
       method: "POST",
       signal,
-      // Each client has its own address, as reported by the trusted proxy, so that the limit per address does not apply.
+      // Each client has a different address, reported by the trusted proxy, so that the limit per address does not apply.
       headers: { "content-type": "application/json", "x-forwarded-for": `198.51.${from >> 8}.${from & 255}` },
       body: JSON.stringify(body)
     }).then((response) => response.status)
   )
 
-/** Measures reads while many clients try passwords: hashing must not slow them down. */
+/** Measures reads while many clients try passwords, because password hashing must not slow down reads. */
 export const signInStorm = Effect.gen(function* () {
   const product = yield* startProduct(["--trusted-proxies", "127.0.0.1"])
   const read = Effect.gen(function* () {

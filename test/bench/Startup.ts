@@ -14,13 +14,13 @@ const processorTime = Effect.fnUntraced(function* (pid: number) {
   return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick
 })
 
-/** Measures a first startup until the issuer has its keys. The service responds while they are generated. */
+/** Measures a first startup until the issuer has its keys. The service responds while it generates them. */
 const settle = Effect.fn("settle")(function* (binary: string, dataDir: string) {
   const { url } = yield* startServer({ dataDir, program: [binary] })
   yield* Effect.promise(() => fetch(`${url}/oauth/jwks`).then((answer) => answer.json()))
 }, Effect.scoped)
 
-/** Measures one startup, until a route that reads the database returns 200, and one stop. */
+/** Measures one startup, until a route that reads the database returns 200, and one shutdown. */
 const startAndStop = Effect.fn("startAndStop")(function* (binary: string, dataDir: string) {
   const started = yield* Clock.currentTimeMillis
   const found = yield* Effect.scoped(

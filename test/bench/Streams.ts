@@ -15,7 +15,7 @@ const Ready = Schema.fromJsonString(
 )
 const Frame = Schema.fromJsonString(
   Schema.Struct({
-    // Absent if the server closed the stream.
+    // Missing if the server closed the stream.
     events: Schema.optionalKey(
       Schema.Array(Schema.Struct({ data: Schema.Struct({ elapsedSeconds: Schema.optionalKey(Schema.Finite) }) }))
     )
@@ -27,7 +27,8 @@ const decodeFrame = Schema.decodeSync(Frame)
 const now = () => performance.timeOrigin + performance.now()
 
 /**
- * Opens sockets that count messages. `expect` completes with the delays in milliseconds, once each socket has received that many.
+ * Opens sockets that count messages. `expect` completes with the delays in milliseconds after each socket has received that many
+ * messages.
  */
 const crowd = Effect.fn("crowd")(function* (url: string, headers: Readonly<Record<string, string>>) {
   let delays: Array<number> = []
@@ -65,7 +66,10 @@ const crowd = Effect.fn("crowd")(function* (url: string, headers: Readonly<Recor
   return { expect }
 })
 
-/** Measures many subscribers to one Run: delay and loss at 50 events per second, and a burst compared with a bare publish. */
+/**
+ * Measures many subscribers to one Run: delay and loss at 50 events per second, and the time of a burst compared with a bare
+ * publish.
+ */
 export const streams = Effect.gen(function* () {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const commands = yield* Queue.unbounded<string>()

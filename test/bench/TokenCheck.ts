@@ -10,7 +10,7 @@ const rounds = 9
 const perRound = 2000
 const millisPerNano = 1e-6
 
-/** Measures what a personal token costs per request: checking its form, the digest, one read, and recording the use. */
+/** Measures the cost of a personal token per request: checking its form and digest, one read, and recording its use. */
 export const tokenCheck = Effect.gen(function* () {
   const users = yield* Users
   const tokens = yield* AccessTokens
@@ -22,7 +22,7 @@ export const tokenCheck = Effect.gen(function* () {
     for (let n = 0; n < perRound; n++) yield* accounts.authenticateBearer(secret)
     return (Number((yield* Clock.currentTimeNanos) - started) * millisPerNano) / perRound
   })
-  // Warm-up that does not count, after which everything is compiled and cached.
+  // Warm-up rounds are not measured. Afterwards all code is compiled and cached.
   yield* round
   const millis: Array<number> = []
   const before = yield* processorMillis

@@ -9,7 +9,7 @@ const tool = Bun.which("tofu") ?? Bun.which("terraform")
 const tests = suite(Binary.layer)
 afterAll(tests.dispose)
 
-/** The server running in a hostile folder, once it has printed its address. */
+/** Starts the server in a hostile folder, and returns once it has printed its address. */
 const serve = Effect.fnUntraced(function* (folder: string, ...flags: ReadonlyArray<string>) {
   const { command, processOf } = yield* Binary
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -79,7 +79,7 @@ describe("Binary in isolation", () => {
     })
   )
 
-  tests.live("the binary examines the machine with its own settings", () =>
+  tests.live("svc doctor of the binary checks the machine with the settings that the server would use", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -165,7 +165,7 @@ describe("Binary in isolation", () => {
   )
 })
 
-describe.skipIf(tool === null)("Binary main job", () => {
+describe.skipIf(tool === null)("Binary: main job", () => {
   tests.live("the binary does the main job with the repository hidden", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary

@@ -18,7 +18,7 @@ const machOHeader = 0xfeedfacf
 const machOArm64 = 0x0100000c
 const codeSignatureCommand = 0x1d
 
-/** The platform for which the operating system would execute the file. */
+/** The platform whose binaries this machine can execute. */
 const platformOf = (bytes: Uint8Array) => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (view.getUint32(0, true) === machOHeader) {

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { CrashHost } from "./CrashHost.ts"
 
-/** Everything that has been reported to a client as done and must not be undone. */
+/** The results that the server has reported to a client, and that must never be undone. */
 export interface Acknowledged {
   readonly installPlans: Set<string>
   readonly capsules: Set<string>
@@ -9,7 +9,7 @@ export interface Acknowledged {
   readonly approved: Set<string>
   /** Number of links returned and archives received completely. */
   readonly exports: { granted: number; downloaded: number }
-  /** By Run, the kinds of events 1, 2, 3, ... that have been read. */
+  /** The kinds of the events 1, 2, 3, ... that have been read, by Run. */
   readonly events: Map<string, ReadonlyArray<string>>
 }
 

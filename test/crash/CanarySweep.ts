@@ -3,7 +3,8 @@ import { join } from "node:path"
 import { contentOf } from "../support/CanarySweep.ts"
 
 const base64Forms = (text: string): ReadonlyArray<string> =>
-  // Text inside a longer string is encoded in one of three alignments; the characters at its edges depend on its neighbours.
+  // Base64 of a text inside a longer string has one of three alignments. The characters at the edges of the text depend on the
+  // characters around it.
   [0, 1, 2].map((shift) => {
     const encoded = Buffer.from(`${"\0".repeat(shift)}${text}`)
       .toString("base64")

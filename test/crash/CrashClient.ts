@@ -4,13 +4,13 @@ import type { Run } from "../../schema/records/Run.ts"
 import type { CrashHost } from "./CrashHost.ts"
 import type { NeverReady, ServerProcess } from "./ServerProcess.ts"
 
-/** A guarantee made by the product was broken. */
+/** The product broke a guarantee. */
 export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
 
 export const holds = (condition: boolean, message: string): Effect.Effect<void, Broken> =>
   condition ? Effect.void : Effect.fail(new Broken({ message }))
 
-/** The message of the broken guarantee. */
+/** Message of the broken guarantee. */
 export const brokenBy = (cause: Cause.Cause<unknown>): Broken => {
   const error = Cause.squash(cause)
   return error instanceof Broken ? error : new Broken({ message: Cause.pretty(cause) })
@@ -20,7 +20,7 @@ type Client = ServerProcess["client"]
 
 const mostInVain = 200
 
-/** A client that retries with the same key until it gets a response, while servers come and go. */
+/** A client that retries with the same key until it gets a response, while the server is killed and restarted. */
 export interface CrashClient {
   /** Like `call`, for requests made without the API's client. */
   readonly ask: <A, E>(use: (server: ServerProcess) => Effect.Effect<A, E>) => Effect.Effect<A, ApiError | NeverReady>
@@ -40,7 +40,7 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
         const result = yield* Effect.result(use(server))
         if (result._tag === "Success") return result.success
         const { failure } = result
-        // Anything but an API response means that the server was killed while handling the request.
+        // Any response that does not come from the API means that the server was killed while it handled the request.
         const mayPass =
           !(failure instanceof ApiError) ||
           failure.code === "verification_unavailable" ||
@@ -48,7 +48,7 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
         if (!mayPass) return yield* failure
         inVain = server === asked ? inVain + 1 : 0
         asked = server
-        // If the server is still running but its response is unreadable, the server is at fault.
+        // A running server whose response cannot be read is a fault.
         if (inVain >= mostInVain && !patient && !server.hasEnded()) {
           return yield* Effect.die(new Broken({ message: `Asked ${inVain} times in vain: ${String(failure)}` }))
         }

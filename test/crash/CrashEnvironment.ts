@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { SandboxLevel } from "../../schema/records/Run.ts"
 
-/** The place where a server dies: the n-th time it reaches a named point. */
+/** The point at which a server is killed, and the number of the visit that kills it. */
 export const KillAt = Schema.Struct({ point: Schema.String, passing: Schema.Int })
 export type KillAt = typeof KillAt.Type
 
@@ -9,8 +9,7 @@ const levels = Schema.optionalKey(Schema.Array(SandboxLevel))
 const paths = Schema.optionalKey(Schema.Array(Schema.String))
 
 /**
- * The data that the crash suite passes to its server in SVC_TEST_CRASH. `paths` are additionally visible in every sandbox, of
- * `levels` alone.
+ * The data that the crash suite passes to its server in SVC_TEST_CRASH. Every sandbox also mounts `paths` and uses only `levels`.
  */
 export const CrashEnvironment = Schema.fromJsonString(
   Schema.Struct({ at: Schema.optionalKey(KillAt), readable: paths, writable: paths, levels })

@@ -2,12 +2,12 @@ import { Deferred, Effect } from "effect"
 import type { KillAt } from "./CrashEnvironment.ts"
 import { type NeverReady, type ServeOptions, serve, type ServerProcess } from "./ServerProcess.ts"
 
-/** The way in which a server process dies: at a named point, or this many milliseconds after becoming ready. */
+/** How a server process is killed: at a named point, or this many milliseconds after it becomes ready. */
 export type Kill = { readonly _tag: "at"; readonly at: KillAt } | { readonly _tag: "after"; readonly millis: number }
 
-/** A server that is restarted each time it is killed, as by a service manager. */
+/** A server that is restarted after each kill, as a service manager would. */
 export interface CrashHost {
-  /** The process that is currently responding, or the next process. */
+  /** The process that currently responds, or the next process if none responds. */
   readonly current: Effect.Effect<ServerProcess, NeverReady>
   /** The number of kills so far. */
   readonly kills: () => number

@@ -1,4 +1,4 @@
-/** Two notes, the second depending on the first, with a secret; `more` is appended. */
+/** Two notes with a secret; the second note depends on the first. `more` is appended. */
 export const crashModule = (notesDir: string, more: string) => `
 terraform {
   required_providers {
@@ -31,7 +31,7 @@ export const checkedOutput = (site: string) => `
 output "site" { value = ${JSON.stringify(site)} }
 `
 
-/** Checks every module from the origin after an apply. A Git server has nothing at its root and returns a 404. */
+/** The operator checks every module at the origin after an apply. A Git server returns a 404 for its root. */
 export const checkPolicy = (gitOrigin: string) =>
   JSON.stringify({
     baseConfigs: [

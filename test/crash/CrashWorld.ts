@@ -7,14 +7,14 @@ import { providerMirror } from "../support/ProviderMirror.ts"
 import { serverBinary } from "./ServerBinary.ts"
 import { serve } from "./ServerProcess.ts"
 
-/** Strings that must never appear unencrypted. */
+/** Strings that must never appear in plain text. */
 export const canaries = {
   variable: "canary-variable-4b1d9f6a2c",
   credential: "canary-credential-90e3d7715b",
   password: "a password of the demo"
 }
 
-/** Starting point of every journey: a data folder with an account, a token, a Workspace and a Connection. */
+/** The starting point of every journey: a data folder with an account, a token, a Workspace and a Connection. */
 export interface CrashWorld {
   readonly folder: string
   readonly program: string

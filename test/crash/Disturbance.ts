@@ -6,7 +6,7 @@ import type { Hunt, Strike } from "./Scenario.ts"
 import type { smallDisk } from "../support/SmallDisk.ts"
 import { killVictim } from "./Victims.ts"
 
-/** Kills the process while its work is held, then lets the work continue. The host counts the kills of the server itself. */
+/** Kills the process while its work is held, then releases the work. The host counts the kills of the server. */
 export const hunt = Effect.fnUntraced(function* (
   host: CrashHost,
   { stage, victim }: Hunt,
@@ -63,9 +63,9 @@ export const spoil = Effect.fnUntraced(function* (
   while ((yield* readCloud(notesDir)).created.length === 0) yield* Effect.sleep("2 millis")
   yield* disk.fill
   while ((yield* readiness(host)) !== "503 storage_full") yield* Effect.sleep("50 millis")
-  // Counts as a fault only once a write has been refused because the disk is full.
+  // Counts as a fault only after the server has refused a write because the disk is full.
   if ((yield* refusedWrite(host)) === "503 storage_full") killed()
-  // Time for the tool to exit and for the server to fail while recording the exit.
+  // Gives the tool time to exit, and the server time to fail while it records the exit.
   yield* Effect.sleep("3 seconds")
   yield* disk.free
   while ((yield* readiness(host)) === "503 storage_full") yield* Effect.sleep("50 millis")

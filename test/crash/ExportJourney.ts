@@ -11,7 +11,7 @@ const decodeGranted = Schema.decodeUnknownEffect(Schema.Struct({ export: Capsule
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** A person in a browser, signed in once, who repeats anything that a crash interrupts. */
+/** A person in a browser who signs in once and repeats every request that a crash interrupts. */
 export const browser = Effect.fnUntraced(function* ({ client }: Traveller) {
   const http = yield* HttpClient.HttpClient
   let cookie = ""
@@ -43,7 +43,7 @@ export const browser = Effect.fnUntraced(function* ({ client }: Traveller) {
   return send
 })
 
-/** An owner exports the Capsule and downloads the archive; a crash may interrupt either step. */
+/** An owner exports the Capsule and downloads the archive. A crash may interrupt either step. */
 export const exportJourney = Effect.fn("exportJourney")(function* (traveller: Traveller, capsuleId: string) {
   const { acknowledged, client } = traveller
   const { capsule } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
@@ -62,7 +62,7 @@ export const exportJourney = Effect.fn("exportJourney")(function* (traveller: Tr
     acknowledged.exports.downloaded += 1
     return { archive, fileName }
   })
-  // A download interrupted by a crash has used up its link.
+  // A download that a crash interrupted has consumed its link.
   const { archive, fileName } = yield* Effect.retry(exported, {
     times: 1,
     while: ({ message }) => message.includes("was answered 409")

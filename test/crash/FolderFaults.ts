@@ -6,7 +6,7 @@ import { serve, type ServeOptions } from "./ServerProcess.ts"
 
 type Needs = FileSystem.FileSystem | ChildProcessSpawner.ChildProcessSpawner | Scope.Scope
 
-/** A data folder that cannot be served: how to prepare it, and the expected refusal. */
+/** A data folder that the server must refuse: how to prepare it, and the expected message. */
 export interface FolderFault {
   readonly name: string
   readonly check: (program: string, root: string) => Effect.Effect<void, unknown, Needs>
@@ -21,7 +21,7 @@ const optionsIn = (program: string, root: string): ServeOptions => ({
   logFile: `${root}/server.log`
 })
 
-/** A data folder that a server has used before shutting down cleanly. */
+/** A data folder after a server has used it and shut down cleanly. */
 const used = Effect.fnUntraced(function* (program: string, root: string) {
   const files = yield* FileSystem.FileSystem
   yield* files.makeDirectory(root, { recursive: true })
@@ -56,7 +56,7 @@ const garbage = (length: number) => new Uint8Array(length).map((_, index) => (in
 const pageSize = 4096
 
 const onDisk = Effect.fnUntraced(function* (options: ServeOptions, script: string) {
-  // In a separate user namespace, even an unprivileged user may mount.
+  // An unprivileged user may mount file systems in a separate user namespace.
   const unshare = ["unshare", process.getuid?.() === 0 ? "-m" : "-Urm"] as const
   const [program, flag] = unshare
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -4,15 +4,15 @@ import { Transform } from "node:stream"
 import { Deferred, Effect } from "effect"
 import type { Stage } from "./Scenario.ts"
 
-/** Work that is held at a certain point. */
+/** Work that a test holds at a named point. */
 export interface Hold {
-  /** Waits until something is held at that point. */
+  /** Waits until work is held at that point. */
   readonly reached: Effect.Effect<void>
-  /** Releases held work, and all work that arrives later. */
+  /** Releases the held work, and everything that reaches the point later. */
   readonly release: Effect.Effect<void>
 }
 
-/** Holds the demo provider at a step for note `b`. */
+/** Makes the demo provider wait in a step for note `b`. */
 export const holdNote = (notesDir: string, stage: Exclude<Stage, "sync">) =>
   Effect.sync((): Hold => {
     const hold = `${notesDir}/hold-${stage}-b`
@@ -26,10 +26,10 @@ export const holdNote = (notesDir: string, stage: Exclude<Stage, "sync">) =>
     }
   })
 
-/** The request of a protocol version 2 client for objects. */
+/** The request in which a Git client with protocol version 2 fetches objects. */
 const fetching = "command=fetch"
 
-/** A proxy to a Git server on this machine that holds requests for objects. Returns the proxy's origin. */
+/** Starts a proxy in front of a local Git server that holds requests for objects. Returns the proxy's origin. */
 export const holdOrigin = Effect.fnUntraced(function* (origin: string) {
   const reached = yield* Deferred.make<void>()
   const released = Promise.withResolvers<void>()

@@ -4,7 +4,7 @@ import { holds } from "./CrashClient.ts"
 import { browser } from "./ExportJourney.ts"
 import type { Traveller } from "./Traveller.ts"
 
-/** Returns the sealed backup of a Capsule whose owner then releases it, as on the server that the Capsule leaves. */
+/** Returns the sealed backup of a Capsule that its owner then releases, as on the server from which a Capsule moves away. */
 export const leave = Effect.fn("leave")(function* (traveller: Traveller, capsuleId: string) {
   const { client } = traveller
   const { capsule } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
@@ -14,7 +14,7 @@ export const leave = Effect.fn("leave")(function* (traveller: Traveller, capsule
   const release = client.call(({ capsules }) =>
     capsules.release({ params: { capsuleId }, payload: { confirm: capsule.name, reason: "moved_elsewhere" } })
   )
-  // The response may have been lost with the server; the Capsule is released in either case.
+  // The Capsule is released even if the server was killed before it sent the response.
   yield* Effect.ignore(release)
   const { capsule: after } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
   yield* holds(after.status === "released", `The Capsule is ${after.status} after its release`)
@@ -45,7 +45,7 @@ export const confirmImport = Effect.fn("confirmImport")(function* (traveller: Tr
   yield* holds(capsule.status === "disabled", `The imported Capsule is ${capsule.status} before its confirmation`)
   const send = yield* browser(traveller)
   const path = `/api/v1/capsules/${capsuleId}/import-confirmation`
-  // If the response was lost, the retry is refused.
+  // If the response was lost, the server refuses the retry.
   yield* Effect.ignore(send("POST", path, { confirm: capsule.name }, ({ text }) => text))
   const { capsule: after } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
   yield* holds(after.status === "pending", `The imported Capsule is ${after.status} after its confirmation`)

@@ -26,11 +26,11 @@ const upload = Effect.fnUntraced(function* ({ client, world }: Traveller, attemp
 
 interface Install<E> {
   readonly name: string
-  /** The state that the Capsule starts with. */
+  /** The initial state of the Capsule. */
   readonly adopt?: (attempt: number) => Effect.Effect<{ readonly uploadId: StateUploadId; readonly sha256: string }, E>
 }
 
-/** Returns the installed Capsule with its first plan, or without a plan if an import has to be confirmed first. */
+/** Returns the installed Capsule with its first plan. There is no plan yet if an import has to be confirmed first. */
 const install = Effect.fnUntraced(function* <E>(traveller: Traveller, { adopt: taken, name }: Install<E>) {
   const { acknowledged, client, repositoryUrl, world } = traveller
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
@@ -81,7 +81,7 @@ const install = Effect.fnUntraced(function* <E>(traveller: Traveller, { adopt: t
   return yield* new Broken({ message: "The install never came to a plan" })
 })
 
-/** Plans, approves and applies until an apply succeeds. A plan or apply interrupted by a crash is repeated. */
+/** Plans, approves and applies until an apply succeeds. Repeats a plan or apply that a crash interrupted. */
 const carryThrough = Effect.fnUntraced(function* (
   traveller: Traveller,
   capsuleId: string,
@@ -115,7 +115,7 @@ const carryThrough = Effect.fnUntraced(function* (
   return yield* new Broken({ message: `No ${kind} came through` })
 })
 
-/** Repeats `once` until it returns something, as a person would after a crash. */
+/** Repeats `once` until it returns a value, as a person would after a crash. */
 const untilThere = Effect.fnUntraced(function* <A, E>(
   what: string,
   once: (attempt: number) => Effect.Effect<A | undefined, E>
@@ -127,7 +127,7 @@ const untilThere = Effect.fnUntraced(function* <A, E>(
   return yield* new Broken({ message: `${what} never came through` })
 })
 
-/** Starts an apply that lasts until it is cancelled; returns its id once it is working on the slow resource or has ended. */
+/** Starts an apply that lasts until it is cancelled. Returns its id once it works on the slow resource or has ended. */
 const startSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsuleId: string, attempt: number) {
   const { client } = traveller
   const plan = yield* planAgain(traveller, capsuleId, "plan", `slow-${attempt}`)
@@ -154,7 +154,7 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
     })
   )
   const applyId = yield* untilThere("The slow plan", (attempt) => startSlowApply(traveller, capsuleId, attempt))
-  // Refused if the first request was received and the Run has since ended.
+  // The server refuses the retry if it received the first request and the Run has since ended.
   yield* Effect.ignore(client.call(({ runs }) => runs.cancel({ params: { runId: applyId }, payload: {} })))
   const cancelled = yield* client.settled(applyId)
   yield* holds(
@@ -165,15 +165,15 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
 
 export type JourneyName = "install" | "adopt" | "import" | "export" | "restore" | "destroy" | "cancel" | "update"
 
-/** Commits made during the journey. */
+/** Commits that the journey pushes. */
 export interface Commits {
-  /** A revision whose apply lasts until it is cancelled. */
+  /** A commit whose apply lasts until it is cancelled. */
   readonly slower: Effect.Effect<unknown>
-  /** Three modules, each of which can consume another's value. */
+  /** Three modules, each with an input that can take another module's Output. */
   readonly chain: (revision: string) => Effect.Effect<unknown>
 }
 
-/** Performs the main job as far as a kill point requires, or an update of several Capsules. */
+/** Performs the main job, or an update of several Capsules, up to the steps that a kill point needs. */
 export const travel = Effect.fn("travel")(function* (traveller: Traveller, name: JourneyName, commits: Commits) {
   if (name === "update") return yield* updateJourney(traveller, commits.chain)
   const { capsuleId, plan } = yield* install(traveller, {

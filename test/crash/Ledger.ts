@@ -77,7 +77,7 @@ const State = Schema.fromJsonString(
   })
 )
 
-/** Capsules whose resource list does not match their state, although both are committed together. */
+/** Capsules whose resource list differs from their state. Both are committed together. */
 const unindexed = `SELECT c.id AS capsule_id, v.resource_count, i.outcome FROM capsules c
   JOIN state_versions v ON v.id = c.current_state_version_id LEFT JOIN state_indexes i ON i.state_version_id = v.id
   WHERE i.outcome IS NULL OR v.resource_count <>
@@ -91,7 +91,7 @@ export interface StateRecord {
   readonly notes: ReadonlyArray<string>
 }
 
-/** Everything that a stopped server has left behind, as rows. States are decrypted with the folder's master key. */
+/** Reads all rows that a stopped server has left behind, and decrypts states with the folder's master key. */
 export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
   const rows = yield* Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })),
@@ -158,7 +158,7 @@ export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
 })
 export type Ledger = Effect.Success<ReturnType<typeof readLedger>>
 
-/** The provider's actual work: each creation, in order, and the objects that exist now. */
+/** The work that the provider has really done: each creation, in order, and the existing objects. */
 export const readCloud = Effect.fn("readCloud")(function* (notesDir: string) {
   const log = `${notesDir}/creations.log`
   const lines = existsSync(log)

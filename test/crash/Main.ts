@@ -18,12 +18,12 @@ class CrashesFailed extends Schema.TaggedError<CrashesFailed>()("CrashesFailed",
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** The number of shares, of which the short form runs one. */
+/** The number of shares. The short form runs one share. */
 const shareCount = 7
 const randomByDefault = 8
 const drawnByScenario = 10
 
-/** A fault that is injected once. `run` returns the number of processes killed. */
+/** A fault that is injected once. `run` returns the number of killed processes. */
 interface Case {
   readonly name: string
   readonly run: (world: CrashWorld, root: string) => Effect.Effect<number, Broken, Layer.Success<typeof platform>>
@@ -62,7 +62,7 @@ const noticeCases = noticeScenarios.map(
   })
 )
 
-/** Every case that is not a journey. */
+/** All cases that are not journeys. */
 const otherCases = [...pruneCases, ...noticeCases, ...faultCases]
 
 const flags = {
@@ -112,7 +112,7 @@ const play = Effect.fnUntraced(function* (world: CrashWorld, { name, run }: Case
     return undefined
   }
   yield* Console.log(`ok      ${name}  ${seconds} s`)
-  // The folder of a failed scenario is kept for inspection until the suite finishes.
+  // Keeps the folder of a failed scenario for inspection until the suite finishes.
   yield* Effect.ignore(files.remove(root, { recursive: true }))
   return result.success
 })

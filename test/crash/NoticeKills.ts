@@ -48,7 +48,7 @@ interface Request {
   readonly body: string
 }
 
-/** A receiver that accepts everything, and the moment at which it has had this many different notices. */
+/** A receiver that accepts every request, and completes once this many different notices have arrived. */
 const receiver = Effect.gen(function* () {
   const got: Array<Request> = []
   const ids = new Set<unknown>()
@@ -77,7 +77,7 @@ const receiver = Effect.gen(function* () {
   return { got, complete, origin: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}` }
 })
 
-/** An installation with one endpoint and a person who wants mail, and the notices that wait for both. Returns the secret. */
+/** An installation with one endpoint, one person who wants mail, and pending notices for both. Returns the endpoint's secret. */
 const prepare = Effect.fnUntraced(function* (dataDir: string, origin: string) {
   const settings = yield* loadSettings(new Map([["dataDir", dataDir]]), Option.none())
   const world = Effect.gen(function* () {
@@ -141,7 +141,7 @@ const deliveriesOf = (dataDir: string) =>
 
 const Mailing = Schema.Struct({ due: Schema.Int, queued: Schema.Int })
 
-/** The notices whose mails are not queued yet, and the mails about notices. */
+/** The notices without a queued mail, and the queued mails about notices. */
 const mailingOf = (dataDir: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })),
@@ -159,7 +159,7 @@ const mailingOf = (dataDir: string) =>
 
 const decodeNotice = Schema.decodeUnknownEffect(Schema.fromJsonString(SentNotice))
 
-/** Computed from the specification of Standard Webhooks, without the library that signs. */
+/** Computes the signature as the Standard Webhooks specification describes, without the library that the product uses. */
 const isSigned = ({ body, headers }: Request, secret: string) => {
   const key = Buffer.from(secret.slice("whsec_".length), "base64")
   const content = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body}`
@@ -167,8 +167,8 @@ const isSigned = ({ body, headers }: Request, secret: string) => {
 }
 
 /**
- * Kills a server while it delivers, and starts it again: everything arrives, in order, signed, and nothing else does. One mail is
- * queued for each notice.
+ * Kills a server during delivery, and restarts it. All notices arrive in order and signed, each notice queues one mail, and no
+ * other request is sent.
  */
 export const runNoticeKill = Effect.fn("runNoticeKill")(function* (
   program: string,
@@ -185,7 +185,7 @@ export const runNoticeKill = Effect.fn("runNoticeKill")(function* (
     mirror: root,
     notesDir: root,
     logFile: `${root}/server.log`,
-    // No mail server listens there, so the mails stay in the queue.
+    // No mail server listens on this port, so the mails remain in the queue.
     wrapper: [
       "env",
       `SVC_NOTICE_ALLOW_ORIGINS=${origin}`,

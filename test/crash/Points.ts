@@ -101,7 +101,7 @@ const points: ReadonlyArray<Scenario> = [
     ["apply.executed", 2]
   ]),
   ...named("export", [["export.granting"], ["export.granted"], ["export.sending"]]),
-  // Covers a review and the Run that carries it out.
+  // Covers a review and the Run that performs it.
   ...named("restore", [
     ["restore.run.queued", 1, 2],
     ["restore.run.started", 1, 2],
@@ -128,7 +128,7 @@ const points: ReadonlyArray<Scenario> = [
 ]
 
 /**
- * Between an apply and the end of its checks: after its state has been committed, during a check, and before the completion of
+ * Kills between an apply and the end of its checks: after the state has been committed, during a check, and before the result of
  * the checks is committed.
  */
 const checks: ReadonlyArray<Scenario> = (
@@ -145,7 +145,7 @@ const checks: ReadonlyArray<Scenario> = (
   mustKill: true
 }))
 
-/** Recovery is killed too, several times in a row. */
+/** Kills the server during recovery too, several times in a row. */
 const recoveries: ReadonlyArray<Scenario> = [
   ...(["recovery.begun", "apply.run.failed", "recovery.settled", "recovery.cleaning"] as const).map((point) =>
     chain(["apply.resource.started", 2], [point, 1])
@@ -163,7 +163,7 @@ const recoveries: ReadonlyArray<Scenario> = [
   chain(["plan.run.phase", 2], ["recovery.settled", 1], ["recovery.cleaning", 1])
 ]
 
-/** Three installs create three plans, and the fourth plan starts the update. Each of its later waves is hit too. */
+/** Three installs create three plans, and the fourth plan starts the update. Each later wave is killed too. */
 const updates: ReadonlyArray<Scenario> = [
   {
     name: "an update in waves: at its start, between two waves, in a plan and in an apply",
@@ -191,7 +191,7 @@ const fullDisks: ReadonlyArray<Scenario> =
     ? [{ name: "the disk is full during an apply", journey: "destroy", kills: [], diskFull: true, mustKill: true }]
     : []
 
-/** Every named point each time it is reached, recovery, a server's child processes, and a full disk. */
+/** Kills at every visit of every named point, during recovery, in the server's child processes, and on a full disk. */
 export const namedScenarios: ReadonlyArray<Scenario> = [
   ...points,
   ...checks,
@@ -201,7 +201,7 @@ export const namedScenarios: ReadonlyArray<Scenario> = [
   ...fullDisks
 ]
 
-// Kill points of the short form: one process of each kind dies during a creation, and recovery is killed once.
+// The kill points of the short form: one process of each kind during a creation, and recovery once.
 const coreNames = new Set([
   "apply.resource.started:2",
   "apply.executed:1",

@@ -12,7 +12,7 @@ import { Broken, holds } from "./CrashClient.ts"
 import { encodeCrashEnvironment, type KillAt } from "./CrashEnvironment.ts"
 import { type ServeOptions, serve } from "./ServerProcess.ts"
 
-/** A removal, by a command or a server, that is killed before it finishes. */
+/** A removal that a command or a server performs, and that is killed before it finishes. */
 export interface PruneKill {
   readonly name: string
   readonly by: "svc prune" | "a server"
@@ -24,7 +24,7 @@ const pruneKills = (by: PruneKill["by"], points: ReadonlyArray<readonly [KillPoi
     ([point, passing]): PruneKill => ({ name: `${by} dies at ${point}:${passing}`, by, at: { point, passing } })
   )
 
-/** Between the steps of each kind, and inside the one transaction that has its own kill point. */
+/** The point between two steps, for each kind, and the point inside the only transaction that has one. */
 export const pruneScenarios: ReadonlyArray<PruneKill> = [
   ...pruneKills("svc prune", [
     ["log_removal.marked", 1],
@@ -49,7 +49,7 @@ const youngRuns = 5
 const yearsAgo = Date.UTC(2020, 0, 1)
 const keepAudit = "30"
 
-/** An installation after years of use, whose newest Runs must be kept. */
+/** An installation after years of use. The newest Runs must be kept. */
 const grow = Effect.fnUntraced(function* (dataDir: string) {
   const settings = yield* loadSettings(new Map([["dataDir", dataDir]]), Option.none())
   const years = Effect.gen(function* () {
@@ -60,7 +60,7 @@ const grow = Effect.fnUntraced(function* (dataDir: string) {
       yield* audit.append({ workspaceId, actor: serviceContext.actor, action: "old.note", target })
     }
   }).pipe(Effect.provide(Layer.fresh(storage(settings)), { local: true }))
-  // The clock is set before anything sleeps, because existing sleeps are not adjusted.
+  // Sets the clock first, because a sleep that has already started is not adjusted.
   yield* Effect.andThen(TestClock.setTime(yearsAgo), years).pipe(Effect.provide(TestClock.layer()))
   yield* Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`)),
@@ -103,7 +103,7 @@ const Numbers = Schema.Struct({
 const told = (action: string, field: string) =>
   `(SELECT COALESCE(SUM(json_extract(data, '$.${field}')), 0) FROM audit_events WHERE action = '${action}')`
 
-/** Number of remaining rows, and the removed numbers according to the history. */
+/** Number of remaining rows, and the numbers of removed rows in the history. */
 const numbersOf = (dataDir: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`)),
@@ -160,7 +160,7 @@ const succeeds = Effect.fnUntraced(function* (program: string, args: ReadonlyArr
   yield* holds(code === 0, `svc ${args.join(" ")} ended with ${code}: ${text.slice(-2000)}`)
 })
 
-/** Starts a server whose first turn begins at once, and waits until the kill point kills it. */
+/** Starts a server that removes records immediately, and waits until the kill point kills it. */
 const killedServer = Effect.fnUntraced(function* (options: ServeOptions) {
   const started = yield* Effect.result(serve(options))
   const { signal } = started._tag === "Failure" ? started.failure : yield* started.success.ended
@@ -191,7 +191,7 @@ export const runPruneKill = Effect.fn("runPruneKill")(function* (
   if (signal !== "SIGKILL") return yield* new Broken({ message: `It was not killed at ${at.point}` })
   if (by === "svc prune") yield* succeeds(program, prune)
   else {
-    // The next server resumes in its first turn, while an operator does the same without waiting.
+    // The next server resumes the removal immediately, while an operator runs the command concurrently.
     yield* Effect.scoped(
       Effect.gen(function* () {
         const server = yield* serve(options)

@@ -5,7 +5,7 @@ import { approve, isExcused, startApply, type Traveller } from "./Traveller.ts"
 
 const mostAttempts = 4
 
-/** A backup of the Capsule is reviewed, approved and restored. A review interrupted by a crash is repeated. */
+/** Reviews, approves and restores a backup of the Capsule. Repeats a review that a crash interrupted. */
 export const restoreJourney = Effect.fn("restoreJourney")(function* (traveller: Traveller, capsuleId: CapsuleId) {
   const { acknowledged, client } = traveller
   const { backup } = yield* client.call(({ capsules }) => capsules.backup({ params: { capsuleId }, payload: {} }))

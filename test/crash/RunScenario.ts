@@ -20,7 +20,7 @@ import { smallDisk } from "../support/SmallDisk.ts"
 import { uncheckedSuccesses, untruths } from "./Truth.ts"
 import { survivors } from "./Victims.ts"
 
-/** Every secret that must never appear unencrypted. */
+/** All secrets that must never appear in plain text. */
 const secretsOf = (world: CrashWorld) => [...Object.values(canaries), Redacted.value(world.token)]
 
 const copyFolder = Effect.fnUntraced(function* (from: string, to: string) {
@@ -74,7 +74,7 @@ export const runScenario = Effect.fn("runScenario")(
       },
       scenario.kills,
       {
-        // A running tool needs its inputs unencrypted; nothing else ever does.
+        // A running tool needs its inputs in plain text; no other process does.
         dead: leaks(true),
         restarted: ({ client }) =>
           Effect.andThen(

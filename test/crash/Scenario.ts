@@ -1,10 +1,10 @@
 import type { Kill } from "./CrashHost.ts"
 import type { JourneyName } from "./Journey.ts"
 
-/** A process started by a server. */
+/** Kinds of processes that a server starts. */
 export type Victim = "tool" | "plugin" | "sandbox" | "sync"
 
-/** The stage at which work is held, so that there is certainly a process to kill. */
+/** The stage at which work is held, which ensures that a process to kill exists. */
 export type Stage = "sync" | "plan" | "apply" | "destroy"
 
 /** A process to kill while a stage's work is held. `point`: the server kills itself at this kill point. */
@@ -29,13 +29,13 @@ export interface Scenario {
   readonly isolation?: "auto" | "off"
   /** The disk is full for a while once something has been created. */
   readonly diskFull?: true
-  /** The operator has the module checked after each apply. */
+  /** The operator configured checks after each apply. */
   readonly checked?: true
-  /** Every kill must happen; otherwise the scenario has tested nothing. */
+  /** Every kill must happen; otherwise the scenario tests nothing. */
   readonly mustKill: boolean
 }
 
-/** Returns true if Runs may end for a reason other than the server's death. */
+/** Returns true if Runs may fail for a reason other than a killed server. */
 export const mayFail = ({ diskFull, hunt, strikes }: Scenario): boolean =>
   diskFull === true ||
   (hunt !== undefined && hunt.victim !== "server" && hunt.victim !== "point") ||

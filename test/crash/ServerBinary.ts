@@ -18,8 +18,8 @@ const entrypoints = [
 ]
 
 /**
- * The server for these suites as a single file, deleted with the Scope. It starts in less than half the time that it takes from
- * source, and these suites start it hundreds of times.
+ * Compiles the server of these suites into a single file, which is deleted with the Scope. It starts in less than half the time
+ * that the sources take, and these suites start it hundreds of times.
  */
 export const serverBinary = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

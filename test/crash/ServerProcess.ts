@@ -18,7 +18,7 @@ export interface ServeOptions {
   readonly policyFile?: string
   readonly token?: Redacted.Redacted | undefined
   readonly killAt?: KillAt | undefined
-  /** Program and arguments in front of the server command, e.g. `prlimit`. */
+  /** Program and arguments to run the server command with, e.g. `prlimit`. */
   readonly wrapper?: ReadonlyArray<string>
 }
 
@@ -56,7 +56,7 @@ const firstLine = async (stream: ReadableStream<Uint8Array>) => {
   return text.split("\n")[0] ?? ""
 }
 
-/** Starts a server on a data folder and waits until it responds. It is killed with the Scope. */
+/** Starts a server on a data folder and waits until it responds. Kills the server when the Scope closes. */
 export const serve = Effect.fn("serve")(function* (options: ServeOptions) {
   const ended = yield* Deferred.make<ServerEnd>()
   let over = false

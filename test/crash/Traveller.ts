@@ -10,13 +10,13 @@ export interface Traveller {
   readonly world: CrashWorld
   readonly repositoryUrl: string
   readonly acknowledged: Acknowledged
-  /** Runs may end for a reason other than the server's death. */
+  /** True if Runs may fail for a reason other than a killed server. */
   readonly mayFail: boolean
-  /** Inspects a failed apply immediately: the Capsule's report must be true at that moment. */
+  /** Reads the Capsule immediately after a failed apply, because its report must be correct at that moment. */
   readonly applyFailed: (apply: Run) => Effect.Effect<void, Broken>
 }
 
-/** A failed Run must give a reason, and a defect in the service is not an acceptable reason. */
+/** A failed Run must have an error, and the error must not be an internal defect. */
 export const isExcused = (traveller: Traveller, code: string | undefined) =>
   traveller.mayFail ? code !== undefined && code !== "internal_error" : code === "interrupted"
 
@@ -30,7 +30,7 @@ export const approve = Effect.fnUntraced(function* ({ acknowledged, client }: Tr
     )
     .pipe(
       Effect.catchTag("ApiError", (error) =>
-        // The response to the first approval may have been lost with the server.
+        // The server may have been killed before it sent the response to the first approval.
         Effect.flatMap(client.settled(plan.id), (run) =>
           holds(run.approvedAt !== undefined, `The approval was refused: ${error.message}`)
         )

@@ -3,7 +3,7 @@ import type { Cloud, Ledger, RunRecord } from "./Ledger.ts"
 
 const isApply = ({ type }: RunRecord) => type === "apply" || type === "destroy_apply"
 
-/** The Run that carries out a reviewed restore. */
+/** The Run that performs a reviewed restore. */
 const isRestore = ({ state_version_id, type }: RunRecord) => type === "restore" && state_version_id !== null
 
 const statusAfter = { apply: "active", destroy_apply: "destroyed", restore: "stale" } as const
@@ -21,7 +21,7 @@ const endings = new Set([
 const isContiguous = (spans: ReadonlyArray<{ readonly from: number; readonly to: number }>) =>
   spans.every(({ from }, index) => from === (spans[index - 1]?.to ?? 0) + 1)
 
-/** Checks that nothing reported to a client is lost. */
+/** Checks that no result reported to a client is lost. */
 const acknowledgedIsThere = (ledger: Ledger, acknowledged: Acknowledged) => {
   const runs = new Map(ledger.runs.map((run) => [run.id, run]))
   const missing = (kind: string, wanted: Iterable<string>, there: (id: string) => boolean) =>
@@ -34,7 +34,7 @@ const acknowledgedIsThere = (ledger: Ledger, acknowledged: Acknowledged) => {
   ]
 }
 
-/** Events of a Run that have been read are unchanged when read again. */
+/** Checks that events of a Run that have been read are the same when they are read again. */
 const eventsStay = (ledger: Ledger, acknowledged: Acknowledged) =>
   [...acknowledged.events].flatMap(([runId, kinds]) => {
     const told = new Map(
@@ -47,7 +47,10 @@ const eventsStay = (ledger: Ledger, acknowledged: Acknowledged) =>
     )
   })
 
-/** Every Run has ended and is reported once, without gaps; data that only a running Run needs has been deleted. */
+/**
+ * Checks that every Run has ended, that its end is reported once, that its events have no gaps, and that data for running Runs is
+ * deleted.
+ */
 export const runsAreOver = (ledger: Ledger) =>
   ledger.runs.flatMap((run) => {
     const events = ledger.events.filter((event) => event.run_id === run.id)
@@ -67,21 +70,23 @@ export const runsAreOver = (ledger: Ledger) =>
     ]
   })
 
-/** No apply ran without an approval of its own plan. */
+/** Checks that each apply ran with an approval of its plan. */
 export const appliesHavePlans = (ledger: Ledger) =>
   ledger.runs.filter(isApply).flatMap(({ id }) => {
     const plans = ledger.runs.filter(({ used_by_run_id }) => used_by_run_id === id)
     return plans.length === 1 && plans[0]?.approved_at !== null ? [] : [`${id} has no reviewed plan of its own`]
   })
 
-/** No apply ran twice. */
+/** Checks that no apply ran twice. */
 const appliesRanOnce = (ledger: Ledger) =>
   ledger.runs.filter(isApply).flatMap(({ attempt, id }) => {
     const starts = ledger.events.filter(({ kind, run_id }) => run_id === id && kind === "run.applying").length
     return attempt <= 1 && starts <= 1 ? [] : [`${id} was started ${Math.max(attempt, starts)} times`]
   })
 
-/** Each real creation belongs to one apply that started it, and is either in a state or listed as possibly created. */
+/**
+ * Checks that each real creation belongs to one started apply, and that its object is in a state or listed as possibly created.
+ */
 const creationsAreKnown = (ledger: Ledger, cloud: Cloud) => {
   const applies = ledger.runs.filter(isApply)
   const inStates = new Set(ledger.states.flatMap(({ notes }) => notes))
@@ -102,7 +107,7 @@ const creationsAreKnown = (ledger: Ledger, cloud: Cloud) => {
   })
 }
 
-/** The Capsule's status, epoch, generation, pointer and runtimeSafety follow from its applies and states. */
+/** Checks that the Capsule's status, epoch, generation, pointer and runtimeSafety follow from its applies and states. */
 export const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
   ledger.capsules.flatMap((capsule) => {
     const own = ledger.runs.filter(({ capsule_id }) => capsule_id === capsule.id)
@@ -116,7 +121,7 @@ export const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
     const safety = last?.type === "restore" ? "unknown" : "safe"
     const told = ledger.restored.filter(({ id }) => id === capsule.id).length
     const released = capsule.status === "released"
-    // The epoch advances with a restore, a release, and the confirmation of an import.
+    // A restore, a release and the confirmation of an import each advance the epoch.
     const moved = restores.length + (released || capsule.import_confirmed_at !== null ? 1 : 0)
     const lost = (newest?.notes ?? []).filter((id) => !cloud.present.includes(id))
     return [
@@ -142,8 +147,8 @@ export const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
   })
 
 /**
- * An uploaded state is in exactly one place: sealed and waiting, or as the StateVersion of one Capsule. No failed install holds
- * it.
+ * Checks that an uploaded state exists exactly once: sealed until its install, or as the StateVersion of one Capsule. A failed
+ * install must not keep it.
  */
 const uploadsAreInOnePlace = (ledger: Ledger) =>
   ledger.uploads.flatMap(({ has_state, id, is_used, plan_phase, versions }) => [
@@ -153,7 +158,7 @@ const uploadsAreInOnePlace = (ledger: Ledger) =>
     ...(plan_phase === "failed" ? [`A failed install holds the upload ${id}`] : [])
   ])
 
-/** Every delivery is in the history, and each entry without a delivery was interrupted by a kill. */
+/** Checks that every delivery is in the history, and that each entry without a delivery belongs to a kill. */
 const exportsAreRecorded = (ledger: Ledger, { exports: { downloaded, granted } }: Acknowledged, kills: number) => {
   const recorded = (action: string) => ledger.exports.find((each) => each.action === action)?.count ?? 0
   const links = recorded("capsule.export")
@@ -168,7 +173,7 @@ const exportsAreRecorded = (ledger: Ledger, { exports: { downloaded, granted } }
   ]
 }
 
-/** No unneeded sealed value remains. */
+/** Checks that every sealed value is still needed. */
 export const nothingStays = (ledger: Ledger) => [
   ...ledger.installPlans
     .filter(
@@ -179,7 +184,7 @@ export const nothingStays = (ledger: Ledger) => [
         phase !== "creating_capsule"
     )
     .map(({ id }) => `The install plan ${id} still holds private values`),
-  // A state truncated by a kill is kept as a left-over state for a person to inspect.
+  // If a kill truncates a state, the truncated state is kept for inspection as a left-over state.
   ...ledger.checkpoints.map(({ id }) => `A checkpoint of ${id} stayed`),
   ...ledger.plans
     .filter(({ id }) => {
@@ -189,7 +194,7 @@ export const nothingStays = (ledger: Ledger) => [
     .map(({ id }) => `The saved plan of ${id} stayed`)
 ]
 
-/** No apply of a module with operator checks succeeds without the checks, regardless of when processes were killed. */
+/** Checks that each successful apply of a module with operator checks ran the checks, whenever processes were killed. */
 export const uncheckedSuccesses = (ledger: Ledger): ReadonlyArray<string> =>
   ledger.runs
     .filter(({ status, type }) => type === "apply" && status === "succeeded")
@@ -199,7 +204,7 @@ export const uncheckedSuccesses = (ledger: Ledger): ReadonlyArray<string> =>
     )
     .map(({ id }) => `${id} succeeded without the checks after it`)
 
-/** Every guarantee broken during a journey. */
+/** Lists every guarantee that a journey broke. */
 export const untruths = (
   ledger: Ledger,
   cloud: Cloud,

@@ -20,13 +20,13 @@ variable "secret" {
 output "value" { value = "${name}-${revision} of \${var.a}" }
 `
 
-/** Three modules without resources, each of which can consume another's value. */
+/** Three modules without resources, each with an input that can take another module's Output. */
 export const chainModules = (revision: string): Readonly<Record<string, string>> =>
   Object.fromEntries(names.map((name) => [`${name}/main.tf`, moduleOf(name, revision)]))
 
 const valueOf = (revision: string) => names.reduce((before, name) => `${name}-${revision} of ${before}`, "nothing")
 
-/** Installs and applies one Capsule of the chain, which consumes the value of `producer`. */
+/** Installs and applies one Capsule of the chain, which consumes an Output of `producer`. */
 const link = Effect.fnUntraced(function* (
   traveller: Traveller,
   name: (typeof names)[number],
@@ -69,7 +69,7 @@ const link = Effect.fnUntraced(function* (
   }
 })
 
-/** Acts as a person would during an update: applies waiting plans, and repeats plans interrupted by a crash. */
+/** Acts like a person during an update: applies waiting plans, and repeats plans that a crash interrupted. */
 const attend = Effect.fnUntraced(function* (traveller: Traveller, group: RunGroup) {
   for (const member of (group.waves ?? []).flatMap(({ capsules }) => capsules)) {
     if (member.planRunId !== undefined) traveller.acknowledged.runs.add(member.planRunId)
@@ -89,7 +89,7 @@ const attend = Effect.fnUntraced(function* (traveller: Traveller, group: RunGrou
   }
 })
 
-/** Three Capsules in a chain are updated wave by wave, even if the server is killed in the meantime. */
+/** Three Capsules in a chain are updated wave by wave, even if the server is killed meanwhile. */
 export const updateJourney = Effect.fn("updateJourney")(function* (
   traveller: Traveller,
   commit: (revision: string) => Effect.Effect<unknown>
@@ -113,7 +113,7 @@ export const updateJourney = Effect.fn("updateJourney")(function* (
   for (;;) {
     const { runGroup, runs } = yield* client.call((api) => api.runs.group({ params: { runGroupId } }))
     yield* holds(runs.length <= 20, "The update goes round in circles")
-    // A plan made with an old value would have been superseded.
+    // The server would have superseded a plan that was created with an old value.
     yield* holds(
       runs.every(({ status }) => status !== "superseded"),
       "A Capsule was planned before what it takes from was applied"

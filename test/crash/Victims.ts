@@ -14,7 +14,7 @@ const read = (path: string) => {
   try {
     return readFileSync(path, "utf8")
   } catch {
-    // The process exited between the listing and the read.
+    // The process exited after it was listed.
     return ""
   }
 }
@@ -54,7 +54,7 @@ const matches: Record<Victim, (process: Process, subcommand: string) => boolean>
   sync: ({ commandLine }) => commandLine.includes(`\0${syncArgument}\0`)
 }
 
-/** Kills one process below a server, in the given stage or in any. Returns `false` if there is none. */
+/** Kills one child process of a server, at the given stage or at any stage. Returns `false` if there is none. */
 export const killVictim = (server: number, victim: Victim, stage?: Stage): Effect.Effect<boolean> =>
   Effect.sync(() => {
     const subcommand = stage === undefined ? "" : (subcommands[stage] ?? "")
@@ -64,7 +64,7 @@ export const killVictim = (server: number, victim: Victim, stage?: Stage): Effec
     return true
   })
 
-/** The command lines of processes that still use a folder. */
+/** The command lines of processes that use a folder. */
 const having = (folder: string) =>
   Effect.sync(() =>
     processes()
@@ -72,7 +72,10 @@ const having = (folder: string) =>
       .filter((commandLine) => commandLine.includes(`${folder}/`))
   )
 
-/** Processes that outlive the last server on a data folder. A process may take a while to exit after it has been killed. */
+/**
+ * Lists processes that are still running after the last server on a data folder has exited. A killed process may take a while to
+ * exit.
+ */
 export const survivors = (folder: string) =>
   having(folder).pipe(
     Effect.repeat({ until: (left) => left.length === 0, times: 250, schedule: Schedule.spaced("20 millis") })

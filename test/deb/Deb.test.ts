@@ -24,7 +24,7 @@ const built = Effect.cached(succeed(process.execPath, ["scripts/build.ts"], repo
 
 describe.skipIf(!possible)("Debian package", () => {
   tests.live(
-    "two builds of the Debian package have the same bytes",
+    "building the Debian package twice produces identical bytes",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
@@ -58,7 +58,7 @@ describe.skipIf(!possible)("Debian package", () => {
         }
         const unit = `${root}/usr/lib/systemd/system/svc.service`
         const verdict = yield* collect("systemd-analyze", ["verify", "--man=no", unit])
-        // This machine has neither the unit's program nor its user.
+        // This machine has neither the unit's program nor the unit's user.
         const complaints = verdict.stderr
           .split("\n")
           .filter((line) => line.includes("svc.service") && !line.includes("/usr/bin/svc"))

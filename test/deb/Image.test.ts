@@ -34,7 +34,7 @@ interface ImageConfig {
 
 describe.skipIf(!possible)("OCI image", () => {
   tests.live(
-    "the OCI image starts the service by its user with a working sandbox, from layers that match their digests",
+    "the OCI image starts the service as an unprivileged user with a working sandbox, and its layers match their digests",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
@@ -73,7 +73,7 @@ describe.skipIf(!possible)("OCI image", () => {
         expect(yield* files.exists(`${image}/root/usr/local/bin/tofu`)).toBe(false)
 
         const user = `setpriv --reuid ${config.User} --regid ${config.User} --init-groups --inh-caps=-all --bounding-set=-all`
-        // The settings that docs/install.md gives for a port published on loopback only.
+        // The settings that docs/install.md lists for a port published on loopback only.
         const settings = [...config.Env, "SVC_BASE_URL=http://127.0.0.1:8787", "SVC_PLAIN_HTTP=anywhere"]
         const started = [...user.split(" "), "env", "-i", `--chdir=${config.WorkingDir}`, ...settings]
         const program = (args: ReadonlyArray<string>) =>
@@ -91,7 +91,7 @@ describe.skipIf(!possible)("OCI image", () => {
     600_000
   )
 
-  tests.live("the OCI image is refused if the archive of OpenTofu has another digest", () =>
+  tests.live("building the OCI image fails if OpenTofu's archive has another digest", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-image-test-" })

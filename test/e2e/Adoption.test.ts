@@ -55,7 +55,7 @@ describe.skipIf(Bun.which("terraform") === null)("State adoption", () => {
           }
         }).pipe(Effect.provide(Layer.mergeAll(environment, TestConsole.layer)))
 
-      // The page's command, with the repository and files replaced by this test's.
+      // The page's command, with the repository and files of this test.
       const [, command = ""] = example("sh").split("\n")
       const places = new Map([
         ["terraform.tfstate", state],
@@ -72,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("State adoption", () => {
       for (const line of example("text").split("\n")) expect(adopted.out).toContain(line)
       expect(adopted.out).toContain(`Review and apply: ${server.url}/w/acme/runs/run_`)
 
-      // The second upload is refused, because svc already manages its lineage.
+      // The server refuses the second upload, because it already manages a state with this lineage.
       const again = yield* svc(...args, "--json")
       expect([again.code, again.error]).toEqual([6, expect.stringContaining('"code":"state_lineage_known"')])
       const other = yield* write(
@@ -89,7 +89,7 @@ describe.skipIf(Bun.which("terraform") === null)("State adoption", () => {
       const second = yield* Schema.decodeEffect(Adopted)(confirmed.out)
       expect([confirmed.code, second.status]).toEqual([3, "waiting_approval"])
 
-      // The route rejects a file beyond its limits.
+      // The route rejects a file that exceeds its limits.
       const path = `${server.url}/api/v1/workspaces/${workspace.id}/state-uploads`
       const post = (body: BodyInit, type: string) =>
         Effect.promise(async () => {

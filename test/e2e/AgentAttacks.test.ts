@@ -16,7 +16,7 @@ const publicKey = (kind: "ed25519" | "x25519") => {
 }
 const newKeys = () => ({ sign: publicKey("ed25519"), seal: publicKey("x25519") })
 
-it.live("an enrolment token enrols one agent, whose greeting works once and never with another agent's keys", () =>
+it.live("an enrolment token enrols one agent, whose greeting is accepted once and only with that agent's keys", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const pools = Context.get(server.services, Pools)
@@ -32,7 +32,7 @@ it.live("an enrolment token enrols one agent, whose greeting works once and neve
     const { facts } = honest
     yield* honest.hello()
 
-    // Eight connections use one token at once, each with different keys.
+    // Eight connections enrol with the same token at once, each with different keys.
     const shared = yield* tokenOf("second")
     const raced = yield* Effect.all(
       Array.from({ length: 8 }, () => enrol(shared)),
@@ -42,21 +42,21 @@ it.live("an enrolment token enrols one agent, whose greeting works once and neve
     const before = yield* agents
     expect(before).toHaveLength(2)
 
-    // Enrolment with the public keys of an agent in another pool, unchanged or with one key replaced.
+    // Enrols with the public keys of an agent in another pool, unchanged or with one key replaced.
     const foreign = yield* tokenOf("second", 5)
     const { keys } = honest
     for (const stolen of [keys, { ...keys, seal: publicKey("x25519") }]) {
       expect(Result.isSuccess(yield* enrol(foreign, stolen))).toBe(false)
     }
-    // The sealing key proves nothing: whoever presents another agent's sealing key becomes a new agent that cannot open its own
-    // jobs.
+    // The sealing key proves nothing. If an attacker presents another agent's sealing key, the server enrols a new agent that
+    // cannot open its jobs.
     const borrowed = yield* enrol(foreign, { ...keys, sign: publicKey("ed25519") })
     expect(Result.isSuccess(borrowed) && String(borrowed.success.pool)).toBe("second")
     expect(Result.isSuccess(borrowed) && borrowed.success.agentId).not.toBe(honest.agentId)
     const after = yield* agents
     expect(after.filter(({ id }) => before.some((row) => row["id"] === id))).toEqual([...before])
 
-    // Repeats a greeting after it was accepted, and sends one greeting on two connections at once.
+    // Repeats an accepted greeting, and sends one greeting on two connections at once.
     const greet = Effect.gen(function* () {
       const { nonce } = yield* client.Challenge({ agentId: honest.agentId })
       const signature = honest.signed(nonce, facts)
@@ -72,11 +72,11 @@ it.live("an enrolment token enrols one agent, whose greeting works once and neve
     )
     expect(both.filter(Result.isSuccess)).toHaveLength(1)
 
-    // A revoked agent cannot return with its keys and a new token.
+    // A revoked agent cannot enrol again with its keys and a new token.
     yield* Context.get(server.services, Agents).revoke(honest.agentId)
     expect(Result.isSuccess(yield* enrol(yield* tokenOf("first"), keys))).toBe(false)
     expect(Result.isSuccess(yield* Effect.result(Effect.flatten(greet)))).toBe(false)
-    // A greeting prepared before the revocation is rejected too.
+    // The server also rejects a greeting that was prepared before the revocation.
     expect(Result.isSuccess(yield* Effect.result(twice))).toBe(false)
   }).pipe(Effect.provide(quietPlatform))
 )

@@ -20,7 +20,7 @@ const live = (
 
 const databaseIn = (folder: string) => Layer.fresh(Database.layer.pipe(Layer.provideMerge(DataFolder.layer(folder))))
 
-// Large enough that a stepwise backup that starts over on every write would never finish.
+// Large enough that a stepwise backup which restarts on every write would never finish.
 const initialPairs = 2000
 
 /** Writes two rows that belong together, in one transaction. */
@@ -43,7 +43,7 @@ const writePair = (number: number) =>
     )
   )
 
-/** Reads all rows of all tables, except tables in which a restore leaves a record. */
+/** Reads all rows of all tables, except tables in which a restore adds a record. */
 const content = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ name: string }>`

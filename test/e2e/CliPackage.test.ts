@@ -10,11 +10,11 @@ setDefaultTimeout(120_000)
 const root = fileURLToPath(new URL("../../", import.meta.url))
 const isReady = ["node", "npm"].every((program) => Bun.which(program) !== null)
 
-/** Commands from the README: installing the package, and a day's work. */
+/** Commands from the README: the installation of the package, and everyday commands. */
 const readmeLines = (text: string) =>
   [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block.trim().split("\n"))
 
-/** A home folder with the package installed as its README describes, and a server with that README's module. */
+/** A home folder with the package installed as its README describes, and a server with the README's module. */
 const installed = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-cli-package-" })
@@ -30,7 +30,7 @@ const installed = Effect.gen(function* () {
 describe.skipIf((!isReady && process.env["SVC_TEST_REQUIRE_ALL"] !== "1") || isIncomplete)(
   "Command line package",
   () => {
-    it.live("the installed package needs nothing else, and works like the binary", () =>
+    it.live("the installed package needs no other program, and works like the binary", () =>
       Effect.gen(function* () {
         const { run, shell, work } = yield* installed
         expect((yield* run("command -v svc")).out).toBe(`${shell.home}/npm/bin/svc\n`)

@@ -14,7 +14,7 @@ const isSkipped = (missing.length > 0 && process.env["SVC_TEST_REQUIRE_ALL"] !==
 /** A name that a shell would execute if it were completed without quotes. */
 const hostile = "$(touch pwned);`id`"
 
-/** Returns the text that bash inserts for these words, where the last word is being typed. */
+/** Returns the text that bash inserts for these words while the last word is being typed. */
 const onceInBash = (shell: Shell, words: ReadonlyArray<string>) =>
   Effect.map(
     shell.run(
@@ -23,7 +23,7 @@ const onceInBash = (shell: Shell, words: ReadonlyArray<string>) =>
     ({ error, out }) => [out.trim().split("\n"), error] as const
   )
 
-/** Repeats the completion if the server was too slow for the shell's deadline. */
+/** Repeats the completion if the server missed the shell's deadline. */
 const inBash = (shell: Shell, words: ReadonlyArray<string>) =>
   onceInBash(shell, words).pipe(Effect.repeat({ until: ([[first]]) => first !== "", times: 5 }))
 
@@ -34,7 +34,7 @@ const inFish = (shell: Shell, line: string) =>
     error
   ])
 
-/** A person's shell, and a server with a Capsule, its Runs, a Connection and a context. */
+/** A person's shell, and a server with a Capsule, Runs, a Connection and a context. */
 const installed = Effect.gen(function* () {
   const { run, server, shell } = yield* network
   yield* run("svc context set work --server http://127.0.0.1:1 --workspace acme")
@@ -92,7 +92,7 @@ describe.skipIf(isSkipped)("svc completion", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("svc completion is silent without a login, and uses its cache if the server does not respond", () =>
+  it.live("svc completion prints nothing without a login, and uses its cache if the server does not respond", () =>
     Effect.gen(function* () {
       const { shell, token, url } = yield* installed
       expect((yield* shell.run("SVC_WORKSPACE=acme svc __complete -- plan ''")).out).toContain("network/production")

@@ -55,7 +55,7 @@ const form =
       authorization: `Basic ${Buffer.from(`web:${clientSecret}`).toString("base64")}`
     })
 
-/** Every place that accepts a credential, and the kinds of credential it accepts. */
+/** Every route group that accepts a credential, and the kinds of credential that it accepts. */
 const entrances = {
   "API as a bearer": {
     takes: ["personal token", "token for reading", "access token"],
@@ -164,7 +164,7 @@ const entrances = {
   }
 } satisfies Record<string, { readonly takes: ReadonlyArray<string>; readonly enter: Entrance }>
 
-/** Credentials that belong to a person or open the account. */
+/** Credentials that belong to a person or grant access to the account. */
 const ofPerson = new Set([
   "session",
   "personal token",
@@ -278,7 +278,7 @@ it.live("each kind of credential works only on its own routes, and never after i
         expect([entrance, kind, browser.jar.has(sessionCookie)]).toEqual([entrance, kind, false])
       }
     }
-    // The agent protocol rejects every message without the agent's session, with its own error.
+    // The agent protocol rejects every message without the agent's session, with an error that only it uses.
     for (const [kind, secret] of Object.entries(credentials)) {
       attempts += 2
       const headers = { authorization: `Bearer ${secret}` }
@@ -295,7 +295,7 @@ it.live("each kind of credential works only on its own routes, and never after i
     expect(after).toEqual(before)
     expect(attempts).toBeGreaterThan(400)
 
-    // Each place accepts the right credential, so every refusal is about the credential.
+    // Each route group accepts the right credential, so every refusal is caused by the credential.
     const own = (name: keyof typeof entrances, kind: string) =>
       attempt(() => entrances[name].enter(credentials[kind] ?? "", browserAt(server.url)))
     expect((yield* own("API as a bearer", "personal token")).status).toBe(200)

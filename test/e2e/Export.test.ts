@@ -17,7 +17,7 @@ variable "key" {
 resource "terraform_data" "it" { input = [var.region, var.key] }`
 
 describe.skipIf(Bun.which("terraform") === null)("Exports over HTTP", () => {
-  it.live("an export can be downloaded only by the browser that requested it", () =>
+  it.live("only the browser that requested an export can download it", () =>
     Effect.gen(function* () {
       const server = yield* hostedServer({ "main.tf": module })
       const { client } = server
@@ -74,7 +74,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exports over HTTP", () => {
       const holds = (words: string, from = "svc-export-app/") => text.slice(text.indexOf(from)).includes(words)
       expect(holds("svc-export-app/module/terraform.tfstate")).toBe(true)
       expect(holds("export-http-key-55d2")).toBe(true)
-      // The value appears only in the state.
+      // Only the state contains the value.
       expect(holds('{"region":"east"}', "svc-export-app/module/terraform.tfvars.json")).toBe(true)
       expect(holds("export-http-key-55d2", "svc-export-app/module/terraform.tfvars.json")).toBe(false)
 

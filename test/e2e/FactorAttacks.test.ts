@@ -26,7 +26,7 @@ const fromBase32 = (text: string): Uint8Array => {
 }
 
 const step = () => Math.floor(Date.now() / 30_000)
-/** A code that the authenticator never shows close to the current time. */
+/** A code that the authenticator does not show at any time near the current time. */
 const wrongCode = (key: Uint8Array, seed = 0): string => {
   const near = new Set(Array.from({ length: 9 }, (_, index) => codeOf(key, step() - 4 + index)))
   for (let guess = seed; ; guess++) {
@@ -35,7 +35,7 @@ const wrongCode = (key: Uint8Array, seed = 0): string => {
   }
 }
 
-/** Turns on the second factor, as the account's owner does. */
+/** Turns on the second factor as the account's owner would. */
 const protect = async (owner: AttackBrowser) => {
   const begun = await owner.act("/auth/second-factor", {})
   const key = fromBase32(JSON.parse(begun.text).secret)
@@ -52,7 +52,7 @@ const protectedPerson = Effect.fnUntraced(function* (server: AttackedServer, nam
   return { subject, owner, ...(yield* attempt(() => protect(owner))) }
 })
 
-/** Clears used codes and failures, as fifteen minutes do. */
+/** Clears used codes and failures, like a wait of fifteen minutes. */
 const forget = ({ sql }: AttackedServer) =>
   sql`UPDATE totp_factors SET last_step = NULL, failures = 0, failing_since = NULL`
 
@@ -69,14 +69,14 @@ const counted = (answers: ReadonlyArray<AttackAnswer>): Record<string, number> =
   return counts
 }
 
-it.live("each second-factor code is accepted once, even in simultaneous requests", () =>
+it.live("each second-factor code is accepted once, even if several requests present it at once", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const { key, owner, recoveryCodes } = yield* protectedPerson(server, "ann")
     const other = yield* protectedPerson(server, "bob")
     const enter = (code?: string) => attempt(() => signIn(server.url, "ann", code))
     const at = step()
-    // Codes up to the one that activated the factor are rejected.
+    // The server rejects all codes up to the code that activated the factor.
     for (const offset of [0, -1, -2]) expect((yield* enter(codeOf(key, at + offset))).status).toBe(401)
     yield* forget(server)
 
@@ -89,7 +89,7 @@ it.live("each second-factor code is accepted once, even in simultaneous requests
     const byRecovery = yield* race(first)
     expect(counted(byRecovery)["200"]).toBe(1)
     yield* forget(server)
-    // A sign-in and a confirmation use the same code at once.
+    // A sign-in and a confirmation present the same code at once.
     const mixed = yield* attempt(() =>
       Promise.all([
         signIn(server.url, "ann", second),
@@ -106,7 +106,7 @@ it.live("each second-factor code is accepted once, even in simultaneous requests
       expect([code, status === 401 || status === 400]).toEqual([code, true])
       yield* forget(server)
     }
-    // New recovery codes invalidate the old ones, and so does removing the factor.
+    // New recovery codes invalidate the old codes. Removing the factor invalidates all codes.
     const renewed = yield* attempt(() => owner.act("/auth/second-factor/recovery-codes", {}))
     const fresh: ReadonlyArray<string> = JSON.parse(renewed.text).recoveryCodes
     for (const code of recoveryCodes.slice(2, 6)) expect((yield* enter(code)).status).toBe(401)
@@ -128,7 +128,7 @@ it.live("guessing second-factor codes stops after five attempts, from any addres
     const life = yield* Scope.make()
     const server = yield* attackedServer({}, dataDir).pipe(Scope.provide(life))
     const { key, owner } = yield* protectedPerson(server, "ann")
-    // An attacker who knows the password guesses from 28 addresses at once.
+    // An attacker who knows the password tries codes from 28 addresses at once.
     const guesses = yield* attempt(() =>
       Promise.all(Array.from({ length: 28 }, (_, index) => signIn(server.url, "ann", wrongCode(key, index * 7919))))
     )
@@ -241,78 +241,79 @@ it.live("no other route bypasses the second factor", () =>
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("every failed sign-in gets the same response, and guesses at an account are limited across connections", () =>
-  Effect.gen(function* () {
-    const server = yield* attackedServer()
-    yield* protectedPerson(server, "ann")
-    yield* server.person("plain")
-    const gone = yield* server.person("gone")
-    yield* server.sql`UPDATE users SET status = 'disabled' WHERE subject = ${gone}`
-    const bare = yield* server.person("bare")
-    yield* server.sql`DELETE FROM user_passwords WHERE subject = ${bare}`
-    const guess = (name: string, more: Readonly<Record<string, string>> = {}) =>
-      attempt(() =>
-        browserAt(server.url).act("/auth/sign-in", {
-          email: `${name}@example.test`,
-          password: "a wrong guess",
-          ...more
-        })
-      )
-    const shape = ({ headers, status, text }: AttackAnswer) => ({
-      status,
-      text: text.replace(/req_\w+/, "req"),
-      headers: [...headers.keys()].filter((name) => name !== "date").toSorted()
-    })
-    // Response times cannot be compared reliably in a test, so it counts the password hashes that dominate them, with their
-    // costs.
-    const hashes = yield* Effect.acquireRelease(
-      Effect.sync(() => spyOn(passwordHashing, "verify")),
-      (spy) => Effect.sync(() => spy.mockRestore())
-    )
-    const hashed = <A, E, R>(use: Effect.Effect<A, E, R>) =>
-      Effect.suspend(() => {
-        hashes.mockClear()
-        return Effect.map(use, (answer) => ({
-          answer,
-          costs: hashes.mock.calls.map(([, hash]) => hash.split("$").slice(0, 4).join("$"))
-        }))
+it.live(
+  "every failed sign-in gets the same response, and the limit on guesses at an account covers all connections",
+  () =>
+    Effect.gen(function* () {
+      const server = yield* attackedServer()
+      yield* protectedPerson(server, "ann")
+      yield* server.person("plain")
+      const gone = yield* server.person("gone")
+      yield* server.sql`UPDATE users SET status = 'disabled' WHERE subject = ${gone}`
+      const bare = yield* server.person("bare")
+      yield* server.sql`DELETE FROM user_passwords WHERE subject = ${bare}`
+      const guess = (name: string, more: Readonly<Record<string, string>> = {}) =>
+        attempt(() =>
+          browserAt(server.url).act("/auth/sign-in", {
+            email: `${name}@example.test`,
+            password: "a wrong guess",
+            ...more
+          })
+        )
+      const shape = ({ headers, status, text }: AttackAnswer) => ({
+        status,
+        text: text.replace(/req_\w+/, "req"),
+        headers: [...headers.keys()].filter((name) => name !== "date").toSorted()
       })
-    const form = (name: string) =>
-      attempt(() =>
-        browserAt(server.url).form("/sign-in", { email: `${name}@example.test`, password: "a wrong guess" })
+      // A test cannot compare response times reliably, so it counts the password hashes, which dominate the times, and their costs.
+      const hashes = yield* Effect.acquireRelease(
+        Effect.sync(() => spyOn(passwordHashing, "verify")),
+        (spy) => Effect.sync(() => spy.mockRestore())
       )
-    const unknown = shape(yield* guess("nobody"))
-    expect(unknown.status).toBe(401)
-    const work = yield* hashed(guess("nobody-either"))
-    expect([shape(work.answer), work.costs.length]).toEqual([unknown, 1])
-    const page = yield* hashed(form("nobody"))
-    expect([page.answer.status, page.costs]).toEqual([401, work.costs])
-    for (const name of ["ann", "plain", "gone", "bare"]) {
-      for (const more of [{}, { code: "123456" }]) {
-        const { answer, costs } = yield* hashed(guess(name, more))
-        expect([name, shape(answer), costs]).toEqual([name, unknown, work.costs])
+      const hashed = <A, E, R>(use: Effect.Effect<A, E, R>) =>
+        Effect.suspend(() => {
+          hashes.mockClear()
+          return Effect.map(use, (answer) => ({
+            answer,
+            costs: hashes.mock.calls.map(([, hash]) => hash.split("$").slice(0, 4).join("$"))
+          }))
+        })
+      const form = (name: string) =>
+        attempt(() =>
+          browserAt(server.url).form("/sign-in", { email: `${name}@example.test`, password: "a wrong guess" })
+        )
+      const unknown = shape(yield* guess("nobody"))
+      expect(unknown.status).toBe(401)
+      const work = yield* hashed(guess("nobody-either"))
+      expect([shape(work.answer), work.costs.length]).toEqual([unknown, 1])
+      const page = yield* hashed(form("nobody"))
+      expect([page.answer.status, page.costs]).toEqual([401, work.costs])
+      for (const name of ["ann", "plain", "gone", "bare"]) {
+        for (const more of [{}, { code: "123456" }]) {
+          const { answer, costs } = yield* hashed(guess(name, more))
+          expect([name, shape(answer), costs]).toEqual([name, unknown, work.costs])
+        }
+        const { answer, costs } = yield* hashed(form(name))
+        expect([name, shape(answer), costs]).toEqual([name, shape(page.answer), work.costs])
       }
-      const { answer, costs } = yield* hashed(form(name))
-      expect([name, shape(answer), costs]).toEqual([name, shape(page.answer), work.costs])
-    }
-    // The right password of a locked account gets the same response as a wrong password.
-    const locked = yield* attempt(() => signIn(server.url, "gone"))
-    expect(shape(locked)).toEqual(unknown)
+      // The right password of a locked account gets the same response as a wrong password.
+      const locked = yield* attempt(() => signIn(server.url, "gone"))
+      expect(shape(locked)).toEqual(unknown)
 
-    // One address guesses at one account on forty connections at once, and gets ten guesses a minute.
-    for (const name of ["plain", "nobody-else"]) {
-      const browser = browserAt(server.url)
-      const answers = yield* attempt(() =>
-        Promise.all(
-          Array.from({ length: 40 }, (_, index) =>
-            browser.act("/auth/sign-in", {
-              email: [`${name}@example.test`, ` ${name}@EXAMPLE.test`][index % 2],
-              password: `guess ${index} of many`
-            })
+      // Guesses at one account from one address on forty connections at once. The limit allows ten guesses per minute.
+      for (const name of ["plain", "nobody-else"]) {
+        const browser = browserAt(server.url)
+        const answers = yield* attempt(() =>
+          Promise.all(
+            Array.from({ length: 40 }, (_, index) =>
+              browser.act("/auth/sign-in", {
+                email: [`${name}@example.test`, ` ${name}@EXAMPLE.test`][index % 2],
+                password: `guess ${index} of many`
+              })
+            )
           )
         )
-      )
-      expect([name, counted(answers)]).toEqual([name, { 401: 10, 429: 30 }])
-    }
-  }).pipe(Effect.provide(quietPlatform))
+        expect([name, counted(answers)]).toEqual([name, { 401: 10, 429: 30 }])
+      }
+    }).pipe(Effect.provide(quietPlatform))
 )

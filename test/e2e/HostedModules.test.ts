@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
         })
         const at = { workspaceId: workspace.id, connectionId: connection.id }
 
-        // The reader's module is correct, but its plan is refused because no Capsule provides the Interface yet.
+        // The module is correct, but its plan is refused because no Capsule provides the Interface yet.
         const reader = yield* install(server, at, "reader")
         expect(reader.plan.diagnostics.map(({ code }) => code)).toEqual(["interface_not_resolved"])
         expect([reader.run.status, reader.run.error?.code]).toEqual(["failed", "interface_not_resolved"])
@@ -125,7 +125,7 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
           .plan({ params: { capsuleId: reader.capsuleId }, headers: {}, payload: {} })
           .pipe(Effect.flatMap((created) => runOver(server, created.run.id)))
 
-        // Plan: everything except secrets is disclosed.
+        // Plan: discloses everything except secrets.
         const { capsuleId, plan, run } = yield* install(server, at, "app", { title: "An app" })
         expect(run.error).toBeUndefined()
         expect(run.status).toBe("waiting_approval")
@@ -148,7 +148,7 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
         ])
         expect((yield* browse("/.well-known/openid-configuration")).text).toContain(publicOrigin)
 
-        // Apply: the real provider has received the values that the host delivered.
+        // Apply: the real provider receives the values that the host delivered.
         const applied = yield* apply(server, run.id)
         expect([applied.status, applied.error]).toEqual(["succeeded", undefined])
         const [note = ""] = (yield* files.readDirectory(notesDir)).filter((name) => name.endsWith(".json"))
@@ -163,7 +163,7 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
           built: "built words"
         })
 
-        // The OpenID client exists: it accepts its own redirect address and no other.
+        // The OpenID client exists and accepts only its own redirect address.
         const authorize = (redirect: string) =>
           browse(
             `/oauth/authorize?${new URLSearchParams({
@@ -180,7 +180,7 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
         expect(known.headers.get("location")).toStartWith(`${appOrigin}/auth/callback?`)
         expect((yield* authorize(`${appOrigin}/elsewhere`)).status).toBe(400)
 
-        // Interfaces: the person who installed the module may open the Interface that the apply provides.
+        // Interfaces: the person who installed the module may open the Interface that the apply created.
         const opened = yield* until(surfaces(server, workspace.id), (items) => items.length === 1)
         expect(opened.map(({ key }) => key)).toEqual(["ui"])
 
@@ -229,7 +229,7 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
         ])
         expect((yield* redeem).status).toBe(401)
 
-        // A configuration plan changes only a user input, and leaves the secret unchanged.
+        // A configuration plan changes only a user input. The secret stays unchanged.
         const { capsule } = yield* client.capsules.read({ params: { capsuleId } })
         const { planRunId } = yield* client.capsules.configurationPlan({
           params: { capsuleId },
@@ -245,7 +245,7 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
         const second = yield* noteContent(after.outputs.find(({ name }) => name === "content")?.value)
         expect([second.title, second.key]).toEqual(["Another", content.key])
 
-        // Destroy: the provider's object, the Interface and the OpenID client are gone.
+        // Destroy: the provider's object, the Interface and the OpenID client no longer exist.
         const { run: destroy } = yield* client.capsules.destroyPlan({
           params: { capsuleId },
           headers: { "idempotency-key": "destroy" },

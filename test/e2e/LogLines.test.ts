@@ -24,7 +24,7 @@ const levels: ReadonlyArray<readonly [SandboxLevel, Partial<SandboxSettingsShape
 
 const decodeFrame = Schema.decodeEffect(Schema.fromJsonString(RunLogFrame))
 
-/** Follows the log and returns every entry in order of arrival. `afterFrame` delays the next frame. */
+/** Follows the log and returns all entries in the order of arrival. `afterFrame` delays the next frame. */
 const followed = Effect.fnUntraced(function* (id: RunId, afterFrame: Effect.Effect<unknown>) {
   const entries: Array<RunLogEntry> = []
   yield* (yield* RunFeeds).deliver(id, "logs", 0, ({ text }) =>
@@ -50,7 +50,7 @@ const storedLog = Effect.fnUntraced(function* (id: RunId) {
 describe("Complete logs", () => {
   for (const [level, sandbox] of levels)
     it.live(
-      `the log has every line once and in order, at any reading speed: ${level}, where available`,
+      `readers of any speed get every log line once and in order: ${level}, where available`,
       () =>
         Effect.gen(function* () {
           const { status } = yield* Sandbox

@@ -32,7 +32,7 @@ const applied = Effect.fnUntraced(function* ({ client }: Server, runId: string) 
   yield* eventually(client.runs.read({ params: { runId: run.id } }), (answer) => answer.run.status === "succeeded")
 })
 
-/** Creates a Workspace, and installs the page's module in it. */
+/** Creates a Workspace, and installs the page's module. */
 const beginning = Effect.fnUntraced(function* (server: Server) {
   const { client, repositoryUrl } = server
   const { workspace } = yield* client.workspaces.create({ payload: { handle: "acme", displayName: "Acme" } })
@@ -109,7 +109,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moving Capsules", () => {
       const early = yield* Effect.flip(to.client.capsules.plan({ params, headers: {}, payload: {} }))
       expect(early).toMatchObject({ code: "failed_precondition" })
 
-      // Confirming needs a session and the typed name, so only a person can do it.
+      // Confirming needs a session and the typed name, so only a person can confirm.
       const path = `/api/v1/capsules/${params.capsuleId}/import-confirmation`
       const byToken = yield* Effect.flip(to.client.backupImports.confirm({ params, payload: { confirm: "app" } }))
       expect(byToken).toMatchObject({ code: "permission_denied" })

@@ -21,7 +21,7 @@ const named = Effect.gen(function* () {
 })
 
 describe("Command results", () => {
-  it.live("a command's result is YAML, JSON or names with -o, and JSON with --json", () =>
+  it.live("svc prints a command's result as YAML, JSON or names with -o, and as JSON with --json", () =>
     Effect.gen(function* () {
       const shell = yield* named
       const json = yield* shell.run("svc context list --json")
@@ -41,7 +41,7 @@ describe("Command results", () => {
     }).pipe(Effect.provide(platform), Effect.scoped)
   )
 
-  it.live("a command's result is a table that fits the terminal, and is complete in a pipe", () =>
+  it.live("svc prints a result as a table that fits the terminal, and as a complete table in a pipe", () =>
     Effect.gen(function* () {
       const shell = yield* named
       const piped = yield* shell.run("svc context list")

@@ -44,7 +44,7 @@ const register = async (browser: AttackBrowser, authenticator: Authenticator, co
 
 const enter = (browser: AttackBrowser, response: unknown) => browser.act("/auth/passkeys/sign-in", { response })
 
-/** Situations in which a passkey must fail, although the person holds the device. */
+/** Requests in which a passkey must be rejected although the person holds the device. */
 const wrongSituations: ReadonlyArray<readonly [name: string, situation: Situation]> = [
   ...[
     "http://svc.example.test",
@@ -75,7 +75,7 @@ const wrongSituations: ReadonlyArray<readonly [name: string, situation: Situatio
   ["nobody present", { ...here, userPresent: false }]
 ]
 
-it.live("a passkey is accepted only from this site, for this challenge, by its owner", () =>
+it.live("only the owner of a passkey can use it, on this site and for this challenge", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const ann = yield* server.person("ann")
@@ -182,7 +182,7 @@ it.live("a passkey is accepted only from this site, for this challenge, by its o
       Promise.all(Array.from({ length: 6 }, async () => (await enter(browserAt(server.url), honest)).status))
     )
     expect(statuses.toSorted()).toEqual([200, 401, 401, 401, 401, 401])
-    // A copied device sends a counter that repeats, goes back, or starts again.
+    // A copied device sends a counter that repeats, goes back or starts again.
     for (const counter of [5, 4, 1, 0]) {
       const copy = browserAt(server.url)
       const answer = yield* attempt(async () => ofAnn.get(await fresh(copy), here, counter, ann))
@@ -201,7 +201,7 @@ it.live("a passkey is accepted only from this site, for this challenge, by its o
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("a session can be confirmed only by its person's passkey with the session's own challenge", () =>
+it.live("a session can be confirmed only with a passkey of its person and a challenge of the session", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     yield* server.person("ann")
@@ -233,7 +233,7 @@ it.live("a session can be confirmed only by its person's passkey with the sessio
       const challenge = yield* asked(owner, "confirmation")
       expect([name, yield* confirm(owner, ofAnn.get(challenge, situation, 0))]).toEqual([name, 403])
     }
-    // Since no attempt above confirmed anything, a change that needs a confirmation is still refused.
+    // No attempt above confirmed the session, so a change that needs a confirmation is still refused.
     expect((yield* attempt(() => owner.act(optionsFor.registration, {}))).status).toBe(403)
     const challenge = yield* asked(owner, "confirmation")
     const answer = ofAnn.get(challenge, here, 3)
@@ -245,7 +245,7 @@ it.live("a session can be confirmed only by its person's passkey with the sessio
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("a passkey is registered once, from this site, and never in place of another person's", () =>
+it.live("a passkey is registered once, from this site, and never in place of another person's passkey", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     yield* server.person("ann")
@@ -270,7 +270,7 @@ it.live("a passkey is registered once, from this site, and never in place of ano
     }
     const asGet = { ...here, clientData: { type: "webauthn.get" } }
     expect(yield* add(rival, makeAuthenticator().create(yield* asked(rival), asGet))).toBe(400)
-    // Tries the attacker's key with the id of another person's passkey, and that passkey itself.
+    // Tries the attacker's key with the id of another person's passkey, and then the other person's passkey.
     const sameId = makeAuthenticator(Buffer.from(ofAnn.id, "base64url"))
     expect(yield* add(rival, sameId.create(yield* asked(rival), here))).toBe(409)
     expect(yield* add(rival, ofAnn.create(yield* asked(rival), here))).toBe(409)
@@ -284,7 +284,7 @@ it.live("a passkey is registered once, from this site, and never in place of ano
     expect(yield* add(rival, makeAuthenticator(randomBytes(1024)).create(yield* asked(rival), here))).toBe(400)
     expect(yield* stored).toEqual(before)
 
-    // Sends one response on several connections, and lets one device answer two challenges at once.
+    // Sends one response on several connections, and answers two challenges with one device at once.
     const response = makeAuthenticator().create(yield* asked(rival), here)
     const once = yield* Effect.all(
       Array.from({ length: 5 }, () => add(rival, response)),
@@ -296,7 +296,8 @@ it.live("a passkey is registered once, from this site, and never in place of ano
     const raced = yield* Effect.all([add(rival, both[0]), add(owner, both[1])], { concurrency: "unbounded" })
     expect(raced.toSorted()).toEqual([201, 409])
     expect(yield* stored).toHaveLength(3)
-    // With root certificates, the library would fetch a revocation list from any address that a response's certificate contains.
+    // If it had root certificates, the library would fetch a revocation list from any address that a response's certificate
+    // contains.
     for (const identifier of ["android-key", "android-safetynet", "apple", "fido-u2f", "packed", "tpm"] as const) {
       expect([identifier, SettingsService.getRootCertificates({ identifier })]).toEqual([identifier, []])
     }

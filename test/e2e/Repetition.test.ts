@@ -21,7 +21,7 @@ output "greeting" {
 `
 }
 
-/** Sends a request twice, as a client does after losing the first response, and compares the responses. */
+/** Sends a request twice, like a client that lost the first response, and compares the responses. */
 const twice = Effect.fnUntraced(function* <A, E, R>(ask: Effect.Effect<A, E, R>, id: (answer: A) => string) {
   const first = yield* ask
   const again = yield* ask
@@ -30,7 +30,7 @@ const twice = Effect.fnUntraced(function* <A, E, R>(ask: Effect.Effect<A, E, R>,
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Repeated requests", () => {
-  it.live("every route that accepts an idempotency key repeats its response", () =>
+  it.live("every route that accepts an idempotency key returns the same response to a repeated request", () =>
     Effect.gen(function* () {
       const { client, inPerson, repositoryUrl } = yield* hostedServer(files)
       const { workspace } = yield* client.workspaces.create({ payload: { handle: "acme" } })

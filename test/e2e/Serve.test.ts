@@ -85,7 +85,7 @@ describe("svc serve", () => {
       expect(huge).toStartWith("HTTP/1.1 413")
       expect(huge).toContain('"request_too_large"')
 
-      // While the server runs, a backup succeeds, and a second server on the same data fails.
+      // While the server runs, a backup succeeds, and a second server on the same data folder fails.
       yield* run(["backup", `${cwd}/backup.sqlite`, "--data-dir", `${cwd}/svc-data`])
       expect((yield* files.stat(`${cwd}/backup.sqlite`)).mode & 0o777).toBe(0o600)
       const second = yield* Effect.flip(run(["serve", "--listen", "127.0.0.1:0", "--data-dir", `${cwd}/svc-data`]))

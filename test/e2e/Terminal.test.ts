@@ -23,11 +23,11 @@ const linesOfPage = [...terminalPage.matchAll(/^```sh\n(.*?)^```$/gms)]
   .flatMap(([, block = ""]) => block.trim().split("\n"))
   .filter((line) => !line.startsWith("svc login"))
 
-/** Commands that leave a plan waiting for approval. */
+/** Commands after which a plan waits for approval. */
 const leavesPlan =
   /^svc (?:install|plan|rollback|destroy|adopt|capsule set|workspace backup restore-plan) (?!.*--detailed)/
 
-/** The examples from `--help`, in an order in which all of them can run. */
+/** The examples from `--help`, in an order in which they can all run. */
 const exampleWalk = [
   "svc workspace use acme",
   "svc api GET workspaces",
@@ -172,7 +172,7 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
       const after = (line: string) => shown[linesOfPage.indexOf(line)] ?? ""
       expect(after("svc whoami")).toContain("ada@example.test")
       expect(after("svc capsule outputs network greeting --raw")).toBe("s3:GetObject in north\n")
-      // A change inside a value is shown without the rest of the value.
+      // The plan shows a change inside a value without the rest of the value.
       const change = shown[linesOfPage.indexOf("svc plan network --json > plan.json") + 1] ?? ""
       expect(change).toContain("~ 1 to change")
       expect(change).toContain('-         "s3:GetObject"')
@@ -197,7 +197,7 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
       expect((yield* shell.run("stat -c %a queue.tar.gz")).out).toBe("600\n")
     }).pipe(Effect.provide(services)))
 
-  it.concurrent("the examples from --help can be run", () =>
+  it.concurrent("every example from --help runs", () =>
     Effect.gen(function* () {
       const examples = (yield* commandHelps)
         .filter(({ path: [name = ""] }) => clientCommandNames.has(name))
@@ -206,7 +206,7 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
       const walked = examples.filter((example) => !example.includes("svc completion"))
       expect(walked.filter((example) => !exampleWalk.includes(example))).toEqual([])
       const { run, shell, soon } = yield* network
-      /** JSON output has the keys named in the documentation. */
+      /** JSON output has the keys that the documentation lists. */
       const hasShape = (line: string, out: string) => {
         const [, one = "", two = ""] = /^svc (\S+) (\S+)/.exec(`${line} .`) ?? []
         const shape = resultShapes[`${one} ${two}`] ?? resultShapes[one] ?? {}
@@ -218,7 +218,7 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
           []
         ])
       }
-      /** Replaces the example's placeholder by a command's output. */
+      /** Replaces a placeholder of the example by the output of a command. */
       const filled = Effect.fnUntraced(function* (line: string) {
         const [placeholder = "", command = ""] = placeholders.find(([one]) => line.includes(one)) ?? []
         return command === "" ? line : line.replace(placeholder, (yield* run(command)).out.trim())
@@ -237,11 +237,11 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
           "AWS_ACCESS_KEY_ID=AKIAEXAMPLE AWS_SECRET_ACCESS_KEY=secret $&"
         )
         const { code, error, out } = yield* soon(given)
-        // A plan without changes ends with 0.
+        // A plan without changes exits with 0.
         const isDone = code === 0 || (code === 3 && leavesPlan.test(line))
         expect([line, code, isDone ? "" : error]).toEqual([line, isDone ? code : 0, ""])
         if (given.endsWith("--json") && !line.startsWith("svc logs")) hasShape(line, out)
-        // Waits for Runs that the examples start, because the next example needs the Capsule.
+        // Waits for Runs that the examples have started, because the next example needs the Capsule.
         if (line.startsWith("svc api POST")) yield* soon("svc run watch network")
       }
     }).pipe(Effect.provide(services)))

@@ -69,7 +69,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
         ["secret_length", 13]
       ])
 
-      // svc reads the same values as the tool from the command line and from files.
+      // svc reads values from the command line and from files as the tool does.
       const more = yield* file("more.tfvars", 'size = "3" # as a text\nzones = [\n  "a",\n]\n')
       const set = ["capsule", "set", "network"]
       const changed = yield* json([
@@ -109,7 +109,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
         ["zones", false]
       ])
 
-      // Rejected before anything is sent, with an error that contains the flag but no value.
+      // svc rejects the value before it sends a request. The error contains the flag but no value.
       const broken = yield* file("broken.tfvars", `password = "${secret}" + 1\n`)
       for (const [args, message] of [
         [[], "Nothing would change"],
@@ -126,10 +126,11 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
         expect([args, refused.code, refused.error]).toEqual([args, 2, expect.stringContaining(message)])
         expect(refused.error).not.toContain(secret)
       }
-      // The server rejects a value that does not fit.
+      // The server rejects a value of the wrong type.
       const unfit = yield* told([...set, "--var", "size=many"])
       expect([unfit.code, unfit.error]).toEqual([1, expect.stringContaining("size")])
-      // Repeating the key with its guard returns the same plan. The guard alone is refused once the configuration has changed.
+      // Repeating the request with its idempotency key and guard returns the same plan. The guard alone is refused once the
+      // configuration has changed.
       const { authorityGuard } = (yield* json(["capsule", "get", "network"])).value.capsule.installConfigReAdoption
       const guarded = ["--var", "region=west", "--no-wait", "--guard", authorityGuard]
       const key = [...guarded, "--idempotency-key", "once"]
@@ -157,7 +158,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
       ]
       const { run: first } = (yield* json(install)).value
 
-      // The machine-readable plan contains only data that reviewers see.
+      // The plan in JSON contains only data that reviewers see.
       const document = yield* told(["run", "get", "network", "--plan-json"])
       expect(document.code).toBe(0)
       expect(document.out).not.toContain("canary")
@@ -185,7 +186,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
       expect((yield* told(["run", "wait", "network"])).code).toBe(0)
       expect((yield* told(["run", "get", "network", "--plan-json"])).code).toBe(0)
 
-      // If no decision is pending, the plan ends with 0.
+      // If no decision is pending, `svc plan` exits with 0.
       const again = yield* json(["plan", "network"])
       expect([again.code, again.value.run.status]).toEqual([0, "waiting_approval"])
       expect((yield* told(["run", "watch", again.value.run.id])).code).toBe(0)
@@ -194,7 +195,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
       const ended = yield* json(["run", "wait", empty.value.run.id, "--approved"])
       expect([ended.code, ended.value.run.status]).toEqual([1, "cancelled"])
 
-      // If a decision is pending, the exit code follows svc's convention or the tool's.
+      // If a decision is pending, the exit code follows svc's convention, or the tool's with a flag.
       const set = ["capsule", "set", "network", "--var", "size=5", "--discard-if-empty"]
       expect((yield* json(set)).code).toBe(3)
       expect((yield* json([...set, "--detailed-exitcode"])).code).toBe(2)

@@ -6,7 +6,7 @@ import { existingState, isIncomplete, network, services } from "./support/Networ
 setDefaultTimeout(240_000)
 
 describe.skipIf(isIncomplete)("the terminal", () => {
-  it.live("the terminal explains refusals, and sends no request that cannot succeed", () =>
+  it.live("svc explains refusals, and sends no request that cannot succeed", () =>
     Effect.gen(function* () {
       const { run, shell } = yield* network
       yield* run("svc workspace use acme")

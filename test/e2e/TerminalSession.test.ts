@@ -9,7 +9,7 @@ setDefaultTimeout(120_000)
 
 const isUnfit = Bun.which("bash") === null && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
 
-/** A shell with a person's token, and a server that is otherwise empty. */
+/** A shell with a person's token, and an otherwise empty server. */
 const person = Effect.gen(function* () {
   const server = yield* hostedServer({ "main.tf": "" })
   const shell = yield* shellOf({ SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token) })
@@ -17,7 +17,7 @@ const person = Effect.gen(function* () {
 })
 
 describe.skipIf(isUnfit)("Session-only actions", () => {
-  it.live("a session-only action prompts for the password without echoing it, and leaves no session behind", () =>
+  it.live("an action that needs a session prompts for the password without echo, and leaves no session behind", () =>
     Effect.gen(function* () {
       const { server, shell } = yield* person
       const sessions = Effect.map(server.browse("/auth/sessions"), ({ text }) => JSON.parse(text).sessions.length)
@@ -32,7 +32,7 @@ describe.skipIf(isUnfit)("Session-only actions", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("a session-only action fails with a wrong password or without a password", () =>
+  it.live("an action that needs a session fails with a wrong password or without a password", () =>
     Effect.gen(function* () {
       const { shell } = yield* person
       const wrong = yield* shell.run("echo not the password | svc token list --password-stdin --json")
@@ -45,7 +45,7 @@ describe.skipIf(isUnfit)("Session-only actions", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("a token that could not be written to its file is revoked, because nobody has seen it", () =>
+  it.live("svc revokes a token that it could not write to the token file, because nobody has seen it", () =>
     Effect.gen(function* () {
       const { shell } = yield* person
       const unread = yield* shell.run(`echo '${personPassword}' | svc token create ci --password-stdin > /dev/full`)

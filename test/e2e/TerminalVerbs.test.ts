@@ -22,7 +22,7 @@ describe.skipIf(isIncomplete)("svc", () => {
     Effect.gen(function* () {
       const { file, json, server, told } = yield* acme(modules)
       const { subject } = server
-      /** Runs a command that must succeed, and returns its value. */
+      /** Runs a command that must succeed, and returns its result. */
       const did = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
         const { code, error, value } = yield* json(args)
         expect([args, code, code === 0 ? "" : error]).toEqual([args, 0, ""])
@@ -131,7 +131,7 @@ describe.skipIf(isIncomplete)("svc", () => {
         modules: [{ origin: "https://git.example.com/infra.git/", path: "network" }],
         refs: ["refs/heads/main"]
       })
-      // Without a flag, an option keeps its value.
+      // An option keeps its value if its flag is missing.
       expect((yield* did(...use, "--any-module")).connection.use).toEqual({
         roles: ["member"],
         refs: ["refs/heads/main"]
@@ -148,7 +148,7 @@ describe.skipIf(isIncomplete)("svc", () => {
       yield* did("connection", "delete", "staging", "--yes")
       expect((yield* did("connection", "list")).connections).toEqual([])
 
-      // Installs a Capsule for the backups below.
+      // Installs the Capsule that the backups need.
       const install = ["install", server.repositoryUrl, "--module", "network", "--name", "network"]
       const { run } = (yield* json(install)).value
       yield* did("approve", run.id, "--digest", run.planDigest)
@@ -206,7 +206,7 @@ describe.skipIf(isIncomplete)("svc", () => {
       expect((yield* json([...restore, ...key])).value.run.id).toBe(planned.value.run.id)
       yield* did("run", "cancel", planned.value.run.id)
 
-      // The history lists all of these actions.
+      // The history contains all of these actions.
       const listed = yield* did("activity", "list", "--limit", "200", "--since", "1h")
       const actions = new Set(listed.events.map(({ action }: { readonly action: string }) => action))
       expect([...actions]).toEqual(expect.arrayContaining(["run.approve", "connection.revoke", "capsule.update"]))

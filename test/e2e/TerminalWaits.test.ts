@@ -11,7 +11,7 @@ setDefaultTimeout(120_000)
 const isUnfit = Bun.which("bash") === null && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
 
 describe.skipIf(isUnfit)("Terminal waits", () => {
-  it.live("a waiting command prints the Run's id first, and survives a restart of the server", () =>
+  it.live("a command that waits prints the Run's id first, and survives a restart of the server", () =>
     Effect.gen(function* () {
       const held = yield* heldApply({})
       const server = yield* awayServer(held.url)

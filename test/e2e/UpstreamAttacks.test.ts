@@ -55,7 +55,7 @@ const signedByHmac = (key: string, claims: Readonly<Record<string, unknown>>, ki
   return `${body}.${createHmac("sha256", key).update(body).digest("base64url")}`
 }
 
-it.live("rejects every forged response of a provider, and tokens of another provider", () =>
+it.live("svc rejects every forged response of a provider, and tokens of another provider", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const hostile = yield* signInProvider("hostile")
@@ -134,7 +134,7 @@ it.live("rejects every forged response of a provider, and tokens of another prov
       yield* server.sql`DELETE FROM upstream_identities`
     }
     expect(seen).toEqual(attacks.map(([name]) => [name, 401, undefined]))
-    // Control: without the change that each attack made, the response signs in.
+    // Control: the same response signs in if the attack's change is left out.
     const honest = browserAt(server.url)
     expect((yield* attempt(() => enter(honest, trusted, annAt))).status).toBe(303)
     expect(yield* attempt(() => whoIs(honest))).toBe(ann)
@@ -143,7 +143,7 @@ it.live("rejects every forged response of a provider, and tokens of another prov
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("rejects a provider's response for another browser, sign-in or provider", () =>
+it.live("svc rejects a provider's response for another browser, sign-in or provider", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const hostile = yield* signInProvider("hostile")
@@ -161,16 +161,16 @@ it.live("rejects a provider's response for another browser, sign-in or provider"
         (location) => provider.authorize(location, annAt)
       )
 
-    // Login CSRF: tries the attacker's response in a browser without a sign-in, and in one with another sign-in.
+    // Login CSRF: tries the attacker's response in a browser without a pending sign-in, and in a browser with a pending sign-in.
     const attacker = browserAt(server.url)
     const victim = browserAt(server.url)
     expect(yield* enters(victim, yield* begun(attacker))).toBe(400)
     const own = yield* begun(victim)
     expect(yield* enters(victim, yield* begun(attacker))).toBe(401)
-    // Presenting the foreign response used up the victim's sign-in.
+    // The forged response consumed the victim's sign-in.
     expect(yield* enters(victim, own)).toBe(400)
 
-    // Puts the code of one sign-in into the response of the next, in the same browser.
+    // Puts the code of one sign-in into the response of the next sign-in, in the same browser.
     const earlier = yield* begun(victim)
     const later = yield* begun(victim)
     const mixed = new URLSearchParams(later)
@@ -199,7 +199,7 @@ it.live("rejects a provider's response for another browser, sign-in or provider"
     )
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 400, 400, 400, 400, 400, 400, 400])
 
-    // Mix-up: sends one provider's code to the server of another, with either issuer.
+    // Mix-up: sends the code of one provider to the server of another provider, with either issuer.
     for (const issuer of [hostile.issuer, trusted.issuer]) {
       const confused = browserAt(server.url)
       const ownAnswer = yield* begun(confused)
@@ -208,7 +208,7 @@ it.live("rejects a provider's response for another browser, sign-in or provider"
       foreign.set("state", ownAnswer.get("state") ?? "")
       expect([issuer, yield* enters(confused, foreign)]).toEqual([issuer, 401])
     }
-    // Uses a sign-in that began at another server.
+    // Completes a sign-in that began at another server.
     const abroad = browserAt(other.url)
     const answerAbroad = yield* begun(abroad, hostile)
     const carrier = browserAt(server.url)
@@ -217,7 +217,7 @@ it.live("rejects a provider's response for another browser, sign-in or provider"
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("an unverified address signs nobody in, whatever form its claim has", () =>
+it.live("an unverified address signs nobody in, in whatever form the provider sends its claim", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const server = yield* attackedServer(settingsFor(trusted))
@@ -249,7 +249,7 @@ it.live("an unverified address signs nobody in, whatever form its claim has", ()
       yield* server.sql`DELETE FROM upstream_identities`
     }
     expect(seen).toEqual(lies.map((claims) => [JSON.stringify(claims), 403, undefined]))
-    // UserInfo describes another person or nobody, or has claims of a wrong type.
+    // UserInfo describes another person or nobody, or contains claims of a wrong type.
     const annInfo = { email: "ann@example.test", email_verified: true }
     for (const wrong of [{ sub: "eve" }, { sub: undefined }, { email_verified: "true" }, { email: [annInfo.email] }]) {
       trusted.state.lie = { userInfo: { ...annInfo, ...wrong } }
@@ -261,7 +261,7 @@ it.live("an unverified address signs nobody in, whatever form its claim has", ()
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("an identity is linked only for the session that requested it, while that session lasts", () =>
+it.live("an identity is linked only for the session that requested it, and only while the session lasts", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const server = yield* attackedServer(settingsFor(trusted))
@@ -355,13 +355,13 @@ const flood = (response: ServerResponse, sent: { bytes: number }) => {
   more()
 }
 
-it.live("the size of a provider's responses is limited, and its redirects are never followed", () =>
+it.live("svc limits the size of a provider's responses, and never follows its redirects", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const hostile = yield* signInProvider("hostile")
     const server = yield* attackedServer(settingsFor(trusted))
     yield* server.person("ann")
-    // In the order in which the server makes the requests, because it caches each response.
+    // In the order of the server's requests, because the server caches each response.
     const answers: ReadonlyArray<readonly [path: string, status: number, claims: Readonly<Record<string, unknown>>]> = [
       ["/.well-known/openid-configuration", 503, annAt],
       ["/jwks", 401, annAt],

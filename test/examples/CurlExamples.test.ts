@@ -7,7 +7,7 @@ import { platform } from "../../src/composition/Platform.ts"
 import { it } from "../support/Effect.ts"
 import { servedPerson } from "../src/support/ServedPerson.ts"
 
-// The documents whose commands are consecutive requests to a server, each with its response.
+// Documents that consist of consecutive requests to one server, each with its response.
 const documents = ["automation-members", "approvals", "invitations"] as const
 
 const requestsOf = (document: string): ReadonlyArray<string> => {
@@ -68,7 +68,7 @@ describe.skipIf(needed.length > 0 && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
               request.replaceAll("usr_...", subject).replace(/(?<="expiresAt": ")[^"]+/, inAMonth),
               env
             )
-            // No Run exists here, so requests for a Run are well-formed and receive a not-found response.
+            // No Run exists here, so well-formed requests for a Run get a not-found response.
             const expected = request.includes("$RUN") ? "not_found" : undefined
             expect([request, code, answer.error?.code]).toEqual([request, 0, expected])
             env["SUBJECT"] = answer.member?.subject ?? env["SUBJECT"] ?? ""

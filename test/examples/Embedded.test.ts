@@ -10,15 +10,15 @@ import { Actor, SvcClient } from "../../src/index.ts"
 import { layer, TestControlPlane } from "../../src/testing/index.ts"
 import { it } from "../support/Effect.ts"
 
-/** Processes started by this process that are still running. */
+/** Child processes that are still running. */
 const children = Effect.promise(async () => {
   const listed = (await readFile(`/proc/self/task/${process.pid}/children`, "utf8")).trim().split(/\s+/)
   const states = await Promise.all(listed.map((pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")))
-  // The state follows the name in brackets; Z means that the process has exited and is waiting for the runtime to reap it.
+  // The process state follows the name in brackets; Z means that the process has exited and the runtime has not reaped it yet.
   return listed.filter((_, index) => /\) [^Z]/.test(states[index] ?? ""))
 })
 
-/** Files open under a folder. */
+/** Open files below a folder. */
 const openFiles = (folder: string) =>
   Effect.promise(async () => {
     const handles = await readdir("/proc/self/fd")
@@ -50,7 +50,7 @@ const many = moduleOf(`resource "terraform_data" "many" {
 }
 `)
 
-/** The application as started by its Main, using the test's control plane. */
+/** Starts the application as its Main does, with the test's control plane. */
 const served = HttpRouter.serve(application, { disableLogger: true, disableListenLog: true }).pipe(
   Layer.provideMerge(Deployments.layer.pipe(Layer.provide(TestControlPlane.actor))),
   Layer.provideMerge(layer({ repositories: { greeting, many } })),

@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 const root = join(import.meta.dir, "../..")
 
-/** The only names under which a program imports svc. */
+/** The only names from which a program may import svc. */
 const published = ["schema", "client", "server", "server/testing", "dashboard", "cli"].map((name) => `@svc-dev/${name}`)
 
 const filesBelow = (folder: string): ReadonlyArray<string> =>
@@ -14,7 +14,7 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
 
 const imported = /(?:\bfrom|\bimport)\s*\(?\s*["']((?:@svc-dev|svc)(?:\/[^"']*)?)["']/g
 
-test("documentation, examples and tests import svc under the names of its packages", () => {
+test("documentation, examples and tests import svc by the names of the packages", () => {
   const texts = ["README.md", ...["docs", "examples", "test/packages", "test/examples"].flatMap(filesBelow)]
   const found = texts.flatMap((file) =>
     [...readFileSync(join(root, file), "utf8").matchAll(imported)].map(([, name = ""]) => [file, name] as const)
@@ -23,7 +23,7 @@ test("documentation, examples and tests import svc under the names of its packag
   expect(found.filter(([, name]) => !published.includes(name))).toEqual([])
 })
 
-test("the checkout is not a package that could be imported under a second name", () => {
+test("the checkout cannot be imported as a package under a second name", () => {
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
   const { paths } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8")).compilerOptions
   expect([manifest.private, manifest.exports, manifest.bin]).toEqual([true, undefined, undefined])

@@ -9,7 +9,7 @@ setDefaultTimeout(180_000)
 
 const root = join(import.meta.dir, "../..")
 
-/** The commands of the page, in order: a rule, a token, the plan and the apply. */
+/** The commands of the page, in order: rule, token, plan and apply. */
 const [addRule = "", createToken = "", plan = "", apply = ""] = [
   ...readFileSync(join(root, "docs/pipeline.md"), "utf8").matchAll(/^```sh\n(.*?)\n```$/gms)
 ].map(([, line = ""]) => line)
@@ -44,7 +44,7 @@ describe.skipIf(isIncomplete)("docs/pipeline.md", () => {
       const asPipeline = 'export SVC_TOKEN="$(cat token.txt)" SVC_WORKSPACE=acme;'
       yield* server.commit(modulesWith("s3:PutObject"))
       yield* done(`${asPipeline} ${plan}`)
-      // The pipeline's own approval does not count, and the pipeline can access nothing outside its environment.
+      // The pipeline cannot approve its own plan, and has no access outside its environment.
       const approval = 'svc approve "$(jq -r .run.id plan.json)" --digest "$(jq -r .run.planDigest plan.json)"'
       yield* run(`${asPipeline} ${approval}`)
       expect(yield* done('svc run get "$(jq -r .run.id plan.json)" --json | jq -r .run.status')).toBe(

@@ -16,7 +16,7 @@ setDefaultTimeout(60_000)
 
 const proxies: ReadonlyArray<ProxyName> = ["nginx", "caddy"]
 
-test("the proxies are installed wherever every suite has to run", () => {
+test("a machine that must run every suite has the proxies", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(proxies.filter((name) => !hasProxy(name))).toEqual([])
 })
 
@@ -72,14 +72,14 @@ const behind = Effect.fnUntraced(function* (name: ProxyName) {
 
 for (const name of proxies) {
   describe.skipIf(!hasProxy(name))(`Example for ${name}`, () => {
-    live("the proxy forwards addresses, events as they arrive, WebSockets, and the client's address", () =>
+    live("the proxy forwards requests, WebSockets, events as they arrive, and the client's address", () =>
       Effect.gen(function* () {
         const { headers, origin } = yield* behind(name)
         const tls = { rejectUnauthorized: false }
         const discovery = yield* Effect.promise(async () => (await fetch(`${origin}/.well-known/svc`, { tls })).json())
         expect(discovery).toMatchObject({ apiBaseUrl: `${origin}/api/v1` })
 
-        // The Run is waiting, so the stream remains open, and a buffering proxy would not pass anything on.
+        // The stream remains open because the Run is waiting, so a buffering proxy would forward nothing.
         const events = `${origin}/api/v1/runs/${runId}/events`
         const first = yield* Effect.promise(async () => {
           const response = await fetch(events, { tls, headers: { ...headers, accept: "text/event-stream" } })
@@ -103,8 +103,8 @@ for (const name of proxies) {
         )
         expect(yield* Deferred.await(message)).toContain("run.queued")
 
-        // Ten wrong passwords per minute per address are allowed. Claiming another address does not help, and no other client is
-        // blocked.
+        // Each address may send ten wrong passwords per minute. A forged address does not raise the limit, and does not block
+        // another client.
         const guess = JSON.stringify({ email: "nobody@example.com", password: "not the password" })
         const attempt = (address: string, claimed: string) =>
           statusFrom(`${origin}/auth/sign-in`, address, { origin, "x-forwarded-for": claimed }, guess)

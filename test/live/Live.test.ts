@@ -19,7 +19,7 @@ const readers: ReadonlyArray<{ readonly transport: Transport; readonly sequence:
   { transport: "sse", sequence: "logs" }
 ]
 
-// The server is killed while the plan is running, and again while readers are catching up.
+// Kills the server while the plan is running, and again while readers are catching up.
 const kills: ReadonlyArray<Kill> = [
   { _tag: "at", at: { point: "plan.executed", passing: 1 } },
   { _tag: "at", at: { point: "plan.settled", passing: 1 } }
@@ -36,7 +36,7 @@ const operate = <S extends Schema.Top>(program: string, schema: S, stdin: string
     return (await new Response(child.stdout).text()).trim()
   }).pipe(Effect.flatMap((text) => Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(text)))
 
-/** A second person with their own token. */
+/** A second person with a token. */
 const secondPerson = Effect.fnUntraced(function* (program: string, dataDir: string) {
   const at = ["--data-dir", dataDir]
   const person = Schema.Struct({ subject: Schema.String })
@@ -93,7 +93,7 @@ const bearer = (token: Redacted.Redacted) => ({ authorization: `Bearer ${Redacte
 
 describe("Live sequences", () => {
   it.live(
-    "live sequences reach clients that drop, stall and reconnect across two crashes, without gaps or duplicates",
+    "live streams deliver every event once to clients that drop, stall and reconnect across two crashes",
     () =>
       Effect.gen(function* () {
         const { client, host, planRunId, world } = yield* livePlane({ lines: 1500, kills, prepare: () => Effect.void })
@@ -125,8 +125,8 @@ describe("Live sequences", () => {
         }
         for (const { received } of ofEvents) expect(received).toEqual(upTo(kinds.length))
         const lines = ofLogs[0]?.received.length ?? 0
-        // The provider's output from two attempts, except for the lines that the first attempt had not stored when it was killed,
-        // at most one batch.
+        // The provider's output from both attempts. The first attempt may lack the lines that it had not stored when it was
+        // killed, at most one batch.
         expect(lines).toBeGreaterThan(2500)
         for (const { connections, received } of ofLogs) {
           expect(received).toEqual(upTo(lines))
@@ -138,7 +138,7 @@ describe("Live sequences", () => {
   )
 
   it.live(
-    "live sequences end when the token is revoked or the member suspended, and reject pages from another origin",
+    "live streams end when the token is revoked or the member suspended, and reject pages from another origin",
     () =>
       Effect.gen(function* () {
         const plane = yield* livePlane({ lines: 1, kills: [], prepare: secondPerson })

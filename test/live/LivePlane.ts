@@ -26,8 +26,8 @@ resource "demo_note" "a" {
 `
 
 /**
- * A real server with an install in progress whose plan prints `lines` lines. `prepare` may modify the data folder before the
- * server opens it.
+ * Starts a real server with an install in progress whose plan prints `lines` lines. `prepare` may modify the data folder before
+ * the server opens it.
  */
 export const livePlane = Effect.fn("livePlane")(function* <A, E, R>(options: {
   readonly lines: number

@@ -15,7 +15,7 @@ const decode = Schema.decodeUnknownSync(Frame)
 export type Transport = "websocket" | "sse"
 export type Sequence = "events" | "logs"
 
-/** The data that one connection has delivered, regardless of how the connection ended. */
+/** The data that one connection has delivered, whether it was closed or dropped. */
 interface Reading {
   readonly seqs: ReadonlyArray<number>
   readonly done: boolean
@@ -56,7 +56,7 @@ const readSocket = ({ after, frames, runId, sequence, stall, token, url }: Conne
         socket.pause()
         setTimeout(() => socket.resume(), stall)
       }
-      // Disconnects without closing, as in a network failure.
+      // Drops the connection without closing it, as in a network failure.
       if (taken >= frames && !done) socket.terminate()
     })
     socket.on("error", () => {})
@@ -93,13 +93,13 @@ const readEventSource = ({ after, frames, runId, sequence, stall, token, url }: 
         }
       }
     } catch {
-      // The server has been killed, but all data read up to then still counts.
+      // The server was killed, but the data read before the kill is kept.
     }
     return { seqs, done: false }
   })
 
 /**
- * Reads one sequence to its end from the current server, through connections that drop, stall and resume at random. Returns every
+ * Reads one stream to its end from the current server, through connections that drop, stall and resume at random. Returns every
  * sequence number in order of arrival.
  */
 export const readToTheEnd = Effect.fn("readToTheEnd")(function* <E>(options: {

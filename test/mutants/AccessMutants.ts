@@ -6,7 +6,7 @@ const rolesFile = "schema/api/Roles.ts"
 const crossOriginFile = "src/http/CrossOrigin.ts"
 const crossOriginTest = "test/src/http/CrossOrigin.test.ts"
 
-/** Mutants of permissions. */
+/** Mutants of permission checks. */
 export const accessMutants: ReadonlyArray<Mutant> = [
   {
     name: "admission: sessions of account routes are checked again",

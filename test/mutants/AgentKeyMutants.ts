@@ -3,7 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const endedTest = "test/src/http/agent/EndedSessions.test.ts"
 const rotationTest = "test/src/http/agent/KeyRotation.test.ts"
 
-/** Mutants of replacing an agent's keys without losing a Run, and of ending the sessions that the old keys started. */
+/** Mutants of the replacement of an agent's keys, which must lose no Run and end the sessions of the old keys. */
 export const agentKeyMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: its former keys stay until no Run is held",

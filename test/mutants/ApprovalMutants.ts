@@ -7,7 +7,7 @@ const authors = "test/actors/access/approval/PlanAuthors.test.ts"
 const approvals = "test/actors/access/approval/Approvals.test.ts"
 const uncertain = "test/actors/access/approval/UncertainGround.test.ts"
 
-/** Mutants of the requirements of an apply: each condition in a rule, and each place that checks it. */
+/** Mutants of the conditions for an apply, in the rule and in each check. */
 export const approvalMutants: ReadonlyArray<Mutant> = [
   {
     name: "uncertain ground: an approval names its codes",

@@ -123,7 +123,7 @@ const restoreMutants: ReadonlyArray<Mutant> = [
   }
 ]
 
-/** Mutants of a Capsule's authority: fence, guard, the conditions for creating an apply, and re-adoption. */
+/** Mutants of a Capsule's authority: fence, guard, conditions for an apply, and re-adoption. */
 export const authorityMutants: ReadonlyArray<Mutant> = [
   {
     name: "later wave: held in the transaction of its plan",

@@ -6,7 +6,7 @@ const stopped = "test/actors/commands/source/StoppedLooks.test.ts"
 const limits = "test/src/http/LimitedTokens.test.ts"
 const named = "test/src/http/NamedRecords.test.ts"
 
-/** Mutants of members that never sign in, and of tokens with limits. */
+/** Mutants of automation members, and of limited tokens. */
 export const automationMutants: ReadonlyArray<Mutant> = [
   {
     name: "a disabled Source stops every look",

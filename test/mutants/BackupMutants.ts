@@ -4,7 +4,7 @@ const commands = "test/src/cli/BackupCommands.test.ts"
 const schedule = "test/src/backup/ScheduledBackups.test.ts"
 const storedCommits = "test/actors/inputs/git/StoredCommits.test.ts"
 
-/** Mutants of backups that could not be restored, and of files that do not match the recorded commits. */
+/** Mutants of backups: without the guards, a backup cannot be restored, or its files differ from the recorded commits. */
 export const backupMutants: ReadonlyArray<Mutant> = [
   {
     name: "backup: the digest of each file",

@@ -3,7 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const file = "actors/access/account/ActionConfirmations.ts"
 const test = "test/src/http/ActionConfirmations.test.ts"
 
-/** Mutants of action confirmations: the person, the action, the lifetime and the single use. */
+/** Mutants of confirmed actions: person, action, lifetime and single use. */
 export const confirmationMutants: ReadonlyArray<Mutant> = [
   {
     name: "confirmation: of the token that asked",

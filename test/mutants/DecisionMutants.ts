@@ -1,13 +1,13 @@
 import type { Mutant } from "./Mutant.ts"
 
-/** Guards in one file that one test covers, keyed by name. */
+/** Guards in one file, all covered by one test, keyed by name. */
 const guardsOf = (
   file: string,
   test: string,
   guards: Readonly<Record<string, readonly [text: string, broken: string]>>
 ): ReadonlyArray<Mutant> => Object.entries(guards).map(([name, [text, broken]]) => ({ name, file, text, broken, test }))
 
-/** Mutants of decisions that are pure functions, each with its own table test and without a database. */
+/** Mutants of decisions that are pure functions, each with a table test that needs no database. */
 export const decisionMutants: ReadonlyArray<Mutant> = [
   ...guardsOf("actors/ledger/capsule/ApplyObstacle.ts", "test/actors/ledger/capsule/ApplyObstacle.test.ts", {
     "obstacle: only plans": ["if (!isPlan(plan.type)) return", "if (plan.type === null) return"],

@@ -8,7 +8,7 @@ const serviceFile = "actors/commands/capsule-export/CapsuleExports.ts"
 const linkFile = "actors/commands/capsule-export/CapsuleExports.ts"
 const filesFile = "actors/commands/capsule-export/ExportFiles.ts"
 
-/** Mutants of an export: the people who may export a Capsule, the time, and the omitted data. */
+/** Mutants of exports: permissions, timing and omitted data. */
 export const exportMutants: ReadonlyArray<Mutant> = [
   {
     name: "export: the session that asked",

@@ -16,7 +16,7 @@ const wavesFile = "actors/running/run-group/WaveDecision.ts"
 const queueFile = "actors/running/queue/QueueDecision.ts"
 const requirementsFile = "runner/sandbox/RunRequirements.ts"
 
-/** Mutants of work that starts without a person: its order and its conditions. */
+/** Mutants of the order and the conditions of automatic work. */
 export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "actor: one command of a record at a time",

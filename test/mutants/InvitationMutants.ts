@@ -5,7 +5,7 @@ const signUp = "test/actors/access/member/InvitedSignUp.test.ts"
 const members = "test/actors/access/member/Members.test.ts"
 const acceptance = "actors/access/member/InvitationAcceptance.ts"
 
-/** Mutants of joining a Workspace, and of the authority to invite. */
+/** Mutants of invitations: the authority to invite, and the ways to join a Workspace. */
 export const invitationMutants: ReadonlyArray<Mutant> = [
   ...[
     ["of a person", "most: mostSentInAnHour.sender"],

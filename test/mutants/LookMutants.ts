@@ -3,7 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const layers = "test/dashboard/GraphLayers.test.ts"
 const lines = "test/dashboard/ActivityLines.test.ts"
 
-/** Mutants of the graph and the activity, which must show every comment and nothing false. */
+/** Mutants of the dashboard's graph and activity: without the guards, comments are missing or false facts are shown. */
 export const lookMutants: ReadonlyArray<Mutant> = [
   {
     name: "graph: a Source is no dependency",

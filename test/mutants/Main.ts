@@ -15,7 +15,7 @@ class GuardUntested extends Schema.TaggedError<GuardUntested>()("GuardUntested",
 
 const copied = "schema runner actors src examples test scripts docs package.json tsconfig.json bunfig.toml".split(" ")
 const root = process.cwd()
-/** The number of shares, of which the short form runs one. */
+/** The number of shares. The short form runs one share. */
 const shareCount = 10
 const isShort = process.argv.includes("--short")
 const word = process.argv
@@ -23,16 +23,16 @@ const word = process.argv
   .filter((argument) => !argument.startsWith("--"))
   .join(" ")
 
-// A test without its guard may block its process, whose own time limits then do not apply either.
+// Without the guard, a test may block its process, and the process cannot enforce its own time limits.
 const timeLimit = "10 minutes"
 
-/** Returns true if the test passes in the copy. A test that does not end has not passed. */
+/** Returns true if the test passes in the copy. A test that does not end counts as failed. */
 const passes = Effect.fnUntraced(
   function* (folder: string, test: string) {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const handle = yield* spawner.spawn(
-      // `--bail` ends the process at the first failure, so tests run one at a time: concurrent tests would leave their work
-      // behind.
+      // `--bail` ends the process at the first failure. Tests run sequentially, because concurrent tests would leave unfinished
+      // work behind.
       ChildProcess.make(
         process.execPath,
         ["test", "--bail", "--max-concurrency=1", "--timeout", "60000", `./${test}`],
@@ -67,7 +67,7 @@ const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, t
 const copy = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-mutants-" })
-  // Some tests start programs of the copy as another user.
+  // Some tests start programs from the copy as another user.
   yield* files.chmod(folder, 0o755)
   for (const name of copied) yield* files.copy(`${root}/${name}`, `${folder}/${name}`)
   yield* files.symlink(`${root}/node_modules`, `${folder}/node_modules`)

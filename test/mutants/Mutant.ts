@@ -1,11 +1,11 @@
 /**
- * A guard: a line of code that prevents a caller from doing something forbidden, the smallest edit that removes it, and the test
- * that detects the edit within seconds.
+ * A guard: a line of code that prevents a forbidden action, the smallest edit that removes it, and the test that detects the edit
+ * within seconds.
  */
 export interface Mutant {
   readonly name: string
   readonly file: string
-  /** Exact text that occurs once in the file. */
+  /** Exact text, which occurs once in the file. */
   readonly text: string
   readonly broken: string
   readonly test: string

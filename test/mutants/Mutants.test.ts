@@ -6,10 +6,10 @@ const transpiler = new Bun.Transpiler({ loader: "ts" })
 const root = new URL("../..", import.meta.url).pathname
 
 for (const { broken, file, name, test: proof, text } of mutants) {
-  test(`the guard "${name}" matches the list, and has a test`, () => {
+  test(`the text of the guard "${name}" occurs once in its file, and its test exists`, () => {
     const sound = readFileSync(`${root}${file}`, "utf8")
     expect(sound.split(text).length - 1).toBe(1)
-    // Code that no longer compiles fails every test, so it would prove nothing about this test.
+    // An edit that does not compile fails every test, so it would prove nothing about this test.
     expect(() => transpiler.transformSync(sound.replace(text, () => broken))).not.toThrow()
     expect(broken).not.toBe(text)
     expect(existsSync(`${root}${proof}`)).toBe(true)

@@ -65,7 +65,7 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   boundMutants
 ]
 
-/** `npm run test:mutants` breaks these guards individually; `Mutants.test.ts` keeps the lists in sync with the code. */
+/** `npm run test:mutants` breaks each of these guards alone. `Mutants.test.ts` keeps the lists in sync with the code. */
 export const mutants: ReadonlyArray<Mutant> = lists.flat()
 
 /** The first guard in each list, which the short form always breaks. */

@@ -6,7 +6,7 @@ const mailing = "test/actors/access/notice/NoticeMailing.test.ts"
 const post = "test/runner/probe/NoticePost.test.ts"
 const routes = "test/src/http/Notices.test.ts"
 
-/** Mutants of notices that go to the wrong receiver, are lost, or show what they must not. */
+/** Mutants of notices: without the guards, notices reach the wrong receiver, are lost, or disclose data. */
 export const noticeMutants: ReadonlyArray<Mutant> = [
   {
     name: "notice: only endpoints of its Workspace and of the server",

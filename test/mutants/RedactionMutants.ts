@@ -4,7 +4,7 @@ const redactionLines = "test/runner/redaction/Lines.test.ts"
 const serverPaths = "test/runner/execution/ServerPaths.test.ts"
 const provisionerOutput = "test/runner/execution/ProvisionerOutput.test.ts"
 
-/** Mutants of hiding secrets that are cut, wrapped or joined. */
+/** Mutants of the redaction of secrets that are truncated, wrapped or joined. */
 export const redactionMutants: ReadonlyArray<Mutant> = [
   {
     name: "redaction: messages of conditions in a plan",

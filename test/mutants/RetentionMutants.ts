@@ -15,7 +15,7 @@ const decisionFile = "actors/ledger/run/LogRemoval.ts"
 const candidatesFile = "actors/ledger/run/LogRemoval.ts"
 const removalFile = "actors/ledger/run/LogRemoval.ts"
 
-/** Mutants of retention: protection of old records, and queries of the operation history. */
+/** Mutants of retention: the protection of old records, and queries of the operation history. */
 export const retentionMutants: ReadonlyArray<Mutant> = [
   {
     name: "background work: one pass at a time",

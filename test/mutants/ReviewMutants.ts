@@ -1,13 +1,13 @@
 import type { Mutant } from "./Mutant.ts"
 
-/** Guards in one file that one test covers, keyed by name. */
+/** Guards in one file, all covered by one test, keyed by name. */
 const guardsOf = (
   file: string,
   test: string,
   guards: Readonly<Record<string, readonly [text: string, broken: string]>>
 ): ReadonlyArray<Mutant> => Object.entries(guards).map(([name, [text, broken]]) => ({ name, file, text, broken, test }))
 
-/** Mutants of the facts about a plan and its module for a reviewer, and of the permissions of an untrusted README. */
+/** Mutants of the facts that a reviewer sees about a plan and its module, and of the limits for an untrusted README. */
 export const reviewMutants: ReadonlyArray<Mutant> = [
   ...guardsOf("actors/commands/attention/NeedTurns.ts", "test/actors/commands/attention/NeedTurns.test.ts", {
     "turns: the rules of approval decide": [

@@ -10,7 +10,7 @@ const entriesFile = "actors/ledger/state/StateEntries.ts"
 const indexFile = "actors/ledger/state/StateIndex.ts"
 const readsFile = "actors/ledger/state/StateResources.ts"
 
-/** Mutants of the data that the StateVersion index stores and returns, and of the data that it must not store. */
+/** Mutants of the StateVersion index: the data that it stores and returns, and the data that it must not store. */
 export const stateIndexMutants: ReadonlyArray<Mutant> = [
   {
     name: "state index: an id that the state marks as sensitive",

@@ -7,7 +7,7 @@ const session = "test/e2e/TerminalSession.test.ts"
 const approval = "test/e2e/TerminalApproval.test.ts"
 const decisionFile = "src/cli/remote/DecisionCommands.ts"
 
-/** Mutants of the terminal: the approved plan, the displayed text, and the destination of the token. */
+/** Mutants of the terminal: the approved plan, the displayed text, and the server that receives the token. */
 export const terminalMutants: ReadonlyArray<Mutant> = [
   {
     name: "terminal: only what is safe is repeated",

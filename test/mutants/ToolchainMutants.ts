@@ -3,7 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const openPgp = "test/runner/toolchain/OpenPgp.test.ts"
 const signatureFile = "runner/toolchain/OpenPgp.ts"
 
-/** Mutants of the choice of executed tool releases. */
+/** Mutants of the checks that select the tool release to execute. */
 export const toolchainMutants: ReadonlyArray<Mutant> = [
   {
     name: "known tools: a file that changed unnoticeably",

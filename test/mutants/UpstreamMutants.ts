@@ -9,7 +9,7 @@ const smtp = "test/src/mail/SmtpTransport.test.ts"
 const provisioning = "test/src/accounts/UpstreamProvisioning.test.ts"
 const upstreamAttacks = "test/e2e/UpstreamAttacks.test.ts"
 
-/** Mutants of joining through the upstream provider and through email, and of the resulting memberships. */
+/** Mutants of memberships for people who join through the upstream provider or by email. */
 export const upstreamMutants: ReadonlyArray<Mutant> = [
   {
     name: "upstream: the last owner stays without the group",

@@ -30,7 +30,7 @@ const run = (folder: string, command: ReadonlyArray<string>, env: Readonly<Recor
 
 const bun = process.execPath
 
-/** The validators and generators, as pinned by their lock file, in a folder for the test. */
+/** Installs the validators and generators of the lock file into a temporary folder. */
 const tools = Effect.gen(function* () {
   const folder = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(`${tmpdir()}/svc-openapi-`)),
@@ -85,7 +85,7 @@ it.live("three validators accept the API description, and two generated clients 
     expect([compiled.stdout, compiled.code]).toEqual(["", 0])
 
     const env = { SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token), SVC_REPOSITORY: server.repositoryUrl }
-    // A person's session creates the first Workspace when it lists Workspaces; a token only reads.
+    // The first Workspace is created when a person's session lists Workspaces. A token can only read.
     yield* server.browse("/api/v1/workspaces")
     const installed = yield* run(folder, [bun, "programs/Install.ts"], env)
     expect([installed.code, installed.stderr]).toEqual([0, ""])

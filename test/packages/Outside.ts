@@ -16,7 +16,7 @@ export const withExample = Effect.fn("withExample")(function* (root: string, fol
   }
 })
 
-/** The application deploys, shows the Run, offers the API, and then exits without help. */
+/** The application deploys, shows the Run, offers the API, and then exits. */
 export const applicationWorks = Effect.fn("applicationWorks")(function* (
   folder: string,
   runtime: ReadonlyArray<string>
@@ -27,7 +27,7 @@ export const applicationWorks = Effect.fn("applicationWorks")(function* (
   if (found !== expected) return yield* new StepFailed({ message: `Expected:\n${expected}\nFound:\n${found}` })
 })
 
-/** An applied Run in a control plane. */
+/** A control plane with an applied Run. */
 export const applied = Effect.gen(function* () {
   const { repository, workspace } = yield* TestControlPlane
   const installs = yield* InstallPlans
@@ -45,7 +45,7 @@ export const applied = Effect.gen(function* () {
 
 const mostBytes = 100_000
 
-/** The whole client as a page would load it: with effect, bundled from a project's packages, and compressed. */
+/** Bundles and compresses the whole client, with effect, from a project's packages, as a page would load it. */
 export const clientIsSmall = Effect.fn("clientIsSmall")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -62,7 +62,7 @@ export const clientIsSmall = Effect.fn("clientIsSmall")(function* (folder: strin
 
 const page = (name: string) => `<!doctype html><title>Outside</title><script type="module" src="/${name}"></script>`
 
-/** A page with the client, bundled from a project's packages, follows a Run in Chromium. */
+/** Follows a Run in Chromium, in a page that bundles the client from a project's packages. */
 export const pageWorks = Effect.fn("pageWorks")(function* (folder: string) {
   const path = yield* Path.Path
   const built = yield* Effect.promise(() =>

@@ -4,7 +4,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 /** A step of the suite failed. */
 export class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {}
 
-/** A runtime that an installed package runs on: its npm package, and its program's path in a project. */
+/** A runtime for the installed packages: its npm package, and the path of its program in a project. */
 export interface Runtime {
   readonly name: string
   readonly install: string
@@ -42,7 +42,7 @@ export const succeeded = Effect.fn("succeeded")(function* (cwd: string, program:
   return yield* new StepFailed({ message: `${program} ${args.join(" ")} ended with ${code}:\n${last}` })
 })
 
-/** The tarballs of assembled packages, created by npm. */
+/** Creates the tarballs of assembled packages with npm. */
 export const packed = Effect.fn("packed")(function* (folders: ReadonlyArray<string>, to: string) {
   const path = yield* Path.Path
   return yield* Effect.forEach(folders, (folder) =>
@@ -52,7 +52,7 @@ export const packed = Effect.fn("packed")(function* (folders: ReadonlyArray<stri
   )
 })
 
-/** An empty project with the packages installed, in a folder that is removed when the Scope closes. */
+/** Creates an empty project with the packages installed, and removes it when the Scope closes. */
 export const project = Effect.fn("project")(function* (
   installed: ReadonlyArray<string>,
   copied: ReadonlyArray<string>

@@ -9,7 +9,7 @@ const blockOf = (text: string, language: string) =>
 
 const fails = (message: string) => new StepFailed({ message })
 
-/** The output of the program in each README, at a server whose account has an applied Capsule named `page`. */
+/** The output of the program in each README, for an account with an applied Capsule named `page`. */
 const printed: ReadonlyArray<readonly [name: string, pattern: RegExp]> = [
   ["schema", /^test ws_[a-z0-9]+ owner\n$/],
   ["client", /^page active\n$/],
@@ -57,7 +57,7 @@ export const readmesRun = Effect.fn("readmesRun")(function* (folder: string, run
   }
 }, Effect.scoped)
 
-/** Each README's own installation is enough for its program. */
+/** The program in each README needs only the packages that the same README installs. */
 export const readmesInstall = Effect.fn("readmesInstall")(function* (
   tarballs: ReadonlyArray<string>,
   runtime: ReadonlyArray<string>

@@ -14,13 +14,13 @@ const compilerOptions = {
   types: ["node"]
 }
 
-/** Type checker errors outside Effect's declarations. */
+/** Errors of the type checker outside Effect's declarations. */
 const errorsOfOurs = (output: string) =>
   output.split("\n").filter((line) => line.includes("error TS") && !line.startsWith("node_modules/effect/"))
 
 /**
- * A strict consumer compiles, with and without `exactOptionalPropertyTypes`. With the DOM types there are no errors at all.
- * Without them, Effect's declarations have some errors and ours have none.
+ * Compiles a strict consumer with and without `exactOptionalPropertyTypes`. With the DOM types there are no errors. Without them,
+ * Effect's declarations have some errors and svc's declarations have none.
  */
 export const typesAreClean = Effect.fn("typesAreClean")(function* (
   folder: string,
@@ -47,7 +47,7 @@ export const typesAreClean = Effect.fn("typesAreClean")(function* (
   }
 })
 
-/** The code in docs/embedding.md compiles as written against a compiled library's declarations. */
+/** Compiles the code in docs/embedding.md as written, against the declarations of a compiled library. */
 export const docsCompile = Effect.fn("docsCompile")(function* (library: string) {
   const { expected, faults } = yield* faultsAgainst(yield* embeddingBlocks, library, ".d.ts")
   if (faults.length > 0) return yield* new StepFailed({ message: faults.join("\n") })
@@ -55,14 +55,14 @@ export const docsCompile = Effect.fn("docsCompile")(function* (library: string) 
     return yield* new StepFailed({ message: "The compiler found no fault where there is one." })
 })
 
-/** The whole demonstration, with this machine's tool. */
+/** Runs the whole demonstration with this machine's tool. */
 export const demoWorks = (folder: string, runtime: string, program: string) =>
   succeeded(folder, runtime, [program, "demo"])
 
-/** Requests that Node's parser refuses differently from Bun's. */
+/** Requests that the parsers of Node and Bun refuse differently. */
 const knownDifferences: ReadonlyMap<string, string> = new Map([["H6 bare line feeds: 505", "H6 bare line feeds: 400"]])
 
-/** A program prints the same lines on every runtime. */
+/** Checks that a program prints the same lines on every runtime. */
 export const sameLines = Effect.fn("sameLines")(function* (expected: string, found: string) {
   const lines = expected.trim().split("\n")
   const others = found.trim().split("\n")

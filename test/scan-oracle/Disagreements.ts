@@ -1,11 +1,11 @@
 import type { Verdicts } from "./Verdicts.ts"
 
-/** A kind of disagreement that docs/scan.md explains under `rule`. */
+/** A kind of disagreement. docs/scan.md explains it under `rule`. */
 interface KnownDisagreement {
   readonly rule: string
-  /** The beginning of a reason of the side that refuses. */
+  /** The beginning of the reason that the refusing side prints. */
   readonly reasons: ReadonlyArray<string>
-  /** The required content of the files, if the reason alone would excuse too much. */
+  /** A pattern that the files must match, if the reason alone would excuse too many modules. */
   readonly about?: RegExp
 }
 
@@ -120,7 +120,7 @@ export const laxer: ReadonlyArray<KnownDisagreement> = [
   { rule: "Test files", reasons: ["Argument or block definition required"], about: /\.tftest\.hcl/ }
 ]
 
-/** The rules that explain a disagreement; `undefined` if a reason has none. An agreement needs no rule. */
+/** The rules that explain a disagreement; `undefined` if no rule explains one of its reasons. An agreement needs no rule. */
 export const rulesFor = ({ scan, tool }: Verdicts, files: string): ReadonlyArray<string> | undefined => {
   if ((scan.length === 0) === (tool.length === 0)) return []
   const [known, reasons] = scan.length > 0 ? [stricter, scan] : [laxer, tool]

@@ -15,7 +15,7 @@ const kinds: ReadonlyArray<readonly [name: string, files: fc.Arbitrary<Files>]> 
   ...fileKinds
 })
 
-/** Distinct snippets, every kind in turn, and the same for the same seed. An exhausted kind is skipped. */
+/** Draws distinct snippets of each kind in turn; the same seed draws the same snippets. Skips a kind once it is exhausted. */
 export const snippets = (count: number, seed: number): ReadonlyArray<Snippet> => {
   const drawn = kinds.map(([kind, files], index) => {
     const samples = fc.sample(files, { seed: seed + index, numRuns: Math.ceil((4 * count) / kinds.length) })

@@ -23,14 +23,14 @@ describe("Batch policy", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("the batch policy is used if an attempt succeeds", () =>
+  it.live("a test run uses the batch policy if an attempt succeeds", () =>
     Effect.gen(function* () {
       const working = yield* folderWith(`[ "$1" = --max ] || exec "$3" "$4"`)
       expect(yield* batchSchedule(working)).toEqual([`${working}/chrt`, "--batch", "0"])
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("the batch policy is omitted if it is refused or the program is missing", () =>
+  it.live("a test run omits the batch policy if the system refuses it or the program is missing", () =>
     Effect.gen(function* () {
       expect(yield* batchSchedule(yield* folderWith("echo Operation not permitted >&2; exit 1"))).toEqual([])
       expect(yield* batchSchedule(yield* folderWith(undefined))).toEqual([])

@@ -55,12 +55,12 @@ describe("Failure summary", () => {
     )
   })
 
-  test("the failure summary copes with colours and GitHub's groups", () => {
+  test("the failure summary supports coloured output and GitHub's groups", () => {
     const log = "::group::test/A.test.ts:\n\x1b[31merror: no\x1b[0m\n\x1b[31m(fail)\x1b[0m one [1.00ms]\n::endgroup::"
     expect(failureSummary([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts: one\n      error: no")
   })
 
-  test("the failure summary recognises killed servers and undetected mutants", () => {
+  test("the failure summary recognises killed servers and surviving mutants", () => {
     const crash =
       "ok      install.created:1  4.1 s\nFAILED  plan.settled:1  3.0 s\n    A process stayed: tofu\n    So did another"
     const guards = "noticed role\nMISSED  fence: owner\n"
@@ -86,7 +86,7 @@ guards ended with 1
     expect(lines.at(-1)).toBe("      line 89")
   })
 
-  test("the failure summary has at most 60 lines of 240 characters, with names before error text", () => {
+  test("the failure summary has at most 60 lines of 240 characters, and lists names before error text", () => {
     const error = `error: ${"wide ".repeat(100)}\n${"at somewhere\n".repeat(30)}`
     const log = Array.from({ length: 24 }, (_, index) => `${error}(fail) test ${index} [1.00ms]`).join("\n")
     const few = Array.from({ length: 3 }, (_, index) => `${error}(fail) test ${index} [1.00ms]`).join("\n")

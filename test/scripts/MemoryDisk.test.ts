@@ -7,7 +7,7 @@ import { it } from "../support/Effect.ts"
 const mount = (options: string, place: string = memoryDisk) => `tmpfs ${place} tmpfs ${options} 0 0\n`
 
 describe("Memory folders", () => {
-  it.effect("temporary folders in memory are used only where programs may be executed", () =>
+  it.effect("temporary folders are in memory only where programs in memory may be executed", () =>
     Effect.sync(() => {
       expect(startsPrograms(mount("rw,nosuid,nodev"), memoryDisk)).toBe(true)
       expect(startsPrograms(mount("rw,nosuid,nodev,noexec"), memoryDisk)).toBe(false)
@@ -18,7 +18,7 @@ describe("Memory folders", () => {
     })
   )
 
-  it.effect("temporary folders in memory count available memory, not just unused memory", () =>
+  it.effect("the size check for temporary folders uses available memory, not only unused memory", () =>
     Effect.sync(() => {
       const meminfo = "MemTotal:       8000000 kB\nMemFree:         100000 kB\nMemAvailable:   5000000 kB\n"
       expect(availableMemory(meminfo)).toBe(5_000_000 * 1024)
@@ -26,7 +26,7 @@ describe("Memory folders", () => {
     })
   )
 
-  it.live("temporary folders in memory are open to every user, and absent without a memory file system", () =>
+  it.live("temporary folders in memory are open to every user, and are not created without a memory file system", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* Effect.scoped(
@@ -34,7 +34,7 @@ describe("Memory folders", () => {
           Effect.gen(function* () {
             if (Option.isNone(found)) return
             yield* files.writeFileString(`${found.value}/a`, "b")
-            // The folder is open to every user, because tests whose sandbox uses another user id would be skipped otherwise.
+            // Every user may enter the folder. Otherwise, tests whose sandbox uses another user id would be skipped.
             expect((yield* files.stat(found.value)).mode & 0o7777).toBe(0o1777)
           })
         )

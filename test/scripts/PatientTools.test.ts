@@ -15,7 +15,7 @@ const folders = Effect.gen(function* () {
 
 describe("Test tools", () => {
   it.live(
-    "a tool of a test run starts through a script with its name, which applies settings and becomes the tool",
+    "a test run starts each tool through a script of the same name, which sets variables and executes the tool",
     () =>
       Effect.gen(function* () {
         const { files, scripts } = yield* folders
@@ -35,7 +35,7 @@ describe("Test tools", () => {
       }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("the tools of a test run are unchanged if a sandbox does not expose the scripts", () =>
+  it.live("a test run uses the tools directly if a sandbox does not expose the scripts", () =>
     Effect.gen(function* () {
       const { files, scripts, tools } = yield* folders
       yield* files.writeFileString(`${tools}/tofu`, "#!/bin/sh\n", { mode: 0o755 })

@@ -10,7 +10,7 @@ const name = "@oven/bun-linux-aarch64"
 
 const digest = (bytes: Uint8Array) => `sha512-${new Bun.CryptoHasher("sha512").update(bytes).digest("base64")}`
 
-/** An npm registry on loopback with one package, and a repository whose lockfile pins the registry's package. */
+/** A registry on loopback with one package, and a repository whose lock file pins that package. */
 const registry = Effect.fnUntraced(function* (locked: { readonly version?: string } = {}) {
   const files = yield* FileSystem.FileSystem
   const root = yield* files.makeTempDirectoryScoped({ prefix: "svc-runtimes-" })
@@ -31,7 +31,7 @@ const registry = Effect.fnUntraced(function* (locked: { readonly version?: strin
     if (served === undefined) return new Response("not here", { status: 404 })
     const { origin, pathname } = new URL(request.url)
     if (pathname.endsWith(".tgz")) return new Response(served)
-    // A compromised registry vouches for every package it serves.
+    // A compromised registry signs every package that it serves.
     const dist = { tarball: `${origin}/runtime.tgz`, integrity: digest(served) }
     const manifest = { name, version: Bun.version, dist }
     return Response.json({ name, "dist-tags": { latest: Bun.version }, versions: { [Bun.version]: manifest } })
@@ -59,7 +59,7 @@ const live = (
   body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof NodeServices.layer> | Scope.Scope>
 ) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(NodeServices.layer)))
 
-live("a platform's runtime is fetched once, and matches the lockfile", () =>
+live("the build fetches a platform's runtime once, and compares it with the lock file", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const { archive, good, requests, runtime } = yield* registry()
@@ -74,7 +74,7 @@ live("a platform's runtime is fetched once, and matches the lockfile", () =>
   })
 )
 
-live("a runtime that the registry has changed is refused, and not kept", () =>
+live("the build rejects a runtime that the registry has changed, and does not keep it", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const { archive, packed, runtime, serve } = yield* registry()
@@ -86,7 +86,7 @@ live("a runtime that the registry has changed is refused, and not kept", () =>
   })
 )
 
-live("a registry without the package causes an error that explains the remedy", () =>
+live("the build explains the remedy if the registry lacks the runtime's package", () =>
   Effect.gen(function* () {
     const { archive, runtime, serve } = yield* registry()
     serve(undefined)
@@ -97,7 +97,7 @@ live("a registry without the package causes an error that explains the remedy", 
   })
 )
 
-live("a Bun version other than the locked one is refused by the build", () =>
+live("the build rejects a Bun version that differs from the lock file", () =>
   Effect.gen(function* () {
     const { requests, runtime } = yield* registry({ version: "1.0.0" })
     expect((yield* Effect.flip(runtime)).message).toContain(`This is Bun ${Bun.version}`)

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 
 export const fixtureFolder = fileURLToPath(new URL("databases", import.meta.url))
 
-/** The data folder and contents from a release with this table version. */
+/** A data folder from a release with this table version, and its contents. */
 export const fixtureFile = (version: number): string => `${fixtureFolder}/${String(version).padStart(4, "0")}.tar.gz`
 
 /** The contents of a fixture. Its secrets are used nowhere else. */
@@ -11,9 +11,9 @@ export const Fixture = Schema.Struct({
   version: Schema.Int,
   token: Schema.String,
   workspaceId: Schema.String,
-  /** Applied once. Its Output `greeting` is `applied`. */
+  /** An applied Capsule. Its Output `greeting` is `applied`. */
   appliedCapsuleId: Schema.String,
-  /** The Capsule's first plan is waiting for approval. */
+  /** A Capsule whose first plan waits for approval. */
   waitingCapsuleId: Schema.String,
   waitingPlanId: Schema.String,
   gitOrigin: Schema.String

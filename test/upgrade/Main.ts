@@ -41,7 +41,7 @@ output "greeting" {
 `
 }
 
-// The part of the responses that is common to all releases.
+// The fields that the responses of all releases have in common.
 const decodeWorkspaces = HttpClientResponse.schemaBodyJson(
   Schema.Struct({ workspaces: Schema.Array(Schema.Struct({ id: Schema.String })) })
 )
@@ -181,7 +181,7 @@ const program = Effect.gen(function* () {
       "--owner=0",
       "--group=0",
       "--exclude=data/runs",
-      // Runtime files, because the data folder is the server's home directory here.
+      // Files of the running tool and server: the data folder is the server's home directory here.
       "--exclude=data/.bun",
       "--exclude=data/*.sqlite-shm",
       "-czf",

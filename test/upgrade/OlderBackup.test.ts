@@ -8,8 +8,7 @@ import { serve } from "../src/operator/support/Server.ts"
 import { decodeFixture, fixtureFile } from "./Fixture.ts"
 
 /**
- * Written by the last release whose backups contained only the database, with its key; its contents match those of {@link
- * fixtureFile}.
+ * A backup from the last release that backed up only the database, with its key. Its contents match those of {@link fixtureFile}.
  */
 const fileOfFirstFormat = fileURLToPath(new URL("backups/v1.tar.gz", import.meta.url))
 
@@ -26,7 +25,7 @@ const ok = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   return JSON.parse(ended.out === "" ? "{}" : (ended.out.split("\n").at(-1) ?? ""))
 })
 
-live("a backup in the first format is verified, restored and used, and its missing parts are reported", () =>
+live("svc verifies, restores and uses a backup in the first format, and reports its missing parts", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const from = yield* unpack(fileOfFirstFormat)
@@ -65,7 +64,7 @@ live("a backup in the first format is verified, restored and used, and its missi
       })
       return [ended.run.status, ended.run.error?.code]
     })
-    // The original Git server no longer exists, and the backup has no snapshots.
+    // The original Git server no longer exists, and the backup contains no snapshots.
     expect(yield* planned).toEqual(["failed", "snapshot_unavailable"])
     const then = yield* unpack(fixtureFile(fixture.version))
     yield* files.copy(`${then}/data/snapshots`, `${restored}/snapshots`, { overwrite: true })

@@ -8,7 +8,7 @@ import { folder, live, svc } from "../src/cli/support/CommandLine.ts"
 import { serve } from "../src/operator/support/Server.ts"
 import { decodeFixture, fixtureFile, fixtureFolder, type Fixture } from "./Fixture.ts"
 
-// Data folders left by servers of earlier releases (Main.ts), upgraded by this release and then used.
+// Upgrades and uses data folders that servers of earlier releases have left (Main.ts).
 const versions = readdirSync(fixtureFolder)
   .map((name) => Number.parseInt(name, 10))
   .toSorted((a, b) => a - b)
@@ -49,7 +49,7 @@ const approveAndApply = Effect.fnUntraced(function* (client: Client, runId: stri
   return yield* settled(client, run.id)
 })
 
-/** Conditions that must hold right after the upgrade: values, sealed values, and history. */
+/** Checks values, sealed values and history right after the upgrade. */
 const look = Effect.fnUntraced(function* (url: string, fixture: Fixture) {
   const client = yield* makeClient({ baseUrl: url, token: Redacted.make(fixture.token) })
   expect(yield* greetingOf(client, fixture)).toBe("applied")
@@ -60,7 +60,7 @@ const look = Effect.fnUntraced(function* (url: string, fixture: Fixture) {
     query: { limit: 100 }
   })
   expect(events.length).toBeGreaterThan(2)
-  // The background work reads the Capsule's states first.
+  // Waits for the background work that reads the Capsule's states.
   const { resources } = yield* Effect.repeat(
     client.stateResources.list({ params: { capsuleId: fixture.appliedCapsuleId }, query: {} }),
     { until: ({ indexed }) => indexed, schedule: Schedule.spaced("50 millis") }
@@ -86,7 +86,7 @@ const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   const applied = yield* approveAndApply(client, plan.id)
   expect([applied.status, applied.error]).toEqual(["succeeded", undefined])
   expect(yield* greetingOf(client, fixture)).toBe("new")
-  // The plan has not been reviewed yet: it either succeeds, or its record states that it has to be planned again.
+  // The plan has not been reviewed yet. It either succeeds, or its error asks for a new plan.
   const { run: waiting } = yield* client.runs.read({ params: { runId: fixture.waitingPlanId } })
   if (waiting.status === "waiting_approval") {
     const second = yield* approveAndApply(client, waiting.id)
@@ -102,7 +102,7 @@ const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   }
 })
 
-/** The upgraded installation is backed up and restored into another folder. */
+/** Backs up the upgraded installation, and restores it into another folder. */
 const restore = Effect.fnUntraced(function* (into: string, fixture: Fixture) {
   const dataDir = `${into}/data`
   const backup = `${into}/backup`
@@ -144,7 +144,7 @@ live("every released version since the second has a fixture, and so does the cur
   })
 )
 
-// Opens all versions, and also uses the first, middle and last, or all of them with SVC_UPGRADE_ALL.
+// Opens all versions. Also uses the first, middle and last version, or all of them with SVC_UPGRADE_ALL.
 const fewToUse: ReadonlySet<number | undefined> = new Set([
   versions.at(0),
   versions[Math.floor(versions.length / 2)],
@@ -152,7 +152,7 @@ const fewToUse: ReadonlySet<number | undefined> = new Set([
 ])
 
 for (const version of versions) {
-  live(`the data from version ${version} is upgraded completely, and remains usable`, () =>
+  live(`an upgrade keeps all data from version ${version} usable`, () =>
     Effect.gen(function* () {
       const isUsed = (yield* Config.Boolean("SVC_UPGRADE_ALL").pipe(Config.withDefault(false))) || fewToUse.has(version)
       const { dataDir, fixture, into } = yield* unpack(version)

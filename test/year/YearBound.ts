@@ -5,7 +5,7 @@ import type { YearSize } from "./YearSize.ts"
 
 const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
-/** An empty database, plus space that is never freed. */
+/** The size of an empty database, plus space that is never freed. */
 const base = 8 * mebibyte
 const runBytes = 6 * kibibyte
 const eventBytes = kibibyte
@@ -14,7 +14,7 @@ const targets = 10
 /** Days for which a plan's Run keeps its file before the file is removed. */
 const planDays = 8
 const spare = 1.25
-/** The write-ahead log is not included. */
+/** Excludes the write-ahead log. */
 export const logBound = 64 * mebibyte
 
 interface Load {
@@ -28,7 +28,7 @@ interface Load {
   readonly changes: number
 }
 
-/** Average daily activity since a date, and the size of a sealed state. */
+/** Average activity per day since a date, and the size of a sealed state. */
 export const loadSince = Effect.fn("loadSince")(function* (since: string, days: number) {
   const sql = yield* SqlClient.SqlClient
   const [load] = yield* sql<Load>`SELECT
@@ -75,7 +75,7 @@ const growing = new Map([
 const share = 1.25
 const few = 25
 
-/** Tables that were larger at the end than after the first complete removal. */
+/** Tables that had more rows at the end than after the first complete removal. */
 export const notLevel = (first: MonthFigures, last: MonthFigures): ReadonlyArray<string> => {
   const faults: Array<string> = []
   for (const [table, rows] of last.rows) {

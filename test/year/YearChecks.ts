@@ -8,7 +8,7 @@ import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { StateVersionId } from "../../schema/records/Ids.ts"
 import { StateVersions } from "../../actors/ledger/state/StateVersions.ts"
 
-/** Rows that must not exist, found by a statement. */
+/** A statement that finds rows which must not exist. */
 const dangling = [
   [
     "Capsules without their present state",
@@ -52,7 +52,7 @@ const filesBelow = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   const found: Array<string> = []
   for (const name of yield* files.readDirectory(folder, { recursive: true })) {
-    // The service may be removing a row at this moment.
+    // A row may disappear while the service removes it.
     const info = yield* Effect.catchReason(
       Effect.asSome(files.stat(path.join(folder, name))),
       "PlatformError",
@@ -64,7 +64,7 @@ const filesBelow = Effect.fnUntraced(function* (folder: string) {
   return found
 })
 
-/** Archives that no record references. An archive that is found twice, days apart, is an orphan. */
+/** Archives that no record references. An archive that two checks find, days apart, is an orphan. */
 export const unnamedArchives = Effect.fn("unnamedArchives")(function* (dataDir: string) {
   const read = yield* ReadSql
   const rows = yield* read<{ digest: string }>`SELECT DISTINCT archive_digest AS digest FROM source_snapshots`
@@ -73,7 +73,7 @@ export const unnamedArchives = Effect.fn("unnamedArchives")(function* (dataDir: 
   return stored.filter((file) => !named.has(file.replace(/^.*\//, "").replace(/\..*$/, "")))
 })
 
-/** Checks that every archive referenced by a record exists and is intact: each of its files is read and verified. */
+/** Checks that every archive referenced by a record exists and is intact, by reading and verifying each of its files. */
 const archives = Effect.fn("archives")(function* () {
   const read = yield* ReadSql
   const store = yield* SnapshotStore
@@ -123,7 +123,7 @@ const usage = Effect.fn("usage")(function* () {
   return faults
 })
 
-/** All faults of an idle installation; empty unless the service has lost something. */
+/** Returns all faults of an idle installation. */
 export const faultsOf = Effect.fn("faultsOf")(function* () {
   const sql = yield* SqlClient.SqlClient
   const faults: Array<string> = []

@@ -1,6 +1,6 @@
 import { type Clock, Duration, Effect } from "effect"
 
-/** A shorter sleep only yields or polls: it returns at once and takes no simulated time. */
+/** A shorter sleep is a yield or a poll. It returns at once and takes no simulated time. */
 const shortestSleep = 250
 
 interface Sleeper {
@@ -9,14 +9,14 @@ interface Sleeper {
 }
 
 /**
- * Time that advances only on request. As on a real machine, sleeps follow elapsed time, and the date can be corrected
- * independently, in either direction.
+ * Time that advances only on request. As on a real machine, sleeps follow elapsed time, and the date can be corrected separately,
+ * in either direction.
  */
 export interface YearClock {
   readonly clock: Clock.Clock
   /** The date in milliseconds. */
   readonly millis: () => number
-  /** Advances time: everything whose sleep ends within the period wakes up once, in order. */
+  /** Advances time. Each sleep that ends within the period wakes up once, in order. */
   readonly pass: (by: Duration.Input) => Effect.Effect<void>
   /** Corrects the date without advancing time. */
   readonly correct: (by: Duration.Input, direction: "forward" | "backward") => Effect.Effect<void>
@@ -24,7 +24,7 @@ export interface YearClock {
 
 const millisOf = (input: Duration.Input) => Duration.toMillis(Duration.fromInputUnsafe(input))
 
-/** Lets everything that is ready continue, including file and socket callbacks. */
+/** Runs all ready work, including file and socket callbacks. */
 export const others = Effect.callback<void>((resume) => {
   const handle = setImmediate(() => resume(Effect.void))
   return Effect.sync(() => clearImmediate(handle))

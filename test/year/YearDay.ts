@@ -19,12 +19,12 @@ import { RunCommands } from "../../schema/commands/RunCommands.ts"
 const dayMillis = 86_400_000
 /** The days of the week on which a person reviews waiting plans. */
 const reviewDays = [1, 4]
-/** One of this many waiting plans is left to expire. */
+/** One of this many waiting plans is never reviewed and expires. */
 const forgottenPlans = 6
 
 const decodeAccepted = Schema.decodeUnknownEffect(Schema.Struct({ runIds: Schema.Array(Schema.String) }))
 
-/** Delivers the forge's webhook, signed; returns how many syncs it started. */
+/** Delivers the forge's signed webhook. Returns the number of syncs that it started. */
 const delivered = Effect.fnUntraced(function* ({ hookSecret, id }: YearSource, delivery: string) {
   const { url } = yield* HttpListener
   const body = JSON.stringify({ ref: "refs/heads/main", delivery })
@@ -44,7 +44,7 @@ const delivered = Effect.fnUntraced(function* ({ hookSecret, id }: YearSource, d
   return (yield* decodeAccepted(yield* Effect.promise(() => answer.json()))).runIds.length
 })
 
-/** A push and its webhook. The forge repeats every third delivery, which must not start anything. */
+/** A push and its webhook. The forge repeats every third delivery, which must not start a second sync. */
 export const push = Effect.fnUntraced(function* (source: YearSource, day: number) {
   const commit = yield* source.repository.commit("main", filesOf(day))
   const delivery = `${source.id}-${day}`
@@ -56,14 +56,14 @@ export const push = Effect.fnUntraced(function* (source: YearSource, day: number
   return commit
 })
 
-/** Approves and applies waiting plans, except a few that are forgotten. */
+/** Approves and applies waiting plans, except the few that nobody reviews. */
 const review = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace) {
   const runs = yield* Runs
   const runCommands = yield* RunCommands
   const { items } = yield* runs.list(id, { status: ["waiting_approval"] }, { limit: 100 })
   for (const [index, run] of items.entries()) {
     if (index % forgottenPlans === forgottenPlans - 1) continue
-    // A plan superseded in the meantime is refused.
+    // The server refuses a plan that was superseded meanwhile.
     yield* Effect.option(
       Effect.gen(function* () {
         yield* runCommands.Approve(run.id, { context: admin.context, comment: "Looks as expected." })
@@ -109,7 +109,7 @@ const people = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace,
   if (day % 2 === 0) yield* invitations.decline(owner.context, invited.secret)
 })
 
-/** The work of people in a day, before noon. */
+/** Everything that people do in a day, before noon. */
 export const morning = Effect.fn("morning")(function* (
   size: YearSize,
   time: YearClock,

@@ -20,7 +20,7 @@ const sizesIn = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   const sizes: Array<readonly [string, number]> = []
   for (const name of yield* files.readDirectory(folder, { recursive: true })) {
-    // Files may vanish in the meantime.
+    // Files may disappear during the walk.
     const found = yield* Effect.option(files.stat(path.join(folder, name)))
     if (found._tag === "Some" && found.value.type === "File") sizes.push([name, Number(found.value.size)])
   }

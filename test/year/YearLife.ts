@@ -20,7 +20,7 @@ class YearFailed extends Schema.TaggedError<YearFailed>()("YearFailed", { messag
 
 const iso = (millis: number) => new Date(millis).toISOString()
 
-/** One turn of the background work, including everything that it starts. */
+/** One turn of the background work, including all work that it starts. */
 const turn = Effect.fnUntraced(function* ({ size, time, turns }: YearPlace) {
   const before = yield* startedSince(iso(time.millis()))
   yield* Effect.callback<void>((resume) => {
@@ -32,7 +32,7 @@ const turn = Effect.fnUntraced(function* ({ size, time, turns }: YearPlace) {
   return started > 5 * size.workspaces ? [`${started} drift checks began in one minute`] : []
 })
 
-/** The machine's date is wrong for one turn and is then corrected: nothing may wait until the wrong date comes round again. */
+/** Sets a wrong date for one turn and then corrects it. No work may wait until the wrong date is reached. */
 const wrongDate = Effect.fnUntraced(function* (place: YearPlace) {
   yield* place.time.correct("3 days", "forward")
   const faults = yield* turn(place)
@@ -40,7 +40,7 @@ const wrongDate = Effect.fnUntraced(function* (place: YearPlace) {
   return faults
 })
 
-/** The events at the start of a month, after the restart that ended the previous month. */
+/** The events at the start of a month, after the restart at the end of the previous month. */
 const special = Effect.fnUntraced(function* (place: YearPlace, month: number, months: number) {
   if (month === Math.floor(months / 2)) {
     yield* (yield* Vault).rotateMasterKey({ forgetRetired: false })
@@ -49,7 +49,7 @@ const special = Effect.fnUntraced(function* (place: YearPlace, month: number, mo
   return month === 1 ? yield* wrongDate(place) : []
 })
 
-/** Simulates one month; returns its faults and figures. */
+/** Simulates one month. Returns its faults and figures. */
 const monthOf = Effect.fnUntraced(function* (
   place: YearPlace,
   workspaces: ReadonlyArray<YearWorkspace>,
@@ -66,7 +66,7 @@ const monthOf = Effect.fnUntraced(function* (
       yield* time.pass(`${size.turnHours} hours`)
       faults.push(...(yield* turn(place)))
     }
-    // Archives of removed records are deleted within two days.
+    // The service deletes archives of removed records within two days.
     if (day === (month + 1) * size.month - 4) unnamed = yield* unnamedArchives(place.dataDir)
   }
   for (const workspace of workspaces) faults.push(...(yield* rollbackPlanned(time, workspace)))
@@ -82,7 +82,7 @@ const monthOf = Effect.fnUntraced(function* (
   return { faults: faults.map((fault) => `month ${month + 1}: ${fault}`), figures }
 })
 
-/** Stops the service as an operator would; its grace periods pass while it waits for them. */
+/** Stops the service as an operator would. Time advances by its grace periods while it waits for them. */
 const stopped = Effect.fnUntraced(function* (time: YearClock, scope: Scope.Closeable) {
   const passing = yield* Effect.forkChild(Effect.forever(time.pass("1 second")))
   yield* Scope.close(scope, Exit.void)

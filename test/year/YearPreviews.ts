@@ -8,7 +8,7 @@ import { CapsuleCommands } from "../../schema/commands/CapsuleCommands.ts"
 import { RunCommands } from "../../schema/commands/RunCommands.ts"
 
 const dayMillis = 86_400_000
-/** A state is removed once it is old enough, then its Run, then the snapshot, each in its own turn. */
+/** The service removes an old state first, then its Run, then the snapshot, each in a separate turn. */
 const turnDays = 4
 
 const nameOf = (day: number) => `preview-${day}`
@@ -20,7 +20,7 @@ const previewOf = Effect.fnUntraced(function* ({ id }: YearWorkspace, day: numbe
   return row?.id
 })
 
-/** An environment for one change, installed from the current commit. Destroys the environment for the previous change. */
+/** Installs an environment for one change from the current commit, and destroys the environment for the previous change. */
 export const preview = Effect.fn("preview")(function* (workspace: YearWorkspace, day: number, previous: number) {
   const { owner, sources } = workspace
   const [source] = sources
@@ -40,7 +40,7 @@ export const preview = Effect.fn("preview")(function* (workspace: YearWorkspace,
   }
 })
 
-/** The remains of destroyed Capsules after twice every retention period. */
+/** Returns what is left of destroyed Capsules after twice every retention period. */
 export const previewFaults = Effect.fn("previewFaults")(function* (now: number, keep: number) {
   const sql = yield* SqlClient.SqlClient
   const before = new Date(now - (2 * keep + turnDays) * dayMillis).toISOString()

@@ -12,7 +12,7 @@ import type { YearClock } from "./YearClock.ts"
 import { yearRunner, type YearTool } from "./YearRunner.ts"
 import type { YearSize } from "./YearSize.ts"
 
-/** Requested turns of the background work, each with its callback. */
+/** Requested turns of the background work, each with a callback. */
 export type Turns = Queue.Queue<() => void>
 
 export interface YearPlace {
@@ -51,7 +51,7 @@ const productOf = (settings: Settings, tool: YearTool) =>
   })
 
 /**
- * The server of `svc serve`, on a data folder that outlives it, with another runner, the simulated year's clock, and turns of the
+ * Runs the server of `svc serve` on an existing data folder, with another runner, the simulated clock, and turns of the
  * background work on request.
  */
 export const yearProduct = (place: YearPlace) => {

@@ -4,9 +4,9 @@ import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { marks } from "../support/NothingDue.ts"
 import type { YearClock } from "./YearClock.ts"
 
-/** Maximum number of polls for an idle installation: far more than any work needs. */
+/** Maximum number of polls for an idle installation, far more than any work needs. */
 const mostLooks = 200_000
-/** Number of polls after which time advances, for work that is waiting for its next attempt. */
+/** Number of polls after which time advances for work that waits for its next attempt. */
 const looksWithoutTime = 40
 
 interface Busy {
@@ -14,7 +14,9 @@ interface Busy {
   readonly waiting: number
 }
 
-/** Waits until no work is left at this time. No time passes while a program is running for a Run, even on a slow machine. */
+/**
+ * Waits until no work is left at the current time. Time does not advance while a program executes a Run, even on a slow machine.
+ */
 export const quiet = Effect.fn("quiet")(function* (time: YearClock) {
   const read = yield* ReadSql
   for (let looks = 1; looks <= mostLooks; looks++) {

@@ -6,12 +6,12 @@ import { pureModules, pureRunner } from "../actors/support/PureRunner.ts"
 const linesOfRun = 20
 const line = "terraform_data.it: Refreshing state... [id=0f3b2a61-62d8-4e5c-9a1f-8c1d7e4b5a90]"
 
-/** The tool, which the operator replaces during the year. */
+/** The tool version, which the operator replaces during the year. */
 export interface YearTool {
   version: string
 }
 
-/** The pure runner, with the output of a small module. */
+/** A runner without processes, which returns the output of a small module. */
 export const yearRunner = (tool: YearTool) => {
   const pure = pureRunner(pureModules())
   const printing = Layer.effect(

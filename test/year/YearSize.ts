@@ -1,7 +1,7 @@
 /** The amount of work in the simulated year. */
 export interface YearSize {
   readonly days: number
-  /** Days in a month; each month ends with figures and checks. */
+  /** Days in a month. Figures and checks run at the end of each month. */
   readonly month: number
   readonly workspaces: number
   readonly sourcesPerWorkspace: number
@@ -10,21 +10,21 @@ export interface YearSize {
   readonly turnHours: number
   /** Days between two pushes to a Source. */
   readonly pushEvery: number
-  /** Days between two environments, each created for one change and destroyed after the next. */
+  /** Days between two environments. Each is created for one change and destroyed when the next is created. */
   readonly previewEvery: number
-  /** Days for which everything with a retention setting is kept. */
+  /** Retention period, in days, of everything that has a retention setting. */
   readonly keep: number
   readonly keepAudit: number
   /**
-   * The month after which nothing grows any further: by then all kept records have been replaced once, including a Capsule's ten
-   * states.
+   * The month after which the installation stops growing: by then every kept record has been replaced once, including a Capsule's
+   * ten states.
    */
   readonly levelFrom: number
   /** Days between two backups of the installation. */
   readonly backupEvery: number
 }
 
-/** 200 Capsules over a year. */
+/** A year of 200 Capsules. */
 export const wholeYear: YearSize = {
   days: 365,
   month: 30,

@@ -44,7 +44,7 @@ export interface Person {
   readonly context: CommandContext
 }
 
-/** The files in a commit: the module stays the same, and the files around it change. */
+/** The files in a commit. The module never changes; the files around it do. */
 export const filesOf = (commit: number) => ({
   ...pureModule,
   "README.md": `The ${commit}th commit.\n`,
@@ -56,7 +56,7 @@ const newPerson = Effect.fnUntraced(function* (name: string): Effect.fn.Return<P
   return { subject, context: { actor: { kind: "user", subject }, actorKey: subject } }
 })
 
-/** Repositories on their own servers, which keep running while the service restarts. */
+/** Repositories on separate servers, which run while the service restarts. */
 export const repositories = Effect.fnUntraced(function* (size: YearSize, folder: string) {
   yield* (yield* FileSystem.FileSystem).makeDirectory(folder, { recursive: true })
   return yield* Effect.forEach(
@@ -69,7 +69,7 @@ export const repositories = Effect.fnUntraced(function* (size: YearSize, folder:
   )
 })
 
-/** Returns the records that a first plan for the current commit needs. */
+/** Returns the records that the first plan of the current commit needs. */
 export const preflightOf = Effect.fnUntraced(function* (context: CommandContext, sourceId: SourceId) {
   const sources = yield* Sources
   const { id } = yield* sources.sync(context, sourceId, { intent: "manual_plan" })
@@ -86,7 +86,7 @@ export const preflightOf = Effect.fnUntraced(function* (context: CommandContext,
   }
 })
 
-/** A Source at its first commit, already checked: all its Capsules start from there. */
+/** A Source at its first commit, already checked. All its Capsules start from it. */
 const checkedSource = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   { context }: Person,
@@ -149,7 +149,7 @@ export const settle = Effect.fnUntraced(function* (size: YearSize, time: YearClo
         for (let number = 0; number < size.capsulesPerSource; number++) {
           const capsuleId = yield* installed(id, owner, source, `app-${place}-${number}`)
           ids.push(capsuleId)
-          // Three of every four Capsules follow their lane; one of these three waits for a person before applying.
+          // Three of every four Capsules follow their lane. One of these three waits for approval before an apply.
           if (number % 4 === 0) continue
           const autoUpdate = { enabled: true, apply: number % 4 > 1 }
           yield* capsules.Update(capsuleId, { context: owner.context, autoUpdate })

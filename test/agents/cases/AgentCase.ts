@@ -10,13 +10,13 @@ export interface Lane {
   readonly nextLabel: () => string
 }
 
-/** A fault in the connection or an agent, in a world shared with other cases of the same kind. */
+/** A fault in the connection or an agent. Cases of the same kind share a world. */
 export interface LaneCase {
   readonly name: string
   readonly run: (lane: Lane) => Effect.Effect<unknown, unknown, Services>
 }
 
-/** A case that needs a separate world and evaluates it itself. */
+/** A case that needs a separate world and evaluates the world itself. */
 export interface WorldCase {
   readonly name: string
   readonly run: (options: WorldOptions) => Effect.Effect<unknown, unknown, Services>

@@ -9,7 +9,7 @@ import { keptAgent } from "./Journeys.ts"
 const library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 const hour = 3600
 
-/** A wall clock that a case sets while the program runs, as a person might. Monotonic clocks are not affected. */
+/** A wall clock that a case sets while the program runs, as a person might. It leaves monotonic clocks unchanged. */
 const wallClock = (file: string, offset: number) => {
   const set = (seconds: number) => writeFileSync(file, `${seconds < 0 ? "" : "+"}${seconds}\n`)
   set(offset)
@@ -24,7 +24,7 @@ const wallClock = (file: string, offset: number) => {
   }
 }
 
-/** A case in which one side's clock is wrong at enrolment, and jumps while the tool is working. */
+/** A case in which one clock is wrong at enrolment and jumps while the tool is working. */
 const clocks = (name: string, offset: number, jump: number, side: "agent" | "server"): WorldCase => ({
   name,
   run: Effect.fnUntraced(function* (options) {
@@ -40,7 +40,7 @@ const clocks = (name: string, offset: number, jump: number, side: "agent" | "ser
     yield* world.held("one-b")
     const before = agent.line.said.length
     clock.set(offset + jump)
-    // Renewals continue, and nothing counts as late.
+    // Renewals continue, and no message counts as late.
     yield* Effect.repeat(Effect.sleep("200 millis"), {
       until: () => agent.line.said.slice(before).filter((message) => message === "Renew").length > 3
     })
@@ -50,7 +50,7 @@ const clocks = (name: string, offset: number, jump: number, side: "agent" | "ser
     const apply = yield* world.over(applyId)
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.code} ${apply.error?.message}`)
     yield* holds((yield* world.capsule(capsuleId)).status === "active", "The Capsule is not active")
-    // The reports carry the clock's time, which proves that it was wrong.
+    // The reports contain the time of that clock, which proves that the clock was wrong.
     const told = (yield* world.eventsOf(applyId)).map(({ at }) => Date.parse(at))
     const furthest = Math.max(...told.map((at) => Math.abs(at - Date.now())))
     yield* holds(furthest > 50_000, `No time of the Run is wrong, so the clock was not: ${furthest} ms`)

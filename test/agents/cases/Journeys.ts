@@ -14,8 +14,8 @@ export const eventually = (isSo: () => boolean) =>
   Effect.repeat(Effect.sync(isSo), { until: (so) => so, schedule: often }).pipe(Effect.asVoid)
 
 /**
- * An agent that restarts whenever it exits, as under a service manager. `kill` kills it, and `isKept` returns whether any part of
- * a Run is still on its disk.
+ * An agent that restarts whenever it exits, as under a service manager. `kill` kills it. `isKept` returns whether its disk
+ * contains any file of a Run.
  */
 export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {
   let current: Started | undefined
@@ -43,7 +43,7 @@ export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {
 })
 export type KeptAgent = Effect.Success<ReturnType<typeof keptAgent>>
 
-/** Messages that an agent sends while its tool works. The tool waits until their faults have happened. */
+/** Messages that an agent sends while its tool works. The tool waits until the faults of these messages have happened. */
 const whileApplying: ReadonlySet<string> = new Set([
   "Start",
   "Renew",
@@ -54,7 +54,7 @@ const whileApplying: ReadonlySet<string> = new Set([
 
 const armed = (line: FaultLine, faults: ReadonlyArray<Fault>) => Effect.sync(() => line.arm(faults))
 
-/** Plans a Capsule with the faults in `during` armed. */
+/** Plans a Capsule while the faults in `during` are armed. */
 const plan = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,
@@ -68,8 +68,7 @@ const plan = Effect.fnUntraced(function* (
 })
 
 /**
- * Takes a Capsule through its lifecycle up to an occasion at which the faults occur. Every Run must finish despite the
- * interruptions.
+ * Takes a Capsule through its lifecycle up to an occasion at which the faults occur. Every Run must finish despite the faults.
  */
 export const journeyTo = Effect.fn("journeyTo")(function* (
   world: AgentWorld,
@@ -85,7 +84,7 @@ export const journeyTo = Effect.fn("journeyTo")(function* (
   const { capsuleId, planRunId, planned } = yield* plan(world, agent, label, "built", first)
   if (occasion === "plan" || occasion === "begin" || planned.status !== "waiting_approval") return [planned]
   if (occasion === "apply") {
-    // The restarted agent no longer has the build and must fetch it from the server.
+    // The restarted agent has lost the build and must fetch it from the server again.
     rmSync(`${agent.folder}/builds`, { recursive: true, force: true })
     yield* armed(agent.line, faults)
   }
@@ -130,7 +129,7 @@ const handedIn = Effect.fnUntraced(function* (
   return [planned, applied]
 })
 
-/** An agent declines an offer that was changed in transit without opening it, and another agent gets the offer. */
+/** An agent declines an offer that was changed in transit, without opening it. Another agent gets the offer. */
 const declined = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,

@@ -20,7 +20,7 @@ const keysIn = (folder: string) => {
   }
 }
 
-/** Requests new keys while the agent is frozen, and resumes the agent once they are on its disk. */
+/** Requests new keys while the agent is frozen, and resumes the agent once the new keys are on its disk. */
 const prepared = Effect.fnUntraced(function* (agent: KeptAgent) {
   const keys = keysIn(agent.folder)
   agent.signal("SIGSTOP")
@@ -40,7 +40,7 @@ const atMessage = (agent: KeptAgent, fault: Pick<Fault, "asks" | "way">) =>
 const announces = /"nextKeys"/
 const announcesNone = /^(?![^]*"nextKeys")/
 
-/** Between each pair of consecutive steps in `src/agent/KeyChange.ts`. Each case ends with the agent killed. */
+/** Covers the point between each pair of consecutive steps in `src/agent/KeyChange.ts`. Each case ends by killing the agent. */
 const moments: Readonly<Record<string, (agent: KeptAgent) => Effect.Effect<unknown, unknown, Services>>> = {
   "the new keys are on the disk and not announced; the command that asked for them is killed too": (agent) =>
     Effect.gen(function* () {
@@ -85,10 +85,10 @@ const killedBetween: WorldCase = {
       yield* eventually(() => agent.starts() > starts)
       yield* eventually(() => !keys.hasNext() && keys.present().public.sign !== before)
       labels += 1
-      // Every later offer is sealed for the new keys.
+      // The server seals every later offer for the new keys.
       yield* works(`n${labels}`, when)
       yield* agent.owesNothing
-      // After the next session starts, nothing that the former keys could open is kept.
+      // After the next session starts, no data is left that the former keys could open.
       agent.kill()
       yield* eventually(() => keys.present().former === undefined)
     }

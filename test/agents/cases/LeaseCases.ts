@@ -7,8 +7,8 @@ import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent, type KeptAgent } from "./Journeys.ts"
 
 /**
- * The shortest lease that a pool may have. The tool is asked to stop after 60 s, killed after 96 s, and the Run settled after 181
- * s.
+ * The shortest lease that a pool may have. The agent asks the tool to stop after 60 s and kills it after 96 s. The server settles
+ * the Run after 181 s.
  */
 const leaseSeconds = 120
 
@@ -24,7 +24,7 @@ const applying = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgen
   return { capsuleId, applyId, tools: holdProcesses(toolsOf(agent)) }
 })
 
-/** The Run was settled without its agent, so its objects are uncertain and the agent's results are evidence. */
+/** The server settled the Run without its agent, so its objects are uncertain, and the agent's results are evidence. */
 const lost = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,
@@ -52,7 +52,7 @@ const paused: WorldCase = {
     const agent = yield* keptAgent(yield* world.agent("one"))
     const begun = yield* applying(world, agent)
     agent.signal("SIGSTOP")
-    // The guard is a separate process, so it survives the agent.
+    // The guard is a separate process, so it survives a killed agent.
     yield* world.until(begun.applyId, ({ agentUnreachableSince }) => agentUnreachableSince !== undefined)
     yield* Effect.sleep("75 seconds")
     yield* holds(begun.tools.ended(0), "The tool outlives the time at which the guard has to kill it")

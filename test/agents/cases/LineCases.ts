@@ -6,7 +6,7 @@ import type { AgentWorld } from "../support/AgentWorld.ts"
 import type { LaneCase } from "./AgentCase.ts"
 import { journeyTo, keptAgent } from "./Journeys.ts"
 
-/** Losing the response to a poll is worth testing only if it contains an offer. */
+/** Losing the response to a poll is worth testing only if the response contains an offer. */
 export const faultAt = (message: Said, way: Way, also?: () => void): Fault => ({
   message,
   way,
@@ -17,7 +17,7 @@ export const faultAt = (message: Said, way: Way, also?: () => void): Fault => ({
 const wanted = { plan: "waiting_approval", apply: "succeeded", drift_check: "succeeded" } as const
 const statusOf = (type: string) => Object.entries(wanted).find(([name]) => name === type)?.[1]
 
-/** A dropped connection only costs time: every Run ends as it would have otherwise. Also checks that the drop happened. */
+/** A dropped connection only delays a Run: its result is the same as without the drop. Also checks that the drop happened. */
 const cut = (
   world: AgentWorld,
   label: string,
@@ -42,7 +42,7 @@ const cut = (
     })
   )
 
-/** Cuts each message on its own, in every way. */
+/** Cuts each message in a separate journey, in every way. */
 export const cutCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
   ways.map((way) => ({
     name: `line cut at ${message}: ${way}`,
@@ -52,7 +52,7 @@ export const cutCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
 )
 
 const together: ReadonlyArray<Occasion> = ["plan", "apply", "drift", "handIn", "decline"]
-/** On these occasions, files are sent within messages if both sides support it. */
+/** On these occasions, files are sent within messages if both the server and the agent support it. */
 const carrying: ReadonlyArray<Occasion> = ["plan", "apply"]
 
 const cutTogether = (
@@ -72,7 +72,7 @@ const cutTogether = (
     )
 }
 
-/** Cuts all messages of an occasion in a single journey, each once and in this way. */
+/** Cuts all messages of an occasion in a single journey, each once and in the same way. */
 export const cutTogetherCases: ReadonlyArray<LaneCase> = ways.flatMap((way) => [
   ...together.map((occasion) => ({
     name: `line cut at every message of ${occasion}, as with the release before: ${way}`,

@@ -23,15 +23,15 @@ const diskFull: WorldCase = {
     yield* world.held("one-b")
     yield* disk.fill
     const asked = agent.line.said.length
-    // A full disk does not prevent the agent from renewing its lease.
+    // An agent renews its lease even if its disk is full.
     yield* eventually(() => agent.line.said.slice(asked).includes("Renew"))
     yield* world.letGo("one-b")
-    // The response to a poll that was already in progress contains an offer, which the agent declines.
+    // A poll that was already in progress returns an offer, which the agent declines.
     const other = yield* world.installed("two")
     yield* eventually(() => agent.line.said.slice(asked).includes("Decline"))
     yield* disk.free
     const apply = yield* world.over(applyId)
-    // The state is not lost: it was written in time, or the tool printed it and svc saved the output.
+    // The state survives: the tool either wrote it in time or printed it, and svc saved the output.
     yield* holds(apply.status === "succeeded" || apply.status === "failed", apply.status)
     const planned = yield* world.over(other.planRunId)
     yield* holds(planned.status === "waiting_approval", `${planned.status} ${planned.error?.message}`)
@@ -66,7 +66,7 @@ const oneEach: WorldCase = {
 const manyRuns = 200
 const runsOfOther = 40
 
-/** The order in which agents accepted the Runs shows whether one Workspace had to wait for all of another's. */
+/** The order in which agents accepted the Runs shows whether one Workspace waited for all Runs of the other Workspace. */
 const fair: WorldCase = {
   name: "4 agents, 200 Runs, fair between two Workspaces",
   run: Effect.fnUntraced(function* (options) {
@@ -81,7 +81,7 @@ const fair: WorldCase = {
         (label) => world.installed(label, "plain", workspaceId),
         { concurrency: 8 }
       )
-    // The first Workspace has queued all its Runs before the other requests any.
+    // The first Workspace has queued all its Runs before the second Workspace requests any.
     const first = yield* install("a", manyRuns - runsOfOther)
     const others = yield* install("b", runsOfOther, second.id)
     const names = ["one", "two", "three", "four"]
@@ -93,7 +93,7 @@ const fair: WorldCase = {
       .toSorted((a, b) => Date.parse(a.startedAt ?? "") - Date.parse(b.startedAt ?? ""))
       .map(({ workspaceId }) => workspaceId)
     const last = order.lastIndexOf(second.id)
-    // If the Workspaces take turns, the smaller share is done after about as many Runs of the larger share.
+    // If the Workspaces take turns, the Workspace with fewer Runs is done after about as many Runs of the other Workspace.
     yield* holds(
       last < runsOfOther * 3,
       `The last of ${runsOfOther} Runs of the second Workspace began as number ${last}`

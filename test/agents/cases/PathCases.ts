@@ -52,7 +52,7 @@ const samePaths = (where: string, level: "process" | "landlock", given: AgentOpt
 
 const program = [process.execPath, fileURLToPath(new URL("../support/SandboxedAgent.ts", import.meta.url))]
 
-/** Only root can start an agent as another user. `required` needs more than landlock. */
+/** Only root can start an agent as another user. `required` needs a stronger sandbox than landlock. */
 const asNobody: AgentOptions = {
   program,
   env: { SVC_RUNNER_ISOLATION: "auto", SVC_TEST_CRASH: encodeCrashEnvironment({ levels: ["landlock"] }) },

@@ -8,7 +8,7 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent } from "./Journeys.ts"
 
-/** Nothing listens at this address, so requests arrive only through the proxy. */
+/** No server listens at this address, so requests arrive only through the proxy. */
 const destination = "localhost:9"
 
 const said = ["Next", "Start", "Renew", "Report", "Checkpoint", "Result", "GET snapshot", "PUT build"]
@@ -31,7 +31,7 @@ const behindProxies: WorldCase = {
     yield* world.hold("one-b")
     const applyId = yield* world.approvedApply(planRunId)
     yield* world.held("one-b")
-    // While the server is down, the reverse proxy responds, and the agent retries.
+    // While the server is down, the reverse proxy responds with an error, and the agent retries.
     line.cut(true)
     yield* world.until(applyId, ({ agentUnreachableSince }) => agentUnreachableSince !== undefined)
     line.cut(false)

@@ -44,7 +44,7 @@ const inBubblewrap: WorldCase = {
     yield* holds(destroy.status === "succeeded", `${destroy.status} ${destroy.error?.code} ${destroy.error?.message}`)
     yield* holds((yield* world.capsule(capsuleId)).status === "destroyed", "The Capsule is not destroyed")
 
-    // The tool was killed with its agent, and the next agent imports the remains.
+    // The tool was killed with its agent. The next agent imports the remaining files.
     const second = yield* world.installed("two")
     yield* world.over(second.planRunId)
     yield* world.hold("two-b")

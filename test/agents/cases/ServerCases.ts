@@ -6,12 +6,12 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent } from "./Journeys.ts"
 
-/** How long an agent waits for a response before it abandons a plan. */
+/** Time after which an agent without a response abandons a plan. */
 const longestPlan = 48
 
 const notes = ["a", "b", "c"].map((name) => `demo_note.${name}`)
 
-/** One agent applies and another plans; both tools finish while the server is down. */
+/** One agent applies while another plans. Both tools finish while the server is down. */
 const bothWork = (seconds: number): WorldCase => ({
   name: `the server is killed while one agent applies and another plans, and comes back after ${seconds} s: nothing is lost`,
   run: Effect.fnUntraced(function* (options) {
@@ -36,7 +36,7 @@ const bothWork = (seconds: number): WorldCase => ({
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.code} ${apply.error?.message}`)
     const capsule = yield* world.capsule(capsuleId)
     yield* holds(capsule.status === "active" && capsule.currentStateGeneration === 1, JSON.stringify(capsule))
-    // Output of the tool from before and during the outage arrives exactly once.
+    // Output that the tool printed before and during the outage arrives exactly once.
     const events = yield* world.eventsOf(applyId)
     const completed = events.flatMap(({ data, kind }) =>
       kind === "resource.completed" && "address" in data ? [data.address] : []
@@ -54,7 +54,7 @@ const bothWork = (seconds: number): WorldCase => ({
   })
 })
 
-/** The shortest lease that a pool can have: the tool is asked to stop after 60 s without a response. */
+/** The shortest lease that a pool may have: the agent asks the tool to stop after 60 s without a response. */
 const leaseSeconds = 120
 
 const longerThanLease: WorldCase = {
@@ -72,7 +72,7 @@ const longerThanLease: WorldCase = {
     yield* world.letGo("one-b")
     yield* world.serveAgain()
     const apply = yield* world.over(applyId)
-    // The tool was asked to stop, and its state is saved as usual.
+    // The agent asked the tool to stop, and saved its state as usual.
     yield* holds(
       apply.status === "succeeded" || apply.error?.code === "apply_interrupted",
       `${apply.status} ${apply.error?.code} ${apply.error?.message}`

@@ -17,7 +17,10 @@ const planned = Effect.fnUntraced(function* (world: AgentWorld, label: string, m
   return planRunId
 })
 
-/** How long the tool worked on all objects except the held one, and how many objects the saved states had in that time. */
+/**
+ * The time that the tool worked on all objects except the held object, and the number of objects in the saved states at that
+ * time.
+ */
 const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {
   const events = yield* world.eventsOf(runId)
   const begun = events.find(({ data, kind }) => kind === "run.phase" && "phase" in data && data.phase === "apply")
@@ -33,7 +36,7 @@ const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {
   }
 })
 
-/** How long a request takes to reach the agent while states fill the line. The agent passes it to its tool at once. */
+/** The time until a request reaches the agent while states fill the line. The agent passes the request to its tool at once. */
 const cancelled = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgent, planRunId: RunId) {
   const applyId = yield* world.approvedApply(planRunId)
   agent.line.slow(megabyte)
@@ -55,8 +58,9 @@ const longestApply = Duration.minutes(8)
 const seldom = Schedule.spaced("500 millis")
 
 /**
- * Two agents on one machine run the same apply at the same time, one of them over a slow line, so that other load slows down both
- * tools equally. A tool writes its whole state after each object, so the large object takes as long as all the others together.
+ * Two agents on one machine run the same apply at the same time, one of them over a slow line. Other load on the machine slows
+ * down both tools equally. A tool writes its whole state after each object, so the large object takes as long as all other
+ * objects together.
  */
 const slowLine = (name: string, module: Wide): WorldCase => ({
   name: `${name}: the tool is not slowed, and a cancel arrives`,
@@ -69,7 +73,7 @@ const slowLine = (name: string, module: Wide): WorldCase => ({
       [planned(world, "one", module), planned(world, "two", module), planned(world, "three", module)],
       { concurrency: "unbounded" }
     )
-    // Both tools keep their first object open, so no state is final before the slow line has delivered two states.
+    // Both tools keep their first object in progress, so no state is final before the slow line has delivered two states.
     const open = ["one-0", "two-0"]
     yield* Effect.forEach(open, world.hold)
     const both = yield* Effect.forEach([one, two], world.approvedApply, { concurrency: 2 })

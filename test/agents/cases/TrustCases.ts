@@ -19,7 +19,7 @@ const [credential, password, otherCredential] = canaries
 /** The demo provider signs each note with a digest of its token. */
 const signatureOf = (token: string) => createHash("sha256").update(token).digest("hex").slice(0, 8)
 
-/** Finds out who created the existing notes. */
+/** Returns the credentials that created the existing notes. */
 const ownersOf = (notesDir: string) =>
   new Set(
     readdirSync(notesDir)
@@ -32,7 +32,7 @@ const ownCredentials: WorldCase = {
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld({ ...options, leavesCredential: true })
     const { capsuleId, planRunId } = yield* world.installed("one")
-    // An agent without the credential is not eligible, and the Run reports which credential is missing.
+    // An agent without the credential is not eligible, and the Run's reason for waiting contains the name of the credential.
     const bare = yield* keptAgent(yield* world.agent("bare"))
     yield* world.until(planRunId, ({ queue }) => queue?.message?.includes(`with the credentials ${ownName}`) === true)
     const fit = yield* keptAgent(yield* world.agent("fit", { env: yield* world.ownCredentials() }))
@@ -41,12 +41,12 @@ const ownCredentials: WorldCase = {
     const apply = yield* world.over(yield* world.approvedApply(planRunId))
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
     yield* holds(ownersOf(world.notesDir).has(signatureOf(credential)), "The provider was not given the credential")
-    // The server's memory contains what the server has read, but never the credential.
+    // The server's memory contains the data that the server has read, but never the credential.
     const remembered = wordsInMemory(world.first.pid, [credential, "demo_note"])
     yield* holds(remembered.join() === "demo_note", `The server's memory holds ${remembered.join()}`)
-    // The plan is not applied, so its file is kept.
+    // The plan is not applied, so the server keeps its file.
     yield* world.over((yield* world.installed("two")).planRunId)
-    // Without the operator's permission the Run is refused, and the error explains whose permission it needs.
+    // Without the operator's permission, the server refuses the Run with an error that explains whose permission is missing.
     yield* world.operator("pool", "withhold", "far", ownName, world.workspace.handle)
     const again = yield* world.client.capsules.plan({
       params: { capsuleId },
@@ -60,7 +60,7 @@ const ownCredentials: WorldCase = {
     yield* bare.end
     yield* fit.end
     yield* verdict(world)
-    // The sensitive input is only in the sealed plan file and state, and the credential is nowhere.
+    // The sensitive input appears only in the sealed plan file and state. The credential appears nowhere.
     const sealed = yield* wordsInSealed(canaries).pipe(
       Effect.provide(storage(yield* testSettings({ dataDir: world.dataDir })))
     )
@@ -80,7 +80,8 @@ const otherValues: WorldCase = {
     const { capsuleId, planRunId } = yield* world.installed("one")
     const plan = yield* world.over(planRunId)
     yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
-    // The agent that planned is connected but has no free slot. The other agent has a slot but different values.
+    // The agent that created the plan is connected but has no free slot. The other agent has a free slot but different
+    // credentials.
     yield* world.plans.hold("busy-a")
     const busy = yield* world.installed("busy")
     yield* world.plans.held("busy-a")
@@ -100,7 +101,7 @@ const otherValues: WorldCase = {
     yield* two.owesNothing
     yield* two.end
 
-    // Once the agent has different values, plans created with its former values are void.
+    // A plan is void if its agent's credentials have changed since.
     const { run } = yield* world.client.capsules.destroyPlan({
       params: { capsuleId },
       headers: { "idempotency-key": "destroy" },
@@ -136,7 +137,7 @@ const replacedValues: WorldCase = {
     const told = JSON.stringify(events.events.filter(({ kind }) => kind === "run.superseded"))
     yield* holds(told.includes(`have new values for the credentials ${ownName}`), told)
     yield* bare.end
-    // The same machine with a label.
+    // The same agent, with a label for its credentials.
     const labelled = yield* world.ownCredentials(credential, { label: "blue" })
     const kept = yield* keptAgent(yield* world.agent("labelled", { env: labelled }))
     const again = yield* world.client.capsules.plan({
@@ -181,7 +182,7 @@ const keysReplaced: WorldCase = {
     yield* world.letGo("one-b")
     const apply = yield* world.over(applyId)
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
-    // The next offer is sealed for the new keys.
+    // The server seals the next offer for the new keys.
     const plan = yield* world.over((yield* world.installed("two")).planRunId)
     yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
     yield* kept.owesNothing
@@ -190,5 +191,5 @@ const keysReplaced: WorldCase = {
   })
 }
 
-/** An agent's secrets: its pool's credentials and its keys. */
+/** Secrets of an agent: the credentials of its pool, and its keys. */
 export const trustCases: ReadonlyArray<WorldCase> = [ownCredentials, otherValues, replacedValues, keysReplaced]

@@ -22,7 +22,7 @@ const serverKilled: WorldCase = {
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld(options)
     const { capsuleId, planRunId } = yield* world.installed("one")
-    // Without an agent, the Run waits and explains why.
+    // Without an agent, the Run waits and explains the reason.
     const waiting = yield* world.until(planRunId, ({ queue }) => queue?.reason === "no_agent")
     yield* holds(waiting.queue?.message === "No agent of the pool far is connected.", `${waiting.queue?.message}`)
     const agent = yield* keptAgent(yield* world.agent("one"))
@@ -67,7 +67,7 @@ const agentKilled: WorldCase = {
   })
 }
 
-/** The cases that the short form runs too. */
+/** The cases that the short form includes. */
 export const shortWorldCases: ReadonlyArray<WorldCase> = [serverKilled, agentKilled, ...logCases]
 
 /** Long cases come first, because they mostly wait. */

@@ -5,7 +5,7 @@ import { carriesFiles } from "../../../schema/agent/CarriedFile.ts"
 import { headOf, messageOf, wholeBytes } from "./HttpMessage.ts"
 
 /**
- * Where a connection is cut.
+ * The point at which a connection is cut.
  * - `request lost`, `half the request`: the server receives nothing, or only the beginning
  * - `half the answer`, `answer lost`: the server has acted, but the agent has no complete response
  * - `forged answer`: the signature of an offer is changed in transit
@@ -20,13 +20,13 @@ export interface Fault {
   readonly asks?: RegExp
   /** Limits the fault to matching responses. */
   readonly answers?: RegExp
-  /** Something else that happens at the same moment, such as a SIGKILL to either side. */
+  /** An action at the same moment, such as a SIGKILL to the server or the agent. */
   readonly also?: () => void
 }
 
 /**
- * Hides the announcement from both sides, so that they communicate as with the previous release. The replacement must be as long
- * as the original.
+ * Replaces the announcement in both directions, so that server and agent communicate as with the previous release. The
+ * replacement must be as long as the original.
  */
 const unheard = carriesFiles.replace("carried", "unheard")
 
@@ -53,8 +53,8 @@ const forged = (answer: Buffer): Buffer =>
   )
 
 /**
- * The connection between an agent and its server. It passes on and records everything, and breaks when a test requests it.
- * `asBefore` hides from each side that the other accepts files within messages, as with the previous release.
+ * The connection between an agent and its server. It forwards and records every byte, and fails on request. `asBefore` hides from
+ * server and agent that the peer accepts files within messages, as with the previous release.
  */
 export const faultLine = Effect.fn("faultLine")(function* (
   upstreamUrl: string,
@@ -186,11 +186,11 @@ export const faultLine = Effect.fn("faultLine")(function* (
     said,
     /** Every byte that has passed through, by connection and direction. */
     captured: () => captured.map((chunks) => Buffer.concat(chunks)),
-    /** Arms faults that each happen once. Replaces the previous faults. */
+    /** Arms faults, each of which happens once. Replaces the previously armed faults. */
     arm: (next: ReadonlyArray<Fault>) => {
       faults = next.map((fault) => ({ ...fault, isHit: false }))
     },
-    /** The faults that have not happened yet. */
+    /** The armed faults that have not happened yet. */
     unhit: () => faults.filter(({ isHit }) => !isHit).map(({ message }) => message),
     /** Waits for the next time the server sends this string. */
     heard: (words: string) => {
@@ -201,7 +201,7 @@ export const faultLine = Effect.fn("faultLine")(function* (
       isCut = next
       if (next) for (const socket of sockets) socket.destroy()
     },
-    /** True if everything that the server sends is dropped, while the agent's messages arrive. */
+    /** If true, everything that the server sends is dropped, while the agent's messages still arrive. */
     mute: (next: boolean) => {
       isMuted = next
     },
@@ -209,7 +209,7 @@ export const faultLine = Effect.fn("faultLine")(function* (
     slow: (bytesPerSecond: number | undefined) => {
       rate = bytesPerSecond
     },
-    /** How many bytes the agent has sent that have not crossed the line. */
+    /** The number of bytes that the agent has sent and that have not crossed the line. */
     backlog: () => backlog
   }
 })

@@ -4,7 +4,7 @@ const endOfHead = Buffer.from("\r\n\r\n")
 const endOfChunks = Buffer.from("0\r\n\r\n")
 const kindSegment = 6
 
-/** The head of an HTTP/1.1 request or response, and how its body ends. */
+/** The head of an HTTP/1.1 request or response, and the framing of its body. */
 interface Head {
   readonly bytes: number
   readonly firstLine: string
@@ -25,7 +25,7 @@ export const headOf = (bytes: Buffer): Head | undefined => {
   }
 }
 
-/** Returns the length of the first message in these bytes; `undefined` while it is incomplete. */
+/** Returns the length of the first message in these bytes, or `undefined` while the message is incomplete. */
 export const wholeBytes = (bytes: Buffer): number | undefined => {
   const head = headOf(bytes)
   if (head === undefined) return undefined
@@ -37,7 +37,7 @@ export const wholeBytes = (bytes: Buffer): number | undefined => {
   return bytes.length < whole ? undefined : whole
 }
 
-/** Returns a request's name in the tables: a message of the protocol, or a transfer such as `PUT state`. */
+/** Returns the name that the tables use for a request: a message of the protocol, or a transfer such as `PUT state`. */
 export const messageOf = (request: Buffer): string => {
   const [method = "", path = ""] = (headOf(request)?.firstLine ?? "").split(" ")
   if (path === agentRpcPath) return /"tag":"([A-Za-z]+)"/.exec(request.toString("latin1"))?.[1] ?? "unknown"

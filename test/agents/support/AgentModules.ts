@@ -3,7 +3,7 @@ import { printingResource } from "../../support/LogLines.ts"
 
 export const provider = "example.test/acme/demo"
 
-/** Secrets that must never be found unencrypted. */
+/** Secrets that must never appear in plain text. */
 export const canaries = [
   "the-credential-of-the-provider",
   "the-value-of-the-variable",
@@ -26,7 +26,7 @@ variable "password" {
 variable "label" { type = string }
 `
 
-/** Creates three notes, one after another, so that each appears in a separate state. */
+/** Creates three notes sequentially, so that each note appears in a separate state. */
 const notes = (content: string) => `
 resource "demo_note" "a" {
   name    = "\${var.label}-a"
@@ -68,7 +68,7 @@ variable "label" { type = string }
 ${resource}
 `
 
-/** Prints every absolute path that the tool can find, and the real location of a program. */
+/** Prints every absolute path that the tool can see, and the real path of a program. */
 const paths = `
 resource "terraform_data" "paths" {
   input = [abspath("\${path.module}/tpl"), path.cwd, abspath(path.root)]

@@ -18,7 +18,7 @@ import { type Started, started } from "./Processes.ts"
 import { reviewed } from "../../support/ReviewedPlan.ts"
 
 const [credential, password] = canaries
-/** The name of the provider's credential on agents, used when the control plane does not have it. */
+/** The name by which agents hold the provider's credential when the control plane does not have it. */
 export const ownName = "cloud"
 
 const mostAttempts = 5
@@ -30,7 +30,9 @@ const Enrolled = Schema.fromJsonString(Schema.Struct({ agentId: Schema.String })
 
 export interface WorldOptions {
   readonly folder: string
-  /** The programs under test. An earlier release on one side tests whether the two releases work together. */
+  /**
+   * The programs under test. If one program is from an earlier release, the suite tests whether the two releases work together.
+   */
   readonly server: string
   readonly agent?: string
   readonly leaseSeconds?: number
@@ -45,11 +47,11 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly folder?: string
   readonly places?: number
-  /** The server's address for the agent, if it differs from the line's. */
+  /** The address of the server for the agent, if it is not the address of the line. */
   readonly server?: string
   /** Overrides the world's program. */
   readonly program?: ReadonlyArray<string>
-  /** Runs the agent as this user of the machine, in a separate folder and without the provider. Only root can start it. */
+  /** Runs the agent as this user, in a separate folder and without the provider. Only root can start it. */
   readonly user?: number
 }
 
@@ -141,15 +143,15 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     }
   })
 
-  /** Describes an agent's own credentials for its environment. */
+  /** Describes an agent's credentials as its environment. */
   const ownCredentials = Effect.fnUntraced(function* (
     value: string = credential,
     more: { readonly label?: string } = {}
   ) {
-    // Outside the folders that the verdict searches, because the secret is expected here.
+    // A folder that the verdict does not search, because the secret is expected there.
     const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
     yield* files.writeFileString(`${kept}/token`, `${value}\n`, { mode: 0o600 })
-    // The test provider needs isolation to be off.
+    // The test provider works only without isolation.
     const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } }, withoutIsolation: true, ...more } }
     yield* files.writeFileString(`${kept}/credentials.json`, JSON.stringify(described))
     return { SVC_AGENT_CREDENTIALS: `${kept}/credentials.json` }
@@ -193,7 +195,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
         ...env,
         HOME: home,
         SVC_RUNNER_ISOLATION: isolation,
-        // An agent that runs as another user cannot read the mirror.
+        // An agent that runs as another user cannot read the provider mirror.
         ...(user === undefined ? { SVC_PROVIDER_MIRROR: mirror.path, SVC_PROVIDER_MIRROR_REQUIRED: "true" } : {}),
         ...given.env
       },
@@ -206,7 +208,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
         return yield* Stream.mkString(read((yield* started(command, { cwd: folder, env, output })).stdout))
       })
     )
-    /** Available once the agent has enrolled. */
+    /** Available after the agent has enrolled. */
     const id = files.readFileString(`${dir}/agent.json`).pipe(
       Effect.flatMap(Schema.decodeEffect(Enrolled)),
       Effect.map(({ agentId }) => agentId)
@@ -216,7 +218,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   const capsules = new Map<string, CapsuleId>()
 
-  /** Installs a Capsule, whose plan waits for an agent. */
+  /** Installs a Capsule. Its plan waits for an agent. */
   const installed = Effect.fnUntraced(function* (
     label: string,
     module: ModuleName = "notes",
@@ -249,7 +251,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     )
     const { capsuleId, planRunId } = plan
     if (planRunId === undefined || capsuleId === undefined) {
-      // Retries, because the server reads a module for only a few seconds, which may be too short on a busy machine.
+      // Retries, because the server reads a module for a few seconds only, which may be too short on a busy machine.
       const isLate = plan.diagnostics.some(({ code }) => code === "parse_deadline")
       if (isLate && attempt < mostAttempts) return yield* installed(label, module, workspaceId, attempt + 1)
       return yield* new Broken({ message: `The install failed: ${JSON.stringify(plan.diagnostics)}` })
@@ -260,7 +262,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   const run = (runId: RunId) => Effect.map(client.runs.read({ params: { runId } }), (answer) => answer.run)
 
-  /** Keeps reading while the server is down. */
+  /** Keeps polling while the server is down. */
   const until = (runId: RunId, isSo: (found: Run) => boolean) => {
     const read = Effect.retry(run(runId), { schedule: often, times: 4000 })
     return Effect.repeat(read, { until: isSo, schedule: often })
@@ -276,7 +278,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     return answer.run.id
   })
 
-  /** Makes the provider wait in a step for one note until it is released. */
+  /** Makes the provider wait in a step for one note until the test releases it. */
   const holdOf = (step: "plan" | "apply") => ({
     hold: (note: string) => files.writeFileString(`${mirror.notesDir}/hold-${step}-${note}`, ""),
     held: (note: string) =>
@@ -305,12 +307,12 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     dataDir,
     output,
     notesDir: mirror.notesDir,
-    /** The parts of the provider that must be visible in a sandbox. */
+    /** The files of the provider that must be visible in a sandbox. */
     interpreter: mirror.interpreter,
     first,
     operator,
     line,
-    /** Connects an agent and a server that send no files within messages. */
+    /** Makes the agent and the server send no files within messages. */
     lineAsBefore: lineOf({ asBefore: true }),
     lines,
     agent,
@@ -329,7 +331,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       await current?.exited
     }),
     serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
-    /** While the provider is held during an apply, its note already exists. */
+    /** If the provider is held during an apply, its note already exists. */
     ...holdOf("apply"),
     plans: holdOf("plan"),
     eventsOf,

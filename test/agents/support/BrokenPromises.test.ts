@@ -43,7 +43,7 @@ const capsule = {
 }
 const state = { id: "sv_1", capsuleId: "cap_1", generation: 1, partial: false, notes: ["id-a", "id-b"] }
 
-/** A Capsule that an agent has planned and applied, with two notes that are both in its state. */
+/** A Capsule that an agent has planned and applied. Its state contains both of its notes. */
 const ledger: Ledger = {
   runs: [plan, apply],
   capsules: [capsule],
@@ -82,7 +82,7 @@ const failure = [
 const pending = { ...capsule, status: "pending", current_state_version_id: null, current_state_generation: 0 }
 const empty = { ...state, notes: [] }
 
-/** Worlds that each break one guarantee, with the report to expect. */
+/** Worlds that each break one guarantee, with the expected report. */
 const broken: ReadonlyArray<readonly [world: string, witnessed: Witnessed, said: RegExp]> = [
   [
     "the state of a successful apply is lost",
@@ -178,11 +178,11 @@ const broken: ReadonlyArray<readonly [world: string, witnessed: Witnessed, said:
 ]
 
 describe("Agent verdicts", () => {
-  test("reports nothing about a world in which every guarantee was kept", () => {
+  test("the check of broken guarantees reports nothing if every guarantee was kept", () => {
     expect(brokenPromises(whole)).toEqual([])
   })
 
-  test("accepts a created object that is listed as possibly created", () => {
+  test("the check of broken guarantees accepts a created object that is listed as possibly created", () => {
     const suspected = { ...failed, evidence: { possiblyCreated: ["demo_note.a", "demo_note.b"] } }
     const unsafe = { ...pending, status: "error", runtime_safety: "unknown" }
     expect(
@@ -190,7 +190,7 @@ describe("Agent verdicts", () => {
     ).toEqual([])
   })
 
-  test("accepts an apply that was offered again before its tool had started", () => {
+  test("the check of broken guarantees accepts a second offer of an apply whose tool had not started", () => {
     const events = [
       ...ledger.events.slice(0, 3),
       ...told("run_apply", "run.queued", "run.applying", "run.queued", "run.applying", "run.succeeded")
@@ -205,7 +205,7 @@ describe("Agent verdicts", () => {
   }
 
   for (const canary of canaries) {
-    it.effect(`rejects a log that contains ${canary}`, () =>
+    it.effect(`the check of broken guarantees reports a log that contains ${canary}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         writeFileSync(`${folder}/log`, `{"message":"the value is ${canary}"}\n`)

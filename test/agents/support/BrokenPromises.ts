@@ -1,19 +1,19 @@
 import { appliesHavePlans, capsulesAreTrue, nothingStays, runsAreOver } from "../../crash/Truth.ts"
 import type { Cloud, Ledger } from "../../crash/Ledger.ts"
 
-/** Evidence that remains after the programs of a world have ended. */
+/** The evidence that is available after the programs of a world have ended. */
 export interface Witnessed {
   readonly ledger: Ledger
   readonly cloud: Cloud
-  /** The Capsule for each label. Notes are named after the label. */
+  /** The Capsule of each label. Notes are named after the label. */
   readonly capsules: ReadonlyMap<string, string>
-  /** Where a secret was found in plain text. */
+  /** The places where a secret was found in plain text. */
   readonly secrets: ReadonlyArray<string>
 }
 
 const labelOf = (note: string) => note.slice(0, note.lastIndexOf("-"))
 
-/** An apply may be offered again only while its tool has not started. */
+/** The server may offer an apply again only if its tool has not started. */
 const toolsBeganOnce = (ledger: Ledger) =>
   ledger.runs.flatMap(({ id, type }) => {
     const begun = ledger.events.filter(({ data, run_id }) => run_id === id && data.phase === "apply").length
@@ -44,8 +44,8 @@ const creationsAreKnown = ({ capsules, cloud, ledger }: Witnessed) => {
 }
 
 /**
- * Checks that after a successful apply everything that exists is in the Capsule's current state, and that without an apply
- * nothing exists.
+ * Checks that after a successful apply the Capsule's current state contains every existing object, and that no object exists
+ * without an apply.
  */
 const successIsWhole = ({ capsules, cloud, ledger }: Witnessed) =>
   [...capsules].flatMap(([label, capsuleId]) => {
@@ -63,7 +63,7 @@ const successIsWhole = ({ capsules, cloud, ledger }: Witnessed) =>
     ]
   })
 
-/** Checks that a Capsule reported as unchanged has created nothing. */
+/** Checks that no object was created for a Capsule that is reported as unchanged. */
 const untouchedIsTrue = ({ capsules, cloud, ledger }: Witnessed) =>
   [...capsules].flatMap(([label, capsuleId]) => {
     const capsule = ledger.capsules.find(({ id }) => id === capsuleId)

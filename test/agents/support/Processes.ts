@@ -11,7 +11,7 @@ export interface Started {
 
 let outputs = 0
 
-/** Starts a program, and kills it when the Scope closes. Its output goes to a file, to be searched for secrets. */
+/** Starts a program, and kills it when the Scope closes. Writes its output to a file, which the suite searches for secrets. */
 export const started = (
   command: ReadonlyArray<string>,
   options: { readonly cwd: string; readonly env: Record<string, string>; readonly output: string }

@@ -1,4 +1,4 @@
-// The product's own agent, whose sandboxes also show the demo provider's interpreter and the files that simulate its cloud.
+// The product's agent, with sandboxes that also expose the demo provider's interpreter and the files of its simulated cloud.
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
 import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"

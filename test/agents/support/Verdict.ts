@@ -7,7 +7,7 @@ import { canaries } from "./AgentModules.ts"
 import type { AgentWorld } from "./AgentWorld.ts"
 import { brokenPromises } from "./BrokenPromises.ts"
 
-/** Stops everything, and reads what remains: database, folders, output, and every byte sent over a connection. */
+/** Stops all programs, and reads the evidence: database, folders, output, and every byte sent over a connection. */
 export const verdict = Effect.fn("verdict")(function* (world: AgentWorld) {
   const owed = () =>
     world.agents.flatMap((folder) => (existsSync(`${folder}/runs`) ? readdirSync(`${folder}/runs`) : []))

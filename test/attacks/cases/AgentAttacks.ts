@@ -54,7 +54,7 @@ const bombs: Attack = {
   })
 }
 
-/** The longest body of brackets, braces or commas, which makes a parser create the most values. */
+/** The longest possible body of brackets, braces or commas, because they make a parser create the most values. */
 const manyValues = [
   (bytes: number) => "[".repeat(bytes),
   (bytes: number) => `[${"[],".repeat(bytes / 3 - 2)}[]]`,

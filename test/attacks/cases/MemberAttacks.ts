@@ -66,7 +66,7 @@ const deepBodies: Attack = {
   })
 }
 
-/** Builds a body of this many bytes for a new Connection, with secrets in the forms that take longest to read. */
+/** Builds a body of this many bytes for a new Connection, with secrets in the forms that take longest to process. */
 const connectionBodies = (bytes: number, workspaceId: string) => {
   const file = (content: string) => ({ name: "f", content })
   const head = { workspaceId, provider: "hashicorp/aws", displayName: "attack" }

@@ -14,7 +14,7 @@ interface Attempt {
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]>
   readonly body?: string
   readonly held: ReadonlyArray<number>
-  /** Text that the response must not contain. */
+  /** Text that must not appear in the response. */
   readonly hidden?: string
 }
 
@@ -222,7 +222,7 @@ const walk: Attack = {
         const isHeld = statuses.length === 1 && attempt.held.includes(statuses[0] ?? 0)
         const isHidden = attempt.hidden === undefined || !text.includes(attempt.hidden)
         const isOwn = !text.includes("evil.example") && !/^set-cookie: a=b/im.test(text)
-        // Checks H9 and H10 on every response. The issuer's metadata is public, and an invalid request gets no content.
+        // Checks H9 and H10 on every response. The issuer's metadata is public, and a malformed request gets no content.
         const isMarked = /^x-content-type-options: nosniff/im.test(text) || !/^content-type/im.test(text)
         const isOpen = /^access-control-allow-origin/im.test(text) && !attempt.path.startsWith("/.well-known/")
         return isHeld && isHidden && isOwn && isMarked && !isOpen

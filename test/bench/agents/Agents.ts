@@ -15,7 +15,7 @@ const queuedAt = Effect.fnUntraced(function* (product: FarProduct, runId: string
   return Date.parse(events.find(({ kind }) => kind === "run.queued")?.at ?? "")
 })
 
-/** Measures how long a queued plan takes until its offer is sent to a waiting agent. */
+/** Measures the time from queueing a plan until the server offers it to a waiting agent. */
 export const offers = Effect.fn("offers")(function* (binary: string, tool: string) {
   const product = yield* farProduct(binary, tool, { "main.tf": module })
   const priority = yield* promptly(product)
@@ -58,7 +58,7 @@ export const logLines = Effect.fn("logLines")(function* (binary: string, tool: s
   return [figure]
 }, Effect.scoped)
 
-/** Compares the cost of an agent with the same work in process, and prints each part once it is measured. */
+/** Compares the cost of an agent with the same work in process. Prints each part once it is measured. */
 export const agents = (binary: string, tool: string): Parts => [
   { name: "plan + apply", figures: beside(binary, tool) },
   { name: "offers", figures: offers(binary, tool) },

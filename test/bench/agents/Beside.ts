@@ -46,7 +46,7 @@ const partsOf = (near: ReadonlyArray<Round>, far: ReadonlyArray<Round>): Readonl
     })
   )
 
-/** Compares an agent on its server's machine with the server itself. They take turns, and each goes first in every other pair. */
+/** Compares an agent on its server's machine with the server itself. They take turns, each first in every other pair. */
 export const beside = Effect.fn("beside")(function* (binary: string, tool: string) {
   const product = yield* farProduct(binary, tool, { "main.tf": module }, { isDirect: true })
   const priority = yield* promptly(product)

@@ -7,7 +7,7 @@ import { startProduct } from "../support/Product.ts"
 
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
-/** Gives server, agent and this process, which sends the requests, a core whenever they need it. */
+/** Gives a core to the server, the agent and this process, which sends the requests, whenever they need it. */
 export const promptly = Effect.fn("promptly")(function* (product: FarProduct) {
   return (yield* atRealTimePriority([product.pid, product.agentPid, process.pid]))
     ? "at a real-time priority"
@@ -15,8 +15,8 @@ export const promptly = Effect.fn("promptly")(function* (product: FarProduct) {
 })
 
 /**
- * A server that executes one repository's Runs through an agent on this machine, and another's itself. The connection between
- * server and agent records how long each transfer takes, unless the agent connects directly.
+ * A server that executes the Runs of one repository through an agent on this machine, and the Runs of another repository itself.
+ * The connection between server and agent records the duration of each transfer, unless the agent connects directly.
  */
 export const farProduct = Effect.fn("farProduct")(function* (
   binary: string,

@@ -6,7 +6,7 @@ import { farProduct } from "./FarProduct.ts"
 
 const mebibyte = 1024 * 1024
 
-/** 50 MB of text that compresses badly: the provider stores an input twice. */
+/** 50 MB of text that compresses badly. The provider stores the input twice. */
 const module = `
 variable "name" {
   type    = string
@@ -18,7 +18,7 @@ resource "terraform_data" "large" {
 }
 `
 const stateBytes = 5 * 2 * 82_000 * 64
-/** The same text, stored once. The plan file is half as large, since the tool compresses two digits into a byte. */
+/** The same text, stored once. The plan file is half as large, because the tool compresses two digits into a byte. */
 const planBytes = stateBytes / 2
 
 const residentOf = (pid: number, which: "VmRSS" | "VmHWM") =>
@@ -27,7 +27,7 @@ const residentOf = (pid: number, which: "VmRSS" | "VmHWM") =>
 /** Resets the peak memory measurement. */
 const forgetHighest = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, "5")
 
-/** Compares the server's memory while a large plan and state arrive from an agent with its baseline. */
+/** Measures the server's peak memory while a large plan and state arrive from an agent, compared with its baseline. */
 export const largeState = Effect.fn("largeState")(function* (binary: string, tool: string) {
   const product = yield* farProduct(binary, tool, { "main.tf": module })
   const measured = (bytes: number) => {

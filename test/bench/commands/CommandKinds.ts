@@ -20,7 +20,7 @@ import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 
 type World = Effect.Success<ReturnType<typeof embeddedWith>>
 
-/** Commands that can be repeated, because they leave the service unchanged or with one more record. */
+/** Commands that can be repeated, because they leave the service unchanged or add one record. */
 export interface CommandKind {
   readonly name: string
   readonly once: (index: number) => Effect.Effect<unknown, unknown>
@@ -139,7 +139,7 @@ export const commandKinds = Effect.fnUntraced(function* (world: World, url: stri
           tokens.revoke(context, subject, token.token_id)
         )
     },
-    // Creating and removing a Source activates an actor each time, and idle actors use memory for some seconds.
+    // Creating and removing a Source starts an actor each time, and idle actors use memory for some seconds.
     {
       name: "create and remove a Source",
       once: (index) =>

@@ -11,7 +11,7 @@ import { observedStatements, replayed } from "./ObservedStatements.ts"
 
 const rounds = 15
 const commands = 100
-// Warm-up rounds, because much of the first commands' time is spent compiling.
+// Warm-up rounds, because compiling takes much of the time of the first commands.
 const warmUps = 20
 
 const elapsed = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>) {
@@ -27,7 +27,7 @@ interface Measured {
   readonly perSecond: number
 }
 
-/** Measures one kind of command, alternating with its own statements in a copy of the database. */
+/** Measures one kind of command in alternation with its bare statements in a copy of the database. */
 const measure = Effect.fnUntraced(function* (
   { name, once }: CommandKind,
   services: Context.Context<ReadSql | SqlClient.SqlClient>,
@@ -36,7 +36,8 @@ const measure = Effect.fnUntraced(function* (
   const read = Context.get(services, ReadSql)
   const replay = yield* replayed(Context.get(services, SqlClient.SqlClient))
   let index = 0
-  // Commands leave marks of later work. The statements of that work are replayed too, but only the writer is observed.
+  // Commands mark later work in the database. The replay includes the statements of that work, but only the writing connection is
+  // observed.
   const handedOver = Effect.yieldNow.pipe(
     Effect.andThen(read`${read.literal(marks)} LIMIT 1`),
     Effect.repeat({ until: (waiting) => waiting.length === 0 })
@@ -61,8 +62,8 @@ const measure = Effect.fnUntraced(function* (
 }, Effect.scoped)
 
 /**
- * Runs commands through their actors and services, one at a time, and compares each with its bare transactions: the same
- * statements with the same durability, without actors, checks and decisions. The slowest kind is the figure.
+ * Runs commands through their actors and services, one at a time. Compares each command with its bare transactions: the same
+ * statements with the same durability, without actors, checks and decisions. The figure is the slowest kind.
  */
 export const commandsFigure = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

@@ -12,7 +12,7 @@ interface Executed {
 const { all, run } = StatementSync.prototype
 const { prepare } = DatabaseSync.prototype
 
-/** One execution of a statement. Recording must be cheap, because its time counts as the service's. */
+/** One execution of a statement. Recording must be cheap, because its time counts as the service's time. */
 type Execution = readonly [statement: StatementSync, method: Executed["method"], bindings: ReadonlyArray<SQLInputValue>]
 
 interface Prepared {
@@ -62,7 +62,7 @@ export const observedStatements = Effect.gen(function* () {
         const known = prepared.get(statement)
         if (known === undefined) continue
         if (known.sql.startsWith("VACUUM INTO")) {
-          // The copy contains everything written until now.
+          // The copy contains all data that has been written so far.
           source = known.database
           taken = []
         } else if (known.database === source) taken.push({ sql: known.sql, bindings, method })
@@ -74,8 +74,8 @@ export const observedStatements = Effect.gen(function* () {
 })
 
 /**
- * Copies the database and replays the statements of the service's writing connection in the copy: in the same transactions, with
- * the same values, prepared once, with equal durability.
+ * Copies the database, and replays the statements of the service's writing connection in the copy: in the same transactions, with
+ * the same values and durability, each prepared once.
  */
 export const replayed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const files = yield* FileSystem.FileSystem

@@ -17,8 +17,8 @@ const pages = [
 ] as const
 
 /**
- * Measures one visit with an empty cache. Times count from the start of navigation. A page is usable when its first frame with
- * the main content has been drawn, as the page reports.
+ * Measures one visit with an empty cache. Times count from the start of navigation. A page is usable once it has drawn the first
+ * frame with its main content, as the page reports.
  */
 const visit = async (browser: TestBrowser, address: string, ready: string, language: "en" | "ja") => {
   const { page } = await browser.open({ language, theme: language === "ja" ? "dark" : "light" })
@@ -55,7 +55,7 @@ export const loading = Effect.fnUntraced(function* (browser: TestBrowser, files:
   )
   const look = (path: string, ready: string, language: "en" | "ja") =>
     Effect.promise(() => visit(browser, `${api.origin}${path}`, ready, language))
-  // Starts the browser beforehand, because that is not part of a visit.
+  // Starts the browser beforehand, because starting it is not part of a visit.
   yield* look("/sign-in", "input[type=password]", "en")
   const figures: Array<Figure> = []
   for (const [name, path, ready] of pages) {

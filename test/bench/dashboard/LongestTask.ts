@@ -8,7 +8,7 @@ const Trace = Schema.fromJsonString(
         name: Schema.String,
         pid: Schema.Int,
         tid: Schema.Int,
-        /** CPU time in microseconds. Only complete tasks have it. */
+        /** CPU time in microseconds. Only complete tasks have this field. */
         tdur: Schema.optionalKey(Schema.Finite),
         args: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
       })
@@ -18,8 +18,8 @@ const Trace = Schema.fromJsonString(
 const decode = Schema.decodeUnknownSync(Trace)
 
 /**
- * Watches the page's main thread. The returned effect stops watching and returns the longest task in milliseconds of CPU time,
- * which, unlike the browser's long-task time, excludes other load on the machine.
+ * Watches the page's main thread. The returned effect stops watching, and returns the longest task in milliseconds of CPU time.
+ * Unlike the browser's long-task time, CPU time excludes other load on the machine.
  */
 export const watchTasks = async (page: Page) => {
   const browser = page.context().browser()

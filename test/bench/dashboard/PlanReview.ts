@@ -13,8 +13,8 @@ const task = { atMost: 50 }
 const firstRow = { atMost: 500 }
 
 /**
- * Measures a visit to a plan with 400 resources and a one-megabyte policy: the time until its first row, and the cost of opening
- * it.
+ * Measures a visit to a plan with 400 resources and a one-megabyte policy: the time until the first row, and the time to open the
+ * policy.
  */
 const visit = (browser: TestBrowser, files: ServedFiles) =>
   Effect.promise(async () => {

@@ -14,7 +14,7 @@ const pages = [
 
 const origin = "http://localhost"
 
-/** The scripts that a page's document requests before it shows anything, with their transferred sizes. */
+/** The scripts that a page's document requests before it shows any content, with their transferred sizes. */
 const scriptsOf = (files: ServedFiles, path: string) =>
   Effect.promise(async () => {
     const document = await (await files(new Request(`${origin}${path}`))).text()
@@ -29,7 +29,7 @@ const scriptsOf = (files: ServedFiles, path: string) =>
     return { bytes, count: scripts.size }
   })
 
-/** Measures how much script the binary sends before the first screen. */
+/** Measures the size of the scripts that the binary sends before the first screen. */
 export const size = Effect.fnUntraced(function* (files: ServedFiles) {
   const figures: Array<Figure> = []
   for (const [name, path] of pages) {

@@ -20,7 +20,7 @@ interface Felt {
   readonly slowestInput: number
 }
 
-/** Makes the page record the delays that its reader notices, and returns them interval by interval. */
+/** Makes the page record the delays that its reader notices, and returns them for each interval. */
 const watch = async (page: Page) => {
   await page.evaluate(() => {
     const seen = { tasks: new Array<number>(), inputs: new Array<number>(), frames: new Array<number>() }
@@ -101,17 +101,17 @@ const capsuleRound = (browser: TestBrowser, files: ServedFiles, count: number) =
     return { work, using }
   })
 
-/** Browsers call tasks longer than this long, because people notice them. */
+/** Browsers report tasks longer than this as long tasks, because people notice them. */
 const longTask = { atMost: 50 }
-/** Two frames, because occasionally missing one is acceptable. */
+/** Two frames, because occasionally missing a frame is acceptable. */
 const smooth = { atMost: 34 }
 /** The Web Vitals threshold for a good interaction. */
 const answered = { atMost: 200 }
 const sameCost = { atMost: 3 }
 
 /**
- * Measures the smoothness of a log with 100,000 lines and of a list of 1,000 Capsules, and compares their cost with small lists
- * in the same rounds.
+ * Measures the smoothness of a log with 100,000 lines and of a list of 1,000 Capsules, and compares the cost with small lists in
+ * the same rounds.
  */
 export const smoothness = Effect.fnUntraced(function* (browser: TestBrowser, files: ServedFiles) {
   const logs: Array<{

@@ -5,7 +5,7 @@ const database = new Database(process.argv[2] ?? "", { readonly: true })
 
 type Row = Record<string, unknown>
 
-// Table and column names are trusted, because only the benchmark starts this server.
+// The names of tables and columns are trusted, because only the benchmark starts this server.
 const rowsBy = (table: string, column: string | null) =>
   database.query<Row, [string, number]>(`SELECT * FROM ${table} WHERE ${column ?? "''"} = ?1 LIMIT ?2`)
 const queries = new Map<string, ReturnType<typeof rowsBy>>()

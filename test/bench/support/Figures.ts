@@ -1,12 +1,12 @@
 import { Console, Effect, type Layer } from "effect"
 import type { platform } from "../../../src/composition/Platform.ts"
 
-/** One line of the result: the measurement, its target, and whether the target is met. */
+/** One line of the result: a measurement, its target, and whether it meets the target. */
 export interface Figure {
   readonly name: string
   readonly figure: number
   readonly unit: "ms" | "MB" | "x" | "/s" | "lost" | "KB" | "rows"
-  /** Absent if the figure has no target. */
+  /** Missing if the figure has no target. */
   readonly target?: { readonly atMost: number } | { readonly atLeast: number }
   /** The measurements behind the figure. */
   readonly detail?: string
@@ -47,7 +47,7 @@ export const printFigure = (figure: Figure): Effect.Effect<void> => {
   return Console.log(figure.detail === undefined ? line.trimEnd() : `${line}  ${figure.detail}`)
 }
 
-/** Returns the CPU time of all threads of this process, in milliseconds, which other load hardly affects. */
+/** Returns the CPU time of all threads of this process, in milliseconds. Other load hardly affects it. */
 export const processorMillis: Effect.Effect<number> = Effect.sync(() => {
   const { system, user } = process.cpuUsage()
   return (system + user) / 1000

@@ -43,12 +43,12 @@ const eventsOf = (product: Product, runId: string) =>
     answer instanceof Response || !("events" in answer) ? [] : answer.events
   )
 
-// Uses the times of the Run's own events. Polling more often would only take CPU time from the measured work.
+// Uses the times of the Run's own events. More frequent polling would only take CPU time from the measured work.
 const patient = Schedule.spaced("100 millis")
 
 type InstallRequest = Parameters<Product["client"]["installPlans"]["create"]>[0]["payload"]
 
-/** Installs up to the reviewable plan, and returns how long each part took. */
+/** Installs up to the reviewable plan, and returns the duration of each part. */
 export const install = Effect.fn("install")(function* (
   product: Product,
   url: string,

@@ -8,7 +8,7 @@ export class LoadFailed extends Schema.TaggedError<LoadFailed>()("LoadFailed", {
 
 export interface Load {
   readonly port: number
-  /** Sends the request as prepared bytes, so that the client costs little compared with the server. */
+  /** Sends prepared bytes, so that the client costs little compared with the server. */
   readonly request: string
   readonly connections: number
   readonly requests: number
@@ -16,7 +16,7 @@ export interface Load {
 
 export interface Measured {
   readonly perSecond: number
-  /** Time from each request to the end of its response, in response order. */
+  /** The time from each request to the end of its response, in the order of the responses. */
   readonly millis: ReadonlyArray<number>
 }
 
@@ -31,9 +31,9 @@ const Result = Schema.fromJsonString(
 const decodeResult = Schema.decodeEffect(Result)
 
 /**
- * Measures load on `servers` (process ids) from a separate process until the Scope closes. It repeats one request over kept-alive
- * connections, one at a time on each, and records how long each response takes. `hasPriority` is true if client and servers run
- * at a real-time priority.
+ * Measures load on `servers` (process ids) from a separate process until the Scope closes. Repeats one request over kept-alive
+ * connections, one request at a time on each connection, and records the duration of each response. `hasPriority` is true if
+ * client and servers run at a real-time priority.
  */
 export const loadClient = Effect.fn("loadClient")(function* (servers: ReadonlyArray<number>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

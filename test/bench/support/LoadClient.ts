@@ -1,10 +1,10 @@
-// The client for a load measurement. It is a separate process, because garbage collection in the bench would count as the
-// server's time. Reads one measurement per line from stdin, and prints one result for each.
+// The client for a load measurement. It is a separate process, because the bench's garbage collection would otherwise count as
+// the server's time. Reads one measurement per line from stdin, and prints one result for each.
 import { createInterface } from "node:readline"
 import type { Load } from "./Load.ts"
 
 interface Waiting {
-  /** The part of the head that has arrived so far. */
+  /** The received part of the head. */
   head: string
   /** Remaining bytes of the body; undefined until the head is complete. */
   missing: number | undefined
@@ -13,11 +13,11 @@ interface Waiting {
   sentAt: number
 }
 
-// How much of a response is searched for its head; larger than any head.
+// The number of bytes in which the head must end; larger than any head.
 const headBytes = 4096
 
 const headEnd = "\r\n\r\n"
-/** The end of a chunked body. No measured body contains this sequence elsewhere. */
+/** The end of a chunked body. The measured bodies contain this sequence only at their end. */
 const lastChunk = "\r\n0\r\n\r\n"
 
 /** True if the last chunk has arrived. */
@@ -46,7 +46,10 @@ const isWhole = (waiting: Waiting, bytes: Buffer): boolean => {
   return waiting.missing <= 0
 }
 
-/** Repeats one request over kept-alive connections, one at a time on each. They start together once all are open. */
+/**
+ * Repeats one request over kept-alive connections, one request at a time on each connection. Starts once all connections are
+ * open.
+ */
 const measure = ({ connections, port, request, requests }: Load) => {
   const { promise, reject, resolve } = Promise.withResolvers<{ seconds: number; millis: ReadonlyArray<number> }>()
   const millis = new Float64Array(requests)

@@ -18,7 +18,7 @@ output "first" {
 }
 `
 
-/** Serves a repository on loopback with the module in its root and this many additional files. */
+/** Serves a repository on loopback with the module at its root and this many additional files. */
 export const repositoryOf = Effect.fn("repositoryOf")(function* (files: Readonly<Record<string, string>>) {
   const system = yield* FileSystem.FileSystem
   const gitdir = `${yield* system.makeTempDirectoryScoped({ prefix: "svc-bench-git-" })}/repository.git`

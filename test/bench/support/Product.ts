@@ -19,11 +19,11 @@ const decodeAnnounced = Schema.decodeEffect(Announced)
 export interface StartOptions {
   readonly dataDir: string
   readonly flags?: ReadonlyArray<string>
-  /** Program and arguments before `serve`. By default, this checkout's entry point on this runtime. */
+  /** Program and arguments before `serve`. The default is the entry point of this checkout on this runtime. */
   readonly program?: ReadonlyArray<string>
 }
 
-/** Starts a server process within the Scope, with its address, process id and setup link. */
+/** Starts a server process within the Scope. Returns its address, process id and setup link. */
 export const startServer = Effect.fn("startServer")(function* (options: StartOptions) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const [program = process.execPath, ...args] = options.program ?? [process.execPath, main]

@@ -3,7 +3,7 @@ import { providerMirror } from "../../support/ProviderMirror.ts"
 
 export const provider = "example.test/acme/demo"
 
-/** Five resources of a provider whose plugin is installed, started and called as usual. */
+/** Five resources of a provider. The tool installs, starts and calls its plugin as usual. */
 export const providerModule = `terraform {
   required_providers {
     demo = {
@@ -21,7 +21,7 @@ resource "demo_note" "many" {
 `
 
 /**
- * A mirror for a release binary's sandbox, which contains the plugin's interpreter too. The notes are stored in the temporary
+ * A mirror for a release binary's sandbox. It also contains the plugin's interpreter. The notes are stored in the temporary
  * folder of the process that starts the plugin.
  */
 export const selfContainedMirror = Effect.gen(function* () {

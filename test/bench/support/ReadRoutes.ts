@@ -6,7 +6,7 @@ import type { Effect } from "effect"
 
 type World = Effect.Success<ReturnType<typeof readWorld>>
 
-/** Rows that a bare server reads for the same response. */
+/** Number of rows that a bare server reads for the same response. */
 interface Rows {
   readonly table: string
   readonly column?: string
@@ -18,12 +18,12 @@ export interface ReadRoute {
   readonly path: string
   /** The request as complete HTTP text. */
   readonly request: string
-  /** Absent for a route that returns a single record. */
+  /** Missing for a route that returns a single record. */
   readonly rows?: Rows
 }
 
-// Routes with side effects, which are not measured: a browser reaches the first one once, from another site; the others are
-// downloads.
+// Routes that are not measured because they have side effects: a browser calls the first route once, from another site, and the
+// other routes are downloads.
 const unmeasured: ReadonlySet<string> = new Set(["connections.finishOAuth", "backups.archive", "exports.download"])
 
 const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {

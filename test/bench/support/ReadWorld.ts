@@ -8,14 +8,14 @@ import { RelativePath } from "../../../schema/records/Primitives.ts"
 import { module, repositoryOf } from "./Modules.ts"
 import { startProduct } from "./Product.ts"
 
-/** How many rows every list returns. */
+/** Number of rows in every list. */
 export const listed = 49
 const modules = 133
 
 type Value = string | number | null | Uint8Array
 type Row = Readonly<Record<string, Value>>
 
-/** Writes the number in base 26, because ids contain only letters. */
+/** Encodes the number in base 26, because ids contain only letters. */
 const idOf = (prefix: string, index: number) => {
   const digits = [2, 1, 0].map((place) => String.fromCharCode(97 + (Math.floor(index / 26 ** place) % 26)))
   return `${prefix}_${digits.join("").padStart(24, "a")}`
@@ -113,7 +113,7 @@ export const readWorld = Effect.fn("readWorld")(function* (program: ReadonlyArra
     stateVersionId: String(state["id"]),
     connectionId: connection.id,
     leftOverStateId: idOf("lo", 0),
-    // The only member whose tokens others may list.
+    // The only member whose tokens other people may list.
     subject: automation.subject
   }
   const times = { created_at: timeOf(0), updated_at: timeOf(0) }

@@ -16,8 +16,8 @@ const build = Effect.gen(function* () {
 }).pipe(Effect.scoped)
 
 /**
- * Builds the release binary and returns the path of a copy. A source checkout would give other figures, and a concurrent build
- * could replace the original.
+ * Builds the release binary and returns the path of a copy. A source checkout would produce different figures, and a concurrent
+ * build could replace the original.
  */
 export const releaseBinary = Effect.gen(function* () {
   yield* build

@@ -1,5 +1,5 @@
 // A server with one Run that never finishes, and a bare server in the same process. Reads one command per line: `paced N` appends
-// N events to the Run at 50 per second, `burst N` appends them all at once, `bare N` publishes N identical messages on the bare
+// N events to the Run at 50 per second, `burst N` appends N events at once, `bare N` publishes N identical messages on the bare
 // server. Every event contains its creation time.
 import { NodeRuntime } from "@effect/platform-node"
 import { Clock, Console, Context, Effect, Redacted, Schedule, Stdio, Stream } from "effect"
@@ -42,12 +42,12 @@ const program = Effect.gen(function* () {
     trigger: "user",
     spec: {}
   })
-  // Bypasses the queue with an owner that executes nothing.
+  // Bypasses the queue: an owner claims the Run but does not execute it.
   const hold = yield* heldRun(runId).pipe(
     Effect.provideService(RunLifecycle, Context.get(plane.services, RunLifecycle))
   )
   yield* Console.log(JSON.stringify({ url: plane.url, barePort: bare.port, runId, token: Redacted.value(plane.token) }))
-  // The creation time is sent in the only number that such an event may carry.
+  // The creation time is sent in the only numeric field of such an event.
   const payload = (at: number) => ({
     address: `terraform_data.${"x".repeat(150)}[${at}]`,
     action: "create",

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** The build or a test's prerequisite failed. */
+/** The build failed, or the test could not be prepared. */
 class BinaryUnavailable extends Schema.TaggedError<BinaryUnavailable>()("BinaryUnavailable", {
   message: Schema.String
 }) {}
@@ -20,13 +20,13 @@ const collect = Effect.fnUntraced(function* (command: ChildProcess.Command) {
   return { stdout, stderr, code: Number(code) }
 }, Effect.scoped)
 
-// Each of these files would take over a program that reads its working directory.
+// Files that a program would load by accident if it read its working directory.
 const hostileFiles: Readonly<Record<string, string>> = {
   ".env": "SVC_DATA_DIR=from-dotenv\nSVC_LISTEN=127.0.0.1:1\nSVC_NAME=from-dotenv\nSVC_LOG=nonsense\n",
   ".env.production": "SVC_NAME=from-dotenv\n",
   "bunfig.toml": 'preload = ["./preload.ts"]\n',
   "preload.ts": 'await Bun.write("preloaded", "yes")\n',
-  // A user's Bun settings; the tests use this folder as the home directory.
+  // Bun settings of a user; the tests use this folder as the home directory.
   ".bunfig.toml": 'preload = ["./preload.ts"]\n',
   "package.json": '{ "name": "hostile", "imports": { "#*": "./preload.ts" } }\n',
   "tsconfig.json": '{ "compilerOptions": { "paths": { "*": ["./preload.ts"] } } }\n',
@@ -52,8 +52,8 @@ const make = Effect.gen(function* () {
   if (built.code !== 0) return yield* new BinaryUnavailable({ message: built.stderr + built.stdout })
   const program = path.join(installed, "svc")
 
-  // Bun writes paths from the build machine into bundles, and a test can detect their use only where those paths are missing. So
-  // the binary sees itself, the system's own folders and the tool, but no repository, caches or home directory.
+  // Bun writes paths from the build machine into bundles. A test detects that the binary uses such a path only if the path does
+  // not exist. So the sandbox contains the binary, the system folders and the tool, but no repository, caches or home directory.
   const tool = Bun.which("tofu") ?? Bun.which("terraform")
   const toolFolders = tool === null ? [] : [path.dirname(tool), path.dirname(yield* files.realPath(tool))]
   const seen = yield* Effect.filter([...systemFolders, ...toolFolders], (folder) => files.exists(folder))
@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
   if (!masked && process.env["SVC_TEST_REQUIRE_ALL"] === "1")
     return yield* new BinaryUnavailable({ message: "bubblewrap cannot hide everything but the binary on this machine" })
 
-  /** A foreign folder in which every file tries to take over the binary. */
+  /** A folder that the product does not own, in which every file tries to take over the binary. */
   const foreignFolder = Effect.gen(function* () {
     const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-foreign-" })
     for (const [name, content] of Object.entries(hostileFiles)) {
@@ -81,7 +81,7 @@ const make = Effect.gen(function* () {
     return folder
   })
 
-  /** The service's own process: bubblewrap remains its parent and forwards no signals. */
+  /** The process of the service. bubblewrap is its parent and does not forward signals. */
   const processOf = Effect.fnUntraced(function* (pid: number) {
     if (!masked) return pid
     const children = yield* files.readFileString(`/proc/${pid}/task/${pid}/children`)
@@ -109,7 +109,7 @@ const make = Effect.gen(function* () {
     command,
     processOf,
     run: (folder: string, ...args: ReadonlyArray<string>) => collect(command(folder, args)),
-    /** Returns true if code from the foreign folder has run. */
+    /** Returns true if code from the hostile folder has run. */
     wasSteered: (folder: string) =>
       Effect.gen(function* () {
         return (
@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** The binary, built once into its own folder, and started where only it and the system are visible. */
+/** Builds the binary once into a folder, and starts it where only the binary and the system are visible. */
 export class Binary extends Context.Service<Binary, Effect.Success<typeof make>>()("test/binary/Binary") {
   static readonly layer = Layer.provideMerge(Layer.effect(Binary, make), NodeServices.layer)
 }

@@ -2,7 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Context, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 
-/** The preparation failed. */
+/** The machine could not be prepared. */
 class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {}
 
 export const collect = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<string>, cwd?: string) {
@@ -17,7 +17,7 @@ export const collect = Effect.fnUntraced(function* (command: string, args: Reado
   return { stdout, stderr, code: Number(code) }
 }, Effect.scoped)
 
-/** The standard output of a command that must succeed. */
+/** Runs a command that must succeed, and returns its standard output. */
 export const succeed = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<string>, cwd?: string) {
   const { code, stderr, stdout } = yield* collect(command, args, cwd)
   if (code !== 0) return yield* new StepFailed({ message: `${command} ended with ${code}: ${stderr}${stdout}` })
@@ -38,7 +38,7 @@ export const insideRoot = (root: string): ReadonlyArray<string> => {
 const asService = "setpriv --reuid svc --regid svc --init-groups --inh-caps=-all --bounding-set=-all env -i".split(" ")
 const home = ["PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/var/lib/svc"]
 
-/** The values of a directive of the unit, one for each line. */
+/** The values of a directive in the unit, one per line. */
 const directives = (unit: string, name: string) =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value = ""]) => value.replace(/^"(.*)"$/, "$1"))
 
@@ -58,7 +58,7 @@ const make = Effect.gen(function* () {
     if (yield* files.exists(name)) yield* succeed("cp", ["-aL", name, path.join(base, path.dirname(name))])
   }
 
-  /** A new machine: an empty Debian with the tool. */
+  /** A new machine: a minimal Debian with the tool. */
   const machine = Effect.gen(function* () {
     const root = path.join(yield* files.makeTempDirectoryScoped({ prefix: "machine-", directory: folder }), "root")
     yield* succeed("cp", ["-a", base, root])
@@ -75,7 +75,7 @@ const make = Effect.gen(function* () {
       const options = "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends"
       return yield* asRoot(`${update}; ${options} /svc.deb`)
     })
-    /** Runs the ExecStart of the package's unit as its user, with its settings; the listeners use free ports. */
+    /** Runs the ExecStart of the package's unit with the unit's user and settings; the listeners use free ports. */
     const start = Effect.gen(function* () {
       const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
       const unit = yield* files.readFileString(path.join(root, "usr/lib/systemd/system/svc.service"))

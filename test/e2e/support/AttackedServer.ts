@@ -10,12 +10,12 @@ import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
 import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
-/** The platform without a log, because these tests cause hundreds of refusals. */
+/** A platform without a log, because these tests cause hundreds of refusals. */
 export const quietPlatform = Layer.merge(Layer.fresh(platform), Layer.succeed(References.MinimumLogLevel, "None"))
 
 export const sessionCookie = "__Host-svc_session"
 
-/** The server's public address; the server listens on loopback. */
+/** The public address of the server, which listens on loopback. */
 export const attackedOrigin = "https://svc.example.test"
 
 export interface AttackAnswer {
@@ -25,11 +25,11 @@ export interface AttackAnswer {
   readonly text: string
 }
 
-/** The headers of a browser on a page of this server. */
+/** The headers that a browser sends from a page of this server. */
 export const fromOwnPage = { origin: attackedOrigin, "sec-fetch-site": "same-origin" } as const
 
 let addresses = 0
-/** Returns an unused client address, so that one attack does not use up the next attack's limits. */
+/** Returns an unused client address, so that an attack does not count towards the limits of the next attack. */
 export const freshAddress = (): string => {
   addresses += 1
   return `198.18.${addresses >> 8}.${addresses & 255}`
@@ -75,7 +75,7 @@ export const browserAt = (url: string, address = freshAddress()) => {
       text: await response.text()
     }
   }
-  /** Sends a request as one of the server's own pages. */
+  /** Sends a request as a page of the server would. */
   const act = (path: string, body?: unknown, method?: string) =>
     visit(path, { headers: fromOwnPage, ...(body === undefined ? {} : { body }), ...(method ? { method } : {}) })
   const form = (
@@ -89,7 +89,7 @@ export type AttackBrowser = ReturnType<typeof browserAt>
 
 export const attempt = <A>(body: () => Promise<A>) => Effect.promise(body)
 
-/** Returns the subject of the browser's session if the server accepts it. */
+/** Returns the subject of the browser's session if the server accepts the session. */
 export const whoIs = async (browser: AttackBrowser): Promise<string | undefined> => {
   const { status, text } = await browser.visit("/auth/session")
   return status === 200 ? JSON.parse(text).user.subject : undefined

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from "node:net"
 import { Effect } from "effect"
 
-/** Gives a server an address at which nothing responds while the server is `away`. */
+/** Gives a server an address that does not respond while the server is `away`. */
 export const awayServer = (upstream: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -33,7 +33,7 @@ export const awayServer = (upstream: string) =>
         })
       return {
         url: `http://127.0.0.1:${at}`,
-        /** Ends every connection and refuses new ones. */
+        /** Ends every connection and refuses new connections. */
         leaves: Effect.promise(leave),
         returns: Effect.promise(async () => {
           server = await listen(at)

@@ -15,7 +15,7 @@ import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
 const provider = "example.test/acme/demo"
 
-/** Values that must never leave the service: a provider credential and a variable. The token is fictitious. */
+/** Values that must never leave the service: a provider credential and a variable. The token is invented. */
 export const canaries = ["the-credential-of-the-provider", "the-value-of-the-variable"] as const
 const [credential, password] = canaries
 
@@ -47,8 +47,8 @@ const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String, operatorU
 class NotReached extends Schema.TaggedError<NotReached>()("NotReached", { message: Schema.String }) {}
 
 /**
- * Runs a real `svc serve` whose apply has created a resource but waits in its provider until `release`. Modules run without a
- * sandbox, so that the provider can write its notes next to the data folder.
+ * Runs a real `svc serve` whose apply has created a resource and waits in its provider until `release`. Modules run without a
+ * sandbox, so that the provider can write its notes to a folder outside.
  */
 export const heldApply = Effect.fn("heldApply")(function* (options: {
   readonly flags?: ReadonlyArray<string>

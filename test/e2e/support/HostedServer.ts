@@ -20,7 +20,7 @@ import { loadSettings } from "../../../src/settings/Settings.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
 import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
-/** The server's public address, used in links. Tests connect over loopback. */
+/** The server's public address in links. Tests connect over loopback. */
 export const publicOrigin = "https://svc.example.test"
 export const appOrigin = "https://app.example.test"
 /** Password of the person on a {@link hostedServer}. */
@@ -86,7 +86,7 @@ export const hostedServer = Effect.fnUntraced(function* (
   const cookieOf = ({ secret: held }: { readonly secret: Redacted.Redacted }) =>
     `${sessionCookieName(publicOrigin)}=${Redacted.value(held)}`
   const cookie = cookieOf(session)
-  /** Sends a request as the dashboard does: with the cookie, from the service's own origin. */
+  /** Sends a request as the dashboard does: with the cookie, from the service's origin. */
   const browse = (path: string, init: { readonly body?: unknown; readonly headers?: Record<string, string> } = {}) =>
     Effect.promise(async () => {
       const body = init.body === undefined ? {} : { method: "POST", body: JSON.stringify(init.body) }
@@ -95,7 +95,7 @@ export const hostedServer = Effect.fnUntraced(function* (
       return { status: response.status, headers: response.headers, text: await response.text() }
     })
   const pools = Context.get(services, Pools)
-  /** Creates an agent pool with these credentials and lets a Workspace use them, as its operator would. */
+  /** Creates an agent pool with these credentials, and lets a Workspace use them as its operator would. */
   const providing = (pool: string, credentials: string, workspace: string) =>
     Effect.gen(function* () {
       yield* pools.create(pool, {})
@@ -112,7 +112,7 @@ export const hostedServer = Effect.fnUntraced(function* (
     repositoryUrl: repository.url,
     commit: (changed: Readonly<Record<string, string>>, branch = "main") =>
       commitFiles({ gitdir, files: { ...changed }, branch }),
-    /** Removes the repository, so that the Git server has nothing to serve. */
+    /** Removes the repository from the Git server. */
     loseRepository: files.remove(gitdir, { recursive: true }),
     notesDir: mirror.notesDir,
     sql: Context.get(services, SqlClient.SqlClient),

@@ -7,7 +7,7 @@ import { svc } from "../../src/cli/support/CommandLine.ts"
 import { hostedServer, personPassword, publicOrigin } from "./HostedServer.ts"
 import { shellOf } from "./Shell.ts"
 
-/** The page with the commands for everyday use by people and scripts. */
+/** The page that describes the commands for everyday use by people and scripts. */
 export const terminalPage = readFileSync(new URL("../../../docs/terminal.md", import.meta.url), "utf8")
 const [values = "", credentials = ""] = [...terminalPage.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text]) => text)
 
@@ -39,10 +39,10 @@ output "queue" {
 }
 `
 
-/** The page's repository, at a commit from which this action is possible. */
+/** The page's repository, at a commit at which its next steps are possible. */
 export const modulesWith = (action: string) => ({ "network/main.tf": policyOf(action), "queue/main.tf": queue })
 
-/** A state that the tool alone has written, for the infrastructure that the page adopts. */
+/** A state that the tool wrote without svc, for the infrastructure that the page adopts. */
 export const existingState = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -77,14 +77,14 @@ export const newcomer = Effect.gen(function* () {
   const real = (line: string) => line.replace("https://git.example.com/infra.git", server.repositoryUrl)
   const run = Effect.fnUntraced(function* (line: string) {
     const end = yield* shell.run(real(line))
-    // Links use the public origin, where nothing is served in this test.
+    // Links use the public origin, where no server listens in this test.
     const link = `${shell.home}/link.txt`
     if (!(yield* files.exists(link))) return end
     yield* files.writeFileString(link, (yield* files.readFileString(link)).replace(publicOrigin, server.url))
     return end
   })
   const config = ConfigProvider.layer(ConfigProvider.fromEnvRecord(shell.env))
-  /** Like `run`, but much faster, because the line runs in this process. The line must not use files or shell syntax. */
+  /** Like `run`, but much faster, because the command runs in this process. The line must not use files or shell syntax. */
   const soon = (line: string) =>
     /["'$<>|=*]|\.(?:json|txt|tfvars|tar)/.test(line)
       ? run(line)

@@ -8,7 +8,7 @@ import { loopback } from "../../support/LoopbackServer.ts"
 export const providerSecret = "the-secret-of-this-installation-upstream"
 export const providerClient = "svc"
 
-/** How a provider misbehaves until the test restores it. Responses without an entry are honest. */
+/** The provider's misbehaviour until the test restores it. Responses without an entry are correct. */
 export interface Lie {
   /** Replaces claims of the ID token; `undefined` omits a claim. */
   readonly claims?: Readonly<Record<string, unknown>>
@@ -16,7 +16,7 @@ export interface Lie {
   /** Replaces the provider's ID token. */
   readonly idToken?: (claims: Readonly<Record<string, unknown>>) => Promise<string> | string
   readonly userInfo?: Readonly<Record<string, unknown>>
-  /** Responds instead of the provider; returns false to leave a request to the provider. */
+  /** Responds instead of the provider. Returns false to leave a request to the provider. */
   readonly answer?: (path: string, response: ServerResponse) => boolean
 }
 
@@ -39,8 +39,8 @@ interface Issued {
 }
 
 /**
- * Runs an OpenID provider with its own keys on loopback until the Scope closes. Each code works once, for the client that holds
- * the secret, with its request's PKCE verifier and redirect address. `lie` makes it misbehave.
+ * Runs an OpenID provider with its own keys on loopback until the Scope closes. Each code works once, for the client that has the
+ * secret, with the PKCE verifier and redirect address of its request. `lie` makes the provider misbehave.
  */
 export const signInProvider = Effect.fn("signInProvider")(function* (kid: string) {
   const first = yield* newKey(kid)
@@ -137,7 +137,7 @@ export const signInProvider = Effect.fn("signInProvider")(function* (kid: string
       })
       return new URLSearchParams({ code, state: asked.get("state") ?? "", iss: issuer })
     },
-    /** Signs claims into an honest token of this provider. */
+    /** Signs claims into a valid token of this provider. */
     sign: (claims: Readonly<Record<string, unknown>>) =>
       new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
         .setProtectedHeader({ alg: "RS256", kid: state.signer.kid })

@@ -19,7 +19,7 @@ export const canFollow = needed.length === 0 && (Bun.which("tofu") ?? Bun.which(
 const commands = (tutorial: string): ReadonlyArray<string> =>
   [...tutorial.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block)
 
-/** A free port, passed to the tutorial's programs in advance. */
+/** A free port that the test selects before it starts the tutorial's programs. */
 const freePort = Effect.promise(
   () =>
     new Promise<number>((resolve) => {
@@ -30,7 +30,7 @@ const freePort = Effect.promise(
     })
 )
 
-/** The tutorial's repository, served as by a Git host. */
+/** Serves the tutorial's repository as a Git host would. */
 const repository = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-tutorial-git-" })
@@ -44,7 +44,7 @@ const repository = Effect.gen(function* () {
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Everything that the commands print until `mark` appears; fails with that output if they exit first. */
+/** Returns everything that the commands print until `mark` appears. Fails with that output if the commands exit first. */
 const untilMark = async (stream: ReadableStream<Uint8Array>, mark: string): Promise<string> => {
   const decoder = new TextDecoder()
   let text = ""
@@ -57,7 +57,7 @@ const untilMark = async (stream: ReadableStream<Uint8Array>, mark: string): Prom
 
 /**
  * Runs the commands from docs/identity-tutorial.md as written, except for the reader's own values, until the application is
- * running. The last section stops it, with the Scope.
+ * running. The commands of the last section stop it when the Scope closes.
  */
 export const followedTutorial = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
@@ -76,7 +76,7 @@ export const followedTutorial = Effect.gen(function* () {
   const [theirs = "", ...blocks] = commands(yield* files.readFileString(`${root}docs/identity-tutorial.md`))
   const stop = blocks.pop() ?? ""
   const mark = "the application is running"
-  // Jobs are process groups, as in a terminal; none outlives a failing command.
+  // Each job is a process group, as in a terminal, so that a failing command leaves no process behind.
   const shell = ["set -emuo pipefail", "trap 'for job in $(jobs -p); do kill -- -$job; done' EXIT"]
   const script = [...shell, values, ...blocks, `echo ${quoted(mark)}`, "read -r || true", stop].join("\n")
   const running = yield* Effect.acquireRelease(

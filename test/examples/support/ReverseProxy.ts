@@ -24,7 +24,7 @@ interface Place {
   readonly upstream: string
 }
 
-/** Replaces the values that an example's comments ask its reader to replace; each of them must exist. */
+/** Replaces the values that the comments of an example ask its reader to replace. Each value must exist. */
 const filledIn = (text: string, replacements: Readonly<Record<string, string>>) =>
   Object.entries(replacements).reduce((filled, [from, to]) => {
     if (!filled.includes(from)) throw new Error(`The example does not contain ${from}.`)
@@ -76,7 +76,7 @@ const shapes = {
   }
 } as const
 
-/** A throw-away certificate for localhost. */
+/** A temporary certificate for localhost. */
 const certify = (folder: string) =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -103,7 +103,7 @@ const certify = (folder: string) =>
     yield* made.exitCode
   })
 
-/** The example's proxy in front of svc, until the Scope closes. */
+/** Runs the example's proxy in front of svc until the Scope closes. */
 export const reverseProxy = Effect.fnUntraced(function* (name: ProxyName, listen: string, upstream: string) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

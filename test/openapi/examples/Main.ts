@@ -22,7 +22,7 @@ output "greeting" {
 `
 })
 
-/** A response with a secret, a sealed archive, and the description itself. */
+/** Responses that contain a secret or a sealed archive, and the description itself. */
 const left = new Set(["invitations.create", "backups.archive", "documents.openapi"])
 
 const journey = Effect.gen(function* () {
@@ -63,7 +63,7 @@ const journey = Effect.gen(function* () {
     }
   })
   const plan = yield* installed
-  // The first read returns a plan that is still in progress.
+  // The first read returns a plan whose creation is in progress.
   examples.set("installPlans.read 200", plan)
   yield* post(`/api/v1/install-plans/${installPlanId}/reconcile`, {})
   const planRunId = textAt(plan, "installPlan", "planRunId")
@@ -128,7 +128,7 @@ const journey = Effect.gen(function* () {
     if (found._tag === "Some") known.set(name, found.value)
   }
 
-  // The paths of all records that the journey has created.
+  // The paths of all records that the journey created.
   const reads: Array<string> = []
   HttpApi.reflect(ServerApi, {
     onGroup: () => {},

@@ -14,7 +14,7 @@ const program = Effect.gen(function* () {
       Effect.map(exchange(port, request), (text) => ({ name, expected: answers, found: answersIn(text) })),
     { concurrency: 8 }
   )
-  // A difference is printed exactly as found.
+  // Prints each difference without escaping.
   for (const { expected, found, name } of different) {
     if (expected.join() !== found.join()) yield* Console.log(`${name}: ${found.join()}`)
   }

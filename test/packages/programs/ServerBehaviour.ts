@@ -46,7 +46,7 @@ const plain =
   async (_, build) =>
     answer(build())
 
-/** Returns everything that arrives on a connection until it closes. */
+/** Returns all bytes that arrive on a connection until it closes. */
 const raw = async (port: number, bytes: string) => {
   const socket = connect(port, "127.0.0.1")
   let text = ""
@@ -145,7 +145,7 @@ await served(
       socket.write("GET / HTTP/1.1\r\nhost: a.test\r\n\r\n")
       await once(socket, "readable")
       socket.pause()
-      // Waits until nothing more is pulled, because the kernel's buffers are full.
+      // Waits until the client pulls no more data, because the kernel's buffers are full.
       for (let before = -1; before !== sent; ) {
         before = sent
         await sleep(200)
@@ -271,7 +271,7 @@ await served(
       const work = raw(port, "GET /work HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n")
       await workBegan.promise
       say("a connection that says nothing ends", await raw(port, ""))
-      // Each of these has only just started by the time the work has been silent for longer than the limit.
+      // When the work has sent nothing for longer than the limit, each of these requests has only just started.
       const [half, kept] = await Promise.all([
         raw(port, "GET / HTTP/1.1\r\nhost:"),
         raw(port, "GET / HTTP/1.1\r\nhost: a.test\r\n\r\n"),
@@ -288,8 +288,8 @@ await served(
 }
 
 /**
- * A subscriber that answers only the first few pings. Returns everything it received besides text frames, until it is cut off or
- * has been pinged enough times.
+ * A subscriber that answers only the first few pings. Returns everything it received except text frames, once the server closes
+ * the connection or has sent enough pings.
  */
 const subscriber = (port: number, answers: number) =>
   new Promise<ReadonlyArray<string>>((resolve) => {

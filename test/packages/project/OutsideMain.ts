@@ -1,5 +1,5 @@
-// The application from `examples/embedded` in a separate project, on top of a control plane for tests. Prints the responses it
-// gets.
+// The application from `examples/embedded` in a separate project, with a control plane for tests. Prints the responses that it
+// receives.
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { TestControlPlane, layer } from "@svc-dev/server/testing"
 import { Context, Effect, Layer, Redacted, References, Schema } from "effect"

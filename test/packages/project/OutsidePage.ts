@@ -1,4 +1,4 @@
-// A third-party page with the client, which follows a given Run and reports the events it has seen.
+// A third-party page with the client, which follows a given Run and reports the received events.
 import { Actor, layer, Runs, Workspaces } from "@svc-dev/client"
 import { Effect, Layer, Redacted, Stream } from "effect"
 

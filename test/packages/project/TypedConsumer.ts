@@ -11,7 +11,7 @@ export const decodeEvent = Schema.decodeUnknownEffect(RunEvent)
 export const groups: ReadonlyArray<string> = Object.keys(SvcApi.groups)
 export const shown = (capsule: Capsule): string => capsule.name
 
-// The server and the client share each of these classes.
+// The server and the client share these classes.
 export const sameRuns: typeof Runs = RemoteRuns
 
 export const inProcess: Layer.Layer<Embedded, StartFailed> = layer({
@@ -36,7 +36,7 @@ const install = Effect.fn("install")(function* (workspaceId: string) {
   return [named(yield* runs.waitFor(apply.id)), ...kinds]
 })
 
-/** The same program in process, in a test and over HTTP. */
+/** The same program runs in process, in a test and over HTTP. */
 export const programs = {
   inProcess: install("ws_a").pipe(Effect.provide(Layer.provideMerge(ControlPlane.user("usr_a"), inProcess))),
   inTest: install("ws_a").pipe(Effect.provide(Layer.provideMerge(testing.TestControlPlane.actor, testing.layer()))),

@@ -4,17 +4,17 @@ import pixelmatch from "pixelmatch"
 import { PNG } from "pngjs"
 
 const stored = join(import.meta.dir, "..", "stored")
-/** This folder is not part of the repository. */
+/** This folder is ignored by Git. */
 const output = join(import.meta.dir, "..", "..", "..", "screenshots", "pictures")
 
 /** Maximum colour difference between two pixels: about as much as when two renderer versions draw the same edge. */
 const tolerance = 0.12
-/** Maximum share of a picture that may differ by more than that: less than one changed word. */
+/** Maximum share of a picture's pixels that may exceed that difference: less than one changed word. */
 const allowedPart = 0.0004
 
 /**
- * Describes in words how a picture differs from the stored picture, or returns `undefined` if it does not. The pictures
- * themselves are in `screenshots/pictures`.
+ * Describes how a picture differs from the stored picture, or returns `undefined` if they match. Writes the pictures to
+ * `screenshots/pictures`.
  */
 export const compare = async (name: string, found: Uint8Array): Promise<string | undefined> => {
   const keep = async (kind: string, bytes: Uint8Array) => {
@@ -42,7 +42,7 @@ export const compare = async (name: string, found: Uint8Array): Promise<string |
   return `${count} pixels differ (${(part * 100).toFixed(2)} %)`
 }
 
-/** Stores a picture losslessly and as small as possible: areas of a single colour compress best unfiltered. */
+/** Stores a picture losslessly in a small file. Areas of a single colour compress best without a filter. */
 export const store = async (name: string, found: Uint8Array): Promise<void> => {
   const picture = PNG.sync.read(Buffer.from(found))
   const small = PNG.sync.write(picture, { colorType: 2, deflateLevel: 9, deflateStrategy: 0, filterType: 0 })
