@@ -79,7 +79,7 @@ interface Due {
 
 interface Trouble {
   readonly failures: number
-  /** When the record may be retried, in milliseconds. */
+  /** Earliest time of the next attempt, in milliseconds. */
   readonly until: number
 }
 

@@ -25,7 +25,7 @@ export const ReviewItem = Schema.Struct({
   /** Name or subject of the record, for people. */
   description: Schema.String,
   previousStatus: Schema.String,
-  /** When the record last changed before the backup (ISO 8601). */
+  /** Time of the record's last change before the backup (ISO 8601). */
   changedAt: Timestamp
 })
 export type ReviewItem = typeof ReviewItem.Type

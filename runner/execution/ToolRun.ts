@@ -193,7 +193,7 @@ export interface ToolRun {
 }
 
 /**
- * Why a program ended.
+ * The reason why a program ended.
  * - `cancelled`: a cancellation came first, whatever the exit code; an apply may have had effects, so it also reads the code
  * - `exited`: the program exited, possibly after it exceeded its time limit but succeeded
  * - `killed`: something else killed it

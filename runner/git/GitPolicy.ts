@@ -25,7 +25,7 @@ export interface GitLimits {
 export interface GitPolicyShape {
   /** Exact origins, such as `http://git.internal:3000`, that may use plain http and resolve to private addresses. */
   readonly allowOrigins: ReadonlyArray<string>
-  /** When to use native git: if it is available, never, or always. The snapshot is the same in every case. */
+  /** The conditions for using native git: if it is available, never, or always. The snapshot is the same in every case. */
   readonly native: "auto" | "off" | "required"
   readonly limits: GitLimits
   /**

@@ -21,7 +21,7 @@ export const shortestToken = 2
 
 const ordinaryWords: ReadonlySet<string> = new Set(["true", "false", "null"])
 
-/** Where a text is hidden: anywhere, only as a whole token, or nowhere. */
+/** The extent to which a text is hidden: anywhere, only as a whole token, or nowhere. */
 export type SecretScope = "anywhere" | "token" | "none"
 
 export const scopeOf = (text: string): SecretScope => {

@@ -8,7 +8,7 @@ import { SandboxSpawnFailed } from "./SandboxStatus.ts"
 
 export type ProcessEnvironment = Readonly<Record<string, string | Redacted.Redacted<string>>>
 
-/** How a process ended. `signalled` covers every exit without an exit code. */
+/** The exit of a process. `signalled` covers every exit without an exit code. */
 export type ProcessEnd = { readonly _tag: "exited"; readonly code: number } | { readonly _tag: "signalled" }
 
 /** A program that runs in a sandbox. When its scope closes, svc kills the program and all processes that it started. */
@@ -35,7 +35,7 @@ const signal = (target: number, name: "SIGINT" | "SIGKILL" | "SIGTERM"): Effect.
 const signalCodes = { first: 129, last: 192 }
 
 /**
- * How the started process relates to the program.
+ * The relation between the started process and the program.
  * - `namespace`: it waits for the first process of a process namespace, whose id it reports on `fd`; when that process exits, the
  *   kernel kills all others in the namespace
  * - `supervisor`: `before` starts it, and it starts the program; it passes on SIGINT, and on SIGTERM kills everything that the

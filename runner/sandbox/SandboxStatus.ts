@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { RunNetwork } from "../../schema/records/RunConfinement.ts"
 import { SandboxLevel } from "../../schema/records/Run.ts"
 
-/** How limits on memory and processes are enforced: by the kernel, or by svc, which watches a Run and kills it. */
+/** The enforcement of limits on memory and processes: by the kernel, or by svc, which watches a Run and kills it. */
 export const LimitKeeper = Schema.Literals(["control groups, version 2", "control groups, version 1", "watching"])
 export type LimitKeeper = typeof LimitKeeper.Type
 

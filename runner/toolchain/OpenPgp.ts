@@ -295,7 +295,7 @@ export const readPublicKey = (body: Uint8Array): Result.Result<PublicKey, OpenPg
     return { body, fingerprint, created, algorithm, made }
   })
 
-/** What a signature covers: data, or a claim about a key. */
+/** The signed content: data, or a claim about a key. */
 export const signatureTypes = {
   binary: 0x00,
   leastUserCertification: 0x10,

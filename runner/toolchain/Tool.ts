@@ -8,7 +8,7 @@ export interface Tool extends ToolIdentity {
   readonly origin: ToolOrigin
 }
 
-/** Where the tool was found: in the setting, in the data folder, or on PATH. */
+/** The place where the tool was found: the setting, the data folder, or PATH. */
 export type ToolOrigin = "configured" | "managed" | "path"
 
 /** A file that may be a tool. A managed tool has `sha256` and `version`, which must match. */

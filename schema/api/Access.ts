@@ -1,7 +1,7 @@
 import type { ConfirmableAction } from "../records/ActionConfirmation.ts"
 import type { Role } from "../records/Workspace.ts"
 
-/** Where a request contains its Workspace: in a path parameter, a query key or a body field. */
+/** The place of the Workspace in a request: a path parameter, a query key or a body field. */
 export type WorkspaceLocator =
   | "path.workspaceId"
   | "path.projectId"

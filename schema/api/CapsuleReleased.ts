@@ -11,7 +11,7 @@ export class ReleaseRequest extends Schema.Opaque<ReleaseRequest>()(
   }).annotate({ identifier: "ReleaseRequest" })
 ) {}
 
-/** What stopped or was revoked when a Capsule was released. */
+/** Work and grants that svc stopped or revoked when it released a Capsule. */
 export class CapsuleReleased extends Schema.Opaque<CapsuleReleased>()(
   Schema.Struct({
     capsule: Capsule,

@@ -77,7 +77,7 @@ export const StartedOAuthConnection = Schema.Struct({
   authorizationUrl: Schema.String,
   /** The id that the new Connection will have. */
   connectionId: ConnectionId,
-  /** When the authorization expires. */
+  /** Time at which the authorization expires. */
   expiresAt: Timestamp
 })
 

@@ -29,9 +29,9 @@ export const AttentionItem = Schema.Struct({
   runType: Schema.optionalKey(Schema.String),
   /** The update that is still open. */
   runGroupId: Schema.optionalKey(Schema.String),
-  /** For a stale Capsule: why it is stale. */
+  /** The reason why a Capsule is stale; set only for stale Capsules. */
   staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
-  /** For a Capsule that is waiting for a credential: who must act, and how. */
+  /** For a Capsule that is waiting for a credential: the person who must act, and the remedy. */
   turn: Schema.optionalKey(CredentialWait.fields.turn),
   next: Schema.optionalKey(CredentialWait.fields.next),
   /** For a Connection: when it expires. */
@@ -115,7 +115,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         /** Total number of entries on all pages. */
         total: Schema.Int,
         counts: NeedCounts,
-        /** How many of the entries in `counts` are waiting for other people. */
+        /** The number of entries in `counts` that are waiting for other people. */
         forOthers: NeedCounts,
         health: CapsuleHealth,
         ...nextCursor

@@ -39,7 +39,7 @@ const admin = atLeast("admin")
 const owner = atLeast("owner")
 
 /**
- * Who may call each route. This is the only such table, and a route without an entry does not compile. A role includes all lower
+ * The callers permitted for each route. This is the only such table, and a route without an entry does not compile. A role includes all lower
  * ones. The argument in parentheses is the place of the Workspace in the request. viewer reads; member also plans; admin also
  * approves, applies, manages Connections and members; owner may do everything. On routes for a Capsule or one of its Runs, the
  * caller's teams may add roles for its Project and environment. Approval rules may require more than the role given here for

@@ -26,7 +26,7 @@ const sourceFields = {
 
 /** A sync that starts as soon as the Source is created. */
 const FirstSync = Schema.Struct({
-  /** What to do with a Source that cannot be read. */
+  /** The treatment of a Source that cannot be read. */
   onFailure: Schema.Literals(["keep", "remove"])
 })
 

@@ -42,7 +42,7 @@ export const workspaceOperations = [
           metric: Schema.Literals(["run_minutes", "applies", "state_bytes", "log_bytes", ...storedMetrics]),
           value: Schema.Finite,
           since: Schema.optionalKey(GivenTime),
-          /** When the metric was measured; absent if it is computed for each request. */
+          /** Time of the measurement; absent if the metric is computed for each request. */
           countedAt: Schema.optionalKey(GivenTime)
         })
       )

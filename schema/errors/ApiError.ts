@@ -58,7 +58,7 @@ export class ErrorEnvelope extends Schema.Opaque<ErrorEnvelope>()(
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   code: ErrorCode,
   message: Schema.String,
-  /** How long to wait, in seconds. Set only with `rate_limited`. */
+  /** Time to wait, in seconds. Set only with `rate_limited`. */
   retryAfter: Schema.optionalKey(Schema.Int),
   /** Set by the client, from the response. */
   requestId: Schema.optionalKey(Schema.String)

@@ -14,7 +14,8 @@ export interface ServerAddress {
 }
 
 /**
- * Why a string is not a valid address. The text completes a sentence. It never contains the string, which may include a password.
+ * The reason why a string is not a valid address. The text completes a sentence. It never contains the string, which may include
+ * a password.
  */
 export interface AddressProblem {
   readonly problem: string

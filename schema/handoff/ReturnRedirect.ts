@@ -2,8 +2,8 @@ import { Redacted } from "effect"
 import type { HandoffTarget } from "./InstallLink.ts"
 
 /**
- * What a client receives after a successful apply. Without `hostUrl`, the Capsule has no public address. `setupTicket` is a
- * one-time secret for the product's setup flow.
+ * The data that a client receives after a successful apply. Without `hostUrl`, the Capsule has no public address. `setupTicket`
+ * is a one-time secret for the product's setup flow.
  */
 export interface ReturnPayload {
   readonly hostUrl?: string | undefined

@@ -33,7 +33,7 @@ export type CompiledInput = typeof CompiledInput.Type
 /** The module's variable, a map of strings, whose entries are the runtime bindings. */
 export const bindingEnvironmentVariable = "env"
 
-/** Where a slot's value is delivered: to the variable with that name, or to the entry with that name in the variable `env`. */
+/** The destination of a slot's value: the variable with that name, or the entry with that name in the variable `env`. */
 export const CompiledDelivery = Schema.Struct({
   slot: Schema.String,
   lane: Schema.Literals(["variable", "binding"]),

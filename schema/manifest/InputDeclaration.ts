@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { InputType } from "./InputType.ts"
 import { bilingualText, presentationText, token, VariableName } from "./TextRules.ts"
 
-/** Where an input's value comes from. */
+/** The origin of an input's value. */
 export const InputSourceKind = Schema.Literals([
   "user",
   "capsule_name",

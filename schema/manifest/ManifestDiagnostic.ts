@@ -95,8 +95,8 @@ export const ManifestDiagnosticCode = Schema.Literals([
 export type ManifestDiagnosticCode = typeof ManifestDiagnosticCode.Type
 
 /**
- * Why a document was rejected. `path` is a JSON Pointer (RFC 6901; "" is the whole document) in which keys that are not plain
- * names are `*`. `message` describes the expected value. Neither contains a rejected value.
+ * The reason why a document was rejected. `path` is a JSON Pointer (RFC 6901; "" is the whole document) in which keys that are
+ * not plain names are `*`. `message` describes the expected value. Neither contains a rejected value.
  */
 export const ManifestDiagnostic = Schema.Struct({
   path: Schema.String,

@@ -21,8 +21,8 @@ export const OutputFacts = Schema.Struct({
 export type OutputFacts = typeof OutputFacts.Type
 
 /**
- * What the compilation of a configuration is based on: a report about a module of a snapshot, and the digest of the manifest
- * (`sha256:` and 64 hexadecimal digits; absent if the snapshot has none).
+ * The basis for compiling a configuration: a report about a module of a snapshot, and the digest of the manifest (`sha256:` and
+ * 64 hexadecimal digits; absent if the snapshot has none).
  */
 export const InstallPins = Schema.Struct({
   sourceSnapshotId: Schema.String,

@@ -7,8 +7,8 @@ const targets = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Record(Schema.Literals(slots), Schema.optionalKey(VariableName)).check(propertiesBetween(1, slots.length))
 
 /**
- * Where values from the host are delivered: either to OpenTofu variables of the module, or to runtime bindings (entries of the
- * module's `env` variable), never to both.
+ * The destination of values from the host: either OpenTofu variables of the module, or runtime bindings (entries of the module's
+ * `env` variable), never both.
  */
 const delivery = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Struct({
@@ -77,7 +77,7 @@ export const OidcRequirement = Schema.Struct({
 })
 export type OidcRequirement = typeof OidcRequirement.Type
 
-/** How a permission is delivered to its holder. `none` delivers nothing. */
+/** The way to deliver a permission to its holder. `none` delivers nothing. */
 export const BindingDelivery = Schema.Struct({ type: token(128) })
 
 export const Permissions = Schema.Array(Permission).check(itemsBetween(1, 16), uniqueStrings)

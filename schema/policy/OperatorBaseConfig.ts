@@ -20,7 +20,7 @@ const repositoryPath = Schema.String.check(
 )
 
 /**
- * What the operator declares for the modules of a repository, before any manifest in it is read.
+ * The operator's declarations for the modules of a repository, before any manifest in it is read.
  * - `origin`: scheme, host and port of the Git server, with an optional path prefix
  * - `path`: a repository below the origin, or a folder of repositories; every repository if absent; a trailing `.git` is ignored
  * - `module`: path of the module in the repository, `.` for its root; every module if absent

@@ -11,7 +11,7 @@ const CheckName = Schema.String.check(
   })
 )
 
-/** What a check requests: the Capsule's endpoint, or a public Output with a URL. */
+/** The URL that a check requests: the Capsule's endpoint, or a public Output that contains a URL. */
 export const CheckTarget = Schema.Union([
   Schema.Struct({ endpoint: Schema.Literal(true) }),
   Schema.Struct({ output: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)) })

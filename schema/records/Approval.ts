@@ -42,7 +42,7 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
 ) {}
 
 /**
- * Why a subject counts as an author of a plan.
+ * The reason why a subject counts as an author of a plan.
  * - `starter`: started the plan
  * - `automation`: created the automation that started the plan, or that automation's token
  * - `auto_update`: enabled or last changed the auto-update that started the plan
@@ -77,7 +77,7 @@ export type ApprovalProblem = typeof ApprovalProblem.Type
 export const ApprovalState = Schema.Literals(["approved", "waiting", "lapsed"])
 export type ApprovalState = typeof ApprovalState.Type
 
-/** How far a plan meets one rule. */
+/** The degree to which a plan meets one rule. */
 export class RuleStanding extends Schema.Opaque<RuleStanding>()(
   Schema.Struct({
     rule: ApprovalRule,
@@ -100,7 +100,7 @@ export class RunApprovals extends Schema.Opaque<RunApprovals>()(
         kind: SubjectKind,
         comment: Schema.optionalKey(Schema.String),
         createdAt: Timestamp,
-        /** Why the approval counts towards no rule; absent if it counts. */
+        /** The reason why the approval counts towards no rule; absent if it counts. */
         problem: Schema.optionalKey(ApprovalProblem)
       })
     ),
@@ -109,7 +109,7 @@ export class RunApprovals extends Schema.Opaque<RunApprovals>()(
     authors: Schema.Array(PlanAuthor),
     /** Reasons why objects may exist that the plan does not include; absent if there are none. Never present on a restore. */
     uncertain: Schema.optionalKey(Schema.Array(Uncertainty)),
-    /** Whether the caller's own approval would count. */
+    /** True if an approval by the caller would count. */
     own: Schema.Struct({
       status: Schema.Literals(["given", "counts", "not_needed", "does_not_count"]),
       problem: Schema.optionalKey(ApprovalProblem)

@@ -45,7 +45,7 @@ export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
 export const AutoUpdateVerdict = Schema.Literals(["taken", "waiting", "skipped", "deferred"])
 export type AutoUpdateVerdict = typeof AutoUpdateVerdict.Type
 
-/** What auto-update decided about one snapshot of a Capsule's lane. */
+/** The decision of auto-update about one snapshot of a Capsule's lane. */
 export class AutoUpdateDecision extends Schema.Opaque<AutoUpdateDecision>()(
   Schema.Struct({
     id: AutoUpdateDecisionId,

@@ -23,7 +23,7 @@ import { displayText, Timestamp } from "./Primitives.ts"
 export const CapsuleStatus = Schema.Literals(capsuleStatuses)
 export type CapsuleStatus = typeof CapsuleStatus.Type
 
-/** Why a Capsule was released, and what happened to its infrastructure. */
+/** The reason for releasing a Capsule, and the fate of its infrastructure. */
 export const ReleaseReason = Schema.Literals(["infrastructure_gone", "moved_elsewhere"])
 export type ReleaseReason = typeof ReleaseReason.Type
 
@@ -44,8 +44,8 @@ export const DriftStatus = Schema.Literals(["unknown", "none", "drifted"])
 export type DriftStatus = typeof DriftStatus.Type
 
 /**
- * Why a Capsule is stale. Either its lane has a new commit (`sourceSnapshotId`), or a producer now offers different values than
- * at the last apply (`producerCapsuleId`; `output` is the consumer's name for the Output, absent for `remote_state`).
+ * The reason why a Capsule is stale. Either its lane has a new commit (`sourceSnapshotId`), or a producer now offers different
+ * values than at the last apply (`producerCapsuleId`; `output` is the consumer's name for the Output, absent for `remote_state`).
  */
 export class StaleReason extends Schema.Opaque<StaleReason>()(
   Schema.Struct({
@@ -70,7 +70,7 @@ export class AdoptedSourceRevision extends Schema.Opaque<AdoptedSourceRevision>(
   }).annotate({ identifier: "AdoptedSourceRevision" })
 ) {}
 
-/** Why a Run of the Capsule could not get a credential, and who can fix it. */
+/** The reason why a Run of the Capsule could not get a credential, and the people who can fix it. */
 export class CredentialWait extends Schema.Opaque<CredentialWait>()(
   Schema.Struct({
     runId: RunId,
@@ -81,7 +81,7 @@ export class CredentialWait extends Schema.Opaque<CredentialWait>()(
     /** The bound Connection, which cannot be used. */
     connectionId: Schema.optionalKey(ConnectionId),
     reason: Schema.String,
-    /** Who can fix it: members with at least this role, or the operator of the installation. */
+    /** The people who can fix it: members with at least this role, or the operator of the installation. */
     turn: Schema.Literals(["member", "admin", "operator"]),
     /** The steps that fix it. */
     next: Schema.String
@@ -119,11 +119,11 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     driftCheckedAt: Schema.optionalKey(Timestamp),
     driftChecks: DriftCheckPlan,
     publicEndpoint: Schema.optionalKey(Schema.String),
-    /** Why the lane that the Capsule follows cannot be fetched; absent while it can. */
+    /** The reason why the Capsule's lane cannot be fetched; absent while it can be fetched. */
     laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
     /** Set while the Capsule's newest Run cannot start because a credential is missing. */
     waitsForCredential: Schema.optionalKey(CredentialWait),
-    /** Set on a released Capsule: who released it, when and why. */
+    /** The person, time and reason of the release. Set on released Capsules. */
     release: Schema.optionalKey(CapsuleRelease),
     /** Set on a Capsule imported from another installation's backup. */
     import: Schema.optionalKey(CapsuleImport),

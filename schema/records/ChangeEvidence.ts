@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 /**
- * What the expression of an attribute refers to or, without an attribute, the expression that sets the number of instances.
+ * The references in the expression of an attribute or, without an attribute, in the expression that sets the number of instances.
  * References are followed through modules. Contains no values.
  * - `inputs`: inputs of the root module
  * - `resources`: addresses in the configuration, without instance keys; data sources have `data.` after their module

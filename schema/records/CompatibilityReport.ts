@@ -44,7 +44,7 @@ export class ReportVariable extends Schema.Opaque<ReportVariable>()(
     sensitive: Schema.Boolean,
     ephemeral: Schema.Boolean,
     nullable: Schema.optionalKey(Schema.Boolean),
-    /** Where the input is declared, so that a form can list inputs in source order. Absent in reports of earlier releases. */
+    /** The position of the declaration, so that a form can list inputs in source order. Absent in reports of earlier releases. */
     declaredAt: Schema.optionalKey(Schema.Struct({ path: Schema.String, line: Schema.Int })),
     ...InputFacts.fields
   }).annotate({ identifier: "ReportVariable" })
@@ -68,8 +68,8 @@ export class ManifestDiagnostic extends Schema.Opaque<ManifestDiagnostic>()(
 ) {}
 
 /**
- * What a valid manifest does for one module. `path` is the module's path in the snapshot, as in `modulePath`; `key` is its path
- * in the repository, by which the manifest identifies it. `absent`: the manifest does not contain the module.
+ * The effect of a valid manifest on one module. `path` is the module's path in the snapshot, as in `modulePath`; `key` is its
+ * path in the repository, by which the manifest identifies it. `absent`: the manifest does not contain the module.
  */
 export class ModuleVerdict extends Schema.Opaque<ModuleVerdict>()(
   Schema.Struct({
@@ -92,14 +92,14 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
     outputs: Schema.Array(ReportOutput),
     providerPackages: Schema.Array(ProviderPackage),
     rootProviderRequirements: Schema.Array(ProviderRequirement),
-    /** How the repository's manifest was used. `digest` identifies the manifest on which the report is based. */
+    /** The use of the repository's manifest. `digest` identifies the manifest on which the report is based. */
     manifest: Schema.Struct({
       status: Schema.String,
       digest: Schema.optionalKey(Schema.String),
       diagnostics: Schema.Array(ManifestDiagnostic),
       /**
-       * What a module loses if its manifest entry is rejected: labels of inputs, features, requirements, Interfaces and source
-       * build.
+       * The declarations that a module loses if its manifest entry is rejected: labels of inputs, features, requirements,
+       * Interfaces and source build.
        */
       dropped: Schema.optionalKey(Schema.Array(Schema.String))
     }),

@@ -32,15 +32,15 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
 ) {}
 
 /**
- * What a test verifies: that all fields of the recipe are set, that a Git server accepts the credentials, or that the operator
+ * The subject of a test: that all fields of the recipe are set, that a Git server accepts the credentials, or that the operator
  * allows the Workspace to use the pool's credentials.
  */
 export const CredentialTestKind = Schema.Literals(["completeness", "git_server", "pool"])
 export type CredentialTestKind = typeof CredentialTestKind.Type
 
 /**
- * What is wrong with a Connection's tokens: the authorization server refused to renew them, could not be reached, or has not
- * revoked them yet.
+ * A problem with a Connection's tokens: the authorization server refused to renew them, could not be reached, or has not revoked
+ * them yet.
  */
 export class ConnectionOAuthFault extends Schema.Opaque<ConnectionOAuthFault>()(
   Schema.Struct({
@@ -58,7 +58,7 @@ export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
     /** True if svc renews the access token before Runs. Otherwise the Connection expires with the token. */
     refreshable: Schema.Boolean,
     accessTokenExpiresAt: Schema.optionalKey(Timestamp),
-    /** When the current access token was issued. */
+    /** Time at which the current access token was issued. */
     grantedAt: Timestamp,
     fault: Schema.optionalKey(ConnectionOAuthFault)
   })

@@ -18,7 +18,7 @@ const listOf = <S extends Schema.Top>(item: S) =>
   Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(64))
 
 /**
- * What a Connection may be used for, and which roles may use it. A role includes the higher ones. An absent field does not
+ * The permitted uses of a Connection, and the roles that may use it. A role includes the higher roles. An absent field does not
  * restrict use, except that `refs` defaults to the adopted lane and the Source's default.
  */
 const fields = {

@@ -14,8 +14,8 @@ export class CostItem extends Schema.Opaque<CostItem>()(
 ) {}
 
 /**
- * How a plan changes the monthly bill, according to the operator's price list. `reasons` lists what the total leaves out; if
- * empty, the total covers every managed resource of the plan.
+ * The effect of a plan on the monthly bill, according to the operator's price list. `reasons` lists everything that the total
+ * leaves out; if it is empty, the total covers every managed resource of the plan.
  */
 export class CostEstimate extends Schema.Opaque<CostEstimate>()(
   Schema.Struct({

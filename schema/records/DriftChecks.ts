@@ -9,7 +9,7 @@ const Hours = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostHours
 const Off = Schema.Struct({ mode: Schema.Literal("off") })
 const Every = Schema.Struct({ mode: Schema.Literal("every"), hours: Hours })
 
-/** How often svc compares the real infrastructure with the deployed state, or `off`. */
+/** The interval at which svc compares the real infrastructure with the deployed state, or `off`. */
 export const WorkspaceDriftChecks = Schema.Union([Off, Every]).annotate({ identifier: "WorkspaceDriftChecks" })
 export type WorkspaceDriftChecks = typeof WorkspaceDriftChecks.Type
 

@@ -65,7 +65,7 @@ export class InstallConfig extends Schema.Opaque<InstallConfig>()(
     variables: Schema.Array(DeclaredVariable),
     outputAllowlist: Schema.Array(Schema.Json),
     interfaceBlueprints: Schema.Array(Schema.Json),
-    /** How the manifest presents inputs and features, if a manifest was adopted. */
+    /** The manifest's presentation of inputs and features, if a manifest was adopted. */
     presentation: Schema.optionalKey(Schema.Json),
     sourceBuild: Schema.optionalKey(SourceBuild),
     operator: Schema.optionalKey(OperatorConfig),

@@ -27,7 +27,7 @@ export class Interface extends Schema.Opaque<Interface>()(
   }).annotate({ identifier: "Interface" })
 ) {}
 
-/** Why an Interface could not be materialised. Contains no values. */
+/** The reason why an Interface could not be materialised. Contains no values. */
 export const InterfaceMaterializationFailure = Schema.Struct({
   intentId: Schema.String,
   workspaceId: WorkspaceId,

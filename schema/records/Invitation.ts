@@ -4,7 +4,7 @@ import { Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * How an account's address was proven: the operator entered it, or somebody opened a link that was emailed to it. An address
+ * The proof of an account's address: the operator entered it, or somebody opened a link that was emailed to it. An address
  * verified by the upstream provider is stored with the identity instead.
  */
 export const AddressProof = Schema.Literals(["operator", "mail"])
@@ -34,7 +34,7 @@ export class Invitation extends Schema.Opaque<Invitation>()(
   }).annotate({ identifier: "Invitation" })
 ) {}
 
-/** What the holder of an invitation link would join, shown before they accept. */
+/** The Workspace and role that the holder of an invitation link would join, shown before they accept. */
 export class InvitationPreview extends Schema.Opaque<InvitationPreview>()(
   Schema.Struct({
     workspace: Schema.optionalKey(Schema.Struct({ handle: Schema.String, displayName: Schema.String })),

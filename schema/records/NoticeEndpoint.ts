@@ -83,7 +83,7 @@ export class NoticeEndpoint extends Schema.Opaque<NoticeEndpoint>()(
     filter: NoticeFilter,
     state: NoticeEndpointState,
     reason: Schema.optionalKey(NoticeEndpointReason),
-    /** When the first delivery failed after the last accepted one. */
+    /** Time of the first failed delivery after the last accepted delivery. */
     failingSince: Schema.optionalKey(Timestamp),
     lastAcceptedAt: Schema.optionalKey(Timestamp),
     /** Number of deliveries that are still pending. */
@@ -98,7 +98,7 @@ export class NoticeEndpoint extends Schema.Opaque<NoticeEndpoint>()(
   }).annotate({ identifier: "NoticeEndpoint" })
 ) {}
 
-/** What a notice is about. An endpoint receives notices about the same subject in order. */
+/** The subject of a notice. An endpoint receives notices about the same subject in order. */
 export class NoticeSubject extends Schema.Opaque<NoticeSubject>()(
   Schema.Struct({
     kind: Schema.Literals([
@@ -124,7 +124,7 @@ export class SentNotice extends Schema.Opaque<SentNotice>()(
     type: SentNoticeKind,
     /** Sent as the header `webhook-id`; the same for every attempt and replay. */
     id: NoticeId,
-    /** When the event happened. */
+    /** Time of the event. */
     timestamp: Timestamp,
     /** Counts the notices about this subject to this endpoint, starting at 1. A higher number is newer. */
     sequence: Schema.Int,
@@ -216,7 +216,7 @@ export class NoticeDeliveryLog extends Schema.Opaque<NoticeDeliveryLog>()(
   }).annotate({ identifier: "NoticeDeliveryLog" })
 ) {}
 
-/** Which kinds of notices that concern a person are also mailed to that person. */
+/** The kinds of notices that svc also mails to the people whom they concern. */
 export class NoticeMails extends Schema.Opaque<NoticeMails>()(
   Schema.Struct({
     /** `false` if the server cannot send mail. The selection is then stored without effect. */

@@ -3,8 +3,8 @@ import { CapsuleId, OrphanedStateId, RunId, StateVersionId, Subject, WorkspaceId
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * Why the state was not accepted when its apply was settled. `handed_in`: an agent submitted it after its Run had been given up.
- * `unknown`: it was kept by a release that did not record reasons.
+ * The reason why the state was not accepted when its apply was settled. `handed_in`: an agent submitted it after its Run had been
+ * given up. `unknown`: it was kept by a release that did not record reasons.
  */
 export const OrphanedStateReason = Schema.Literals([
   "lineage_changed",
@@ -15,7 +15,7 @@ export const OrphanedStateReason = Schema.Literals([
 ])
 export type OrphanedStateReason = typeof OrphanedStateReason.Type
 
-/** Why a left-over state cannot be adopted. */
+/** The reason why a left-over state cannot be adopted. */
 export const AdoptionProblemCode = Schema.Literals([
   "adopted",
   "discarded",
@@ -62,7 +62,7 @@ export class OrphanedState extends Schema.Opaque<OrphanedState>()(
       stateGeneration: Schema.Int,
       executionAuthorityEpoch: Schema.Int
     }),
-    /** Why the state cannot be adopted now; empty if it can be. */
+    /** The reasons why the state cannot be adopted now; empty if it can be adopted. */
     adoptionProblems: Schema.Array(AdoptionProblem),
     adoption: Schema.optionalKey(Schema.Struct({ at: Timestamp, by, stateVersionId: StateVersionId })),
     discard: Schema.optionalKey(Schema.Struct({ at: Timestamp, by }))

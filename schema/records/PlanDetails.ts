@@ -62,8 +62,8 @@ export const OutputPublication = Schema.Union([
   Schema.Struct({
     change: Schema.Literal("published"),
     /**
-     * Why the Output becomes public. `mark_removed`: the module no longer marks it as sensitive. `secret_gone`: it no longer
-     * repeats a secret. `restored`: it was public in the backup.
+     * The reason why the Output becomes public. `mark_removed`: the module no longer marks it as sensitive. `secret_gone`: it no
+     * longer repeats a secret. `restored`: it was public in the backup.
      */
     reason: Schema.Literals(["new", "mark_removed", "secret_gone", "restored"])
   }),
@@ -85,7 +85,7 @@ export class OutputChange extends Schema.Opaque<OutputChange>()(
     unknown: Schema.optionalKey(Schema.Boolean),
     /** Set if the apply publishes or withdraws the Output. */
     publication: Schema.optionalKey(OutputPublication),
-    /** Why the value remains private although the module does not mark it as sensitive. */
+    /** The reason why the value remains private although the module does not mark it as sensitive. */
     reason: Schema.optionalKey(Schema.Literal("holds_secret")),
     /** With `reason`: the secret values that the Output repeats, such as `var.db.password`. */
     origins: Schema.optionalKey(Schema.Array(Schema.String))

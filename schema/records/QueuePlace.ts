@@ -10,7 +10,7 @@ export const SlotPool = Schema.Literals(["runs", "builds", "agents"])
 export type SlotPool = typeof SlotPool.Type
 
 /**
- * Why a queued Run has not started.
+ * The reason why a queued Run has not started.
  * - `capsule_busy`: another Run of its Capsule is running or was requested first
  * - `workspace_limit`: its Workspace is already executing the maximum number of Runs in this pool
  * - `places_taken`: every slot in the pool is taken; in a pool of agents, every slot on agents that can execute the Run
@@ -30,7 +30,7 @@ export const QueueReason = Schema.Literals([
 export type QueueReason = typeof QueueReason.Type
 
 /**
- * Why no agent can execute the Run now.
+ * The reason why no agent can execute the Run now.
  *
  * - `assignment`: the operator has not assigned the pool to the Workspace
  * - `agent`: no agent of the pool is connected
@@ -58,7 +58,7 @@ export type MissingProperty = typeof MissingProperty.Type
 export class MissingAgentProperty extends Schema.Opaque<MissingAgentProperty>()(
   Schema.Struct({
     property: MissingProperty,
-    /** For `leases`, `tool`, `platform`, `isolation`, `credentials` and `capability`: what the Run requires. */
+    /** For `leases`, `tool`, `platform`, `isolation`, `credentials` and `capability`: the Run's requirement. */
     needed: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "MissingOfAgents" })
 ) {}

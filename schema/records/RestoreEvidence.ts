@@ -28,7 +28,7 @@ const MovedPointer = Schema.Struct({
 })
 export type MovedPointer = typeof MovedPointer.Type
 
-/** For reviewers: what restoring a backup changes. Contains versions and names, but no values. */
+/** The changes that restoring a backup would make, for reviewers. Contains versions and names, but no values. */
 export class RestoreEvidence extends Schema.Opaque<RestoreEvidence>()(
   Schema.Struct({
     backupId: BackupId,

@@ -58,8 +58,8 @@ export const RunTrigger = Schema.Literals(["user", "webhook", "schedule", "auto_
 export type RunTrigger = typeof RunTrigger.Type
 
 /**
- * Why a plan does not use the newest commit of the lane. `rollback`: plans the revision and configuration of an earlier
- * StateVersion. `reconcile`: reverts drift at the deployed revision. `accept_drift`: records drift in the state.
+ * The reason why a plan does not use the newest commit of the lane. `rollback`: plans the revision and configuration of an
+ * earlier StateVersion. `reconcile`: reverts drift at the deployed revision. `accept_drift`: records drift in the state.
  */
 export const PlanPurpose = Schema.Literals(["rollback", "reconcile", "accept_drift"])
 export type PlanPurpose = typeof PlanPurpose.Type
@@ -156,7 +156,7 @@ export class OperatorEvidence extends Schema.Opaque<OperatorEvidence>()(
 export class PlannedSignIn extends Schema.Opaque<PlannedSignIn>()(
   Schema.Struct({
     redirectUri: Schema.String,
-    /** Where people are redirected after signing out: the origin, and the operator's `postLogoutPaths` on it. */
+    /** The pages to which people are redirected after signing out: the origin, and the operator's `postLogoutPaths` on it. */
     postLogoutRedirectUris: Schema.Array(Schema.String)
   }).annotate({ identifier: "PlannedSignIn" })
 ) {}
@@ -191,7 +191,7 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     tool: Schema.optionalKey(ToolIdentity),
     providerLockDigest: Schema.optionalKey(Schema.String),
     sourceBuild: Schema.optionalKey(SourceBuild),
-    /** How the operator's base configuration affects this Run. */
+    /** The effect of the operator's base configuration on this Run. */
     operatorConfig: Schema.optionalKey(OperatorEvidence),
     /**
      * Private data that code of an unreviewed ref received, and the person who started the Run. Set only for plans and drift
@@ -210,7 +210,7 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
     /** Set only for the Capsule's first plan on a state that none of its applies committed. */
     adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
-    /** What restoring the backup changes. Set only for restores. */
+    /** The changes that restoring the backup makes. Set only for restores. */
     restore: Schema.optionalKey(RestoreEvidence),
     /** True if the real infrastructure differs from the state. Set only for drift checks. */
     drifted: Schema.optionalKey(Schema.Boolean),
@@ -241,7 +241,7 @@ export class Run extends Schema.Opaque<Run>()(
     baseStateGeneration: Schema.optionalKey(Schema.Int),
     planDigest: Schema.optionalKey(Schema.String),
     ...RunEvidence.fields,
-    /** How module code is isolated from the machine and its network. Recorded when the Run starts to execute a module. */
+    /** The isolation of module code from the machine and its network. Recorded when the Run starts to execute a module. */
     isolation: Schema.optionalKey(RecordedSandboxLevel),
     network: Schema.optionalKey(RunNetwork),
     /**
@@ -253,7 +253,7 @@ export class Run extends Schema.Opaque<Run>()(
     pool: Schema.optionalKey(Schema.String),
     /** The agent that is executing the Run. */
     agentId: Schema.optionalKey(AgentId),
-    /** When the agent was last in contact. svc gives up a plan after a minute, and an apply when its lease expires. */
+    /** Time of the agent's last contact. svc gives up a plan after a minute, and an apply when its lease expires. */
     agentUnreachableSince: Schema.optionalKey(Timestamp),
     /** Present in responses for a single Run that an agent is executing. */
     agent: Schema.optionalKey(RunAgent),
@@ -280,7 +280,7 @@ export class Run extends Schema.Opaque<Run>()(
     startedAt: Schema.optionalKey(Timestamp),
     finishedAt: Schema.optionalKey(Timestamp),
     expiresAt: Schema.optionalKey(Timestamp),
-    /** When retention removed the log. */
+    /** Time at which retention removed the log. */
     logRemovedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "Run" })
 ) {}

@@ -3,7 +3,7 @@ import { AgentId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * What a running apply would lose with the agent's disk: any state newer than the copy that svc has stored.
+ * The data that a running apply would lose with the agent's disk: any state newer than the copy that svc has stored.
  * - `savedAt`, `savedSerial`: the state that svc has stored; absent before the first
  * - `newestSerial`: the newest state that the agent has reported; absent before the first, and after a restart until the agent
  *   reports it

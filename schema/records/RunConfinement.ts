@@ -13,8 +13,8 @@ export const RunLimitCode = Schema.Literals([
 export type RunLimitCode = typeof RunLimitCode.Type
 
 /**
- * What a Run's programs can reach. `isolated`: a separate network, without the host's loopback and the forbidden ranges. `host`:
- * the machine's network.
+ * The network that a Run's programs can reach. `isolated`: a separate network, without the host's loopback and the forbidden
+ * ranges. `host`: the machine's network.
  */
 export const RunNetwork = Schema.Literals(["isolated", "host"])
 export type RunNetwork = typeof RunNetwork.Type

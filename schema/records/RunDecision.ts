@@ -14,13 +14,13 @@ const CancelRequest = Schema.Struct(decision).annotate({ identifier: "CancelRequ
 type CancelRequest = typeof CancelRequest.Type
 
 /**
- * How a Run ended early. `discarded`: a plan that was waiting for approval. `approval_withdrawn`: an approved plan that was not
- * applied.
+ * The way in which a Run ended early. `discarded`: a plan that was waiting for approval. `approval_withdrawn`: an approved plan
+ * that was not applied.
  */
 const RunEndKind = Schema.Literals(["cancelled", "discarded", "approval_withdrawn", "superseded", "expired"])
 export type RunEndKind = typeof RunEndKind.Type
 
-/** Who ended a Run early, and why. */
+/** The person who ended a Run early, and the reason. */
 const RunEndedBy = Schema.Struct({ kind: RunEndKind, ...decision }).annotate({ identifier: "RunEndedBy" })
 export type RunEndedBy = typeof RunEndedBy.Type
 

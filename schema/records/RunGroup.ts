@@ -12,15 +12,15 @@ export class RunGroup extends Schema.Opaque<RunGroup>()(
     runIds: Schema.Array(RunId),
     /** For an update: its Capsules in waves. A consumer is always in a later wave than its producers. */
     waves: Schema.optionalKey(Schema.Array(RunWave)),
-    /** Why a person has to act before the next wave can be planned. */
+    /** The reason why a person has to act before the next wave can be planned. */
     heldReason: Schema.optionalKey(Schema.String),
     cancelReason: Schema.optionalKey(Schema.String),
     /** The newer update of the Workspace that replaced this one. */
     replacedBy: Schema.optionalKey(RunGroupId),
     createdAt: Timestamp,
     /**
-     * When the group had nothing left to do. An update with a failed Capsule remains open, because it continues once the Capsule
-     * has been planned again.
+     * Time at which the group had no work left. An update with a failed Capsule remains open, because it continues once the
+     * Capsule has been planned again.
      */
     finishedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "RunGroup" })

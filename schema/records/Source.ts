@@ -52,7 +52,7 @@ export class Source extends Schema.Opaque<Source>()(
     lastSyncedAt: Schema.optionalKey(Timestamp),
     /** Version of the current webhook secret, starting at 1. Each renewal increments it. */
     hookSecretVersion: Schema.Int,
-    /** When that secret became valid. */
+    /** Time at which that secret became valid. */
     hookSecretCreatedAt: Timestamp,
     /** The previous secret is valid until this time, or until a delivery uses the current one. */
     formerHookSecretUntil: Schema.optionalKey(Timestamp),
@@ -62,7 +62,7 @@ export class Source extends Schema.Opaque<Source>()(
     ),
     /** The default lane comes first. Present only in responses for a single Source. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),
-    /** When the Source was removed. Records that refer to it can still read it, but it starts nothing. */
+    /** Time at which the Source was removed. Records that refer to the Source can still read it, but it starts no work. */
     removedAt: Schema.optionalKey(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp

@@ -28,7 +28,7 @@ export class StateResource extends Schema.Opaque<StateResource>()(
   }).annotate({ identifier: "StateResource" })
 ) {}
 
-/** How a resource or Output differs between two StateVersions. */
+/** The kind of difference in a resource or Output between two StateVersions. */
 const StateChange = Schema.Literals(["added", "removed", "changed"])
 /** A `moved` resource may have other changes too. */
 const ObjectChange = Schema.Literals([...StateChange.literals, "moved"])

@@ -24,7 +24,7 @@ export class StateUpload extends Schema.Opaque<StateUpload>()(
     /** Set for a state from another installation's backup. */
     importedFrom: Schema.optionalKey(ImportedFrom),
     createdAt: Timestamp,
-    /** When the upload is erased, unless an install uses it first. */
+    /** Time at which the upload is erased, unless an install uses it first. */
     expiresAt: Timestamp
   }).annotate({ identifier: "StateUpload" })
 ) {}

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 
 /**
- * Why svc cannot be sure which objects a Capsule has. `left_over_state`: an apply left behind a state that is not the Capsule's.
- * `handed_in_state`: an agent submitted the state of a Run that had been given up. `possibly_created`: an unfinished apply may
- * have created objects that are not in its state.
+ * The reason why svc cannot be sure which objects a Capsule has. `left_over_state`: an apply left behind a state that does not
+ * belong to the Capsule. `handed_in_state`: an agent submitted the state of a Run that had been given up. `possibly_created`: an
+ * unfinished apply may have created objects that are not in its state.
  */
 export const UncertainCode = Schema.Literals(["left_over_state", "handed_in_state", "possibly_created"])
 export type UncertainCode = typeof UncertainCode.Type
@@ -12,7 +12,7 @@ export type UncertainCode = typeof UncertainCode.Type
 export class Uncertainty extends Schema.Opaque<Uncertainty>()(
   Schema.Struct({
     code: UncertainCode,
-    /** Which objects may exist, and how to resolve the uncertainty. */
+    /** The objects that may exist, and the way to resolve the uncertainty. */
     message: Schema.String,
     /** True if an approval of this plan has acknowledged the code. */
     acknowledged: Schema.Boolean

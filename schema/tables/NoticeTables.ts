@@ -77,7 +77,7 @@ export const noticeTables: ReadonlyArray<string> = [
     last INTEGER NOT NULL,
     PRIMARY KEY (endpoint_id, subject)
   )`,
-  // Which kinds of notices a person receives by mail.
+  // The kinds of notices that a person receives by mail.
   `CREATE TABLE notice_mail_kinds (
     subject TEXT NOT NULL REFERENCES users (subject),
     kind TEXT NOT NULL,

@@ -139,7 +139,8 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
           exports: {
             ...Object.fromEntries(Object.entries(cut.exports).map(([name, module]) => [name, entry(module)])),
             "./package.json": "./package.json",
-            // Export everything, but only for packages of the same version: what is not exported above may change at any time.
+            // Exports everything, but only to packages of the same version: modules that are not exported above may change at any
+            // time.
             ...(cut.name === "server" ? {} : { "./*": entry("*") })
           },
           ...(cut.bin === undefined ? {} : { bin: cut.bin }),

@@ -60,7 +60,7 @@ const unexpected = (folder: string, expected: string, found: string): StartFault
 const unusable = (folder: string) => (error: { readonly message: string }) =>
   new DatabaseVanished({ message: `The data folder ${folder} cannot be used: ${error.message}.` })
 
-/** How a folder may be used. `fault` is set for `lost` and `unexpected`. */
+/** The permitted use of a folder. `fault` is set for `lost` and `unexpected`. */
 interface Admission {
   readonly kind: "installed" | "new" | "resumed" | "lost" | "unexpected"
   readonly fault?: StartFault

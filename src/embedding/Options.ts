@@ -7,7 +7,7 @@ import { loadSettings } from "../settings/Settings.ts"
 import { type HostSettings, settingTexts } from "./HostSettings.ts"
 import { type HostFailure, ofHost, type StartFailed, withStartFailed } from "./StartFailed.ts"
 
-/** How to stop the control plane when its scope closes. */
+/** The steps that stop the control plane when its scope closes. */
 export interface Drain {
   /** Time for which Runs may continue before applies are interrupted to save their state. Defaults to 30 seconds. */
   readonly grace?: Duration.Input

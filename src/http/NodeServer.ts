@@ -107,7 +107,8 @@ const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "
     for (const [name, value] of Object.entries(added.get(incoming) ?? {})) lines.push(`${name}: ${value}`)
   })
 
-  // Whether each client has answered the last ping. A client that does not answer for a whole round is considered disconnected.
+  // Records whether each client has answered the last ping. A client that does not answer for a whole round is considered
+  // disconnected.
   const answered = new Map<WebSocket, boolean>()
   const round = setInterval(
     () => {

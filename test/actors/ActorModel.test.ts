@@ -5,7 +5,7 @@ import { mailboxesKey, mailboxesOf, serve } from "../../actors/Actor.ts"
 import { commandsOf } from "../../schema/commands/Command.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 
-/** How the command ends after the given number of steps. */
+/** The command's end after the given number of steps. */
 const End = Schema.Literals(["succeed", "fail", "die", "wait"])
 type End = typeof End.Type
 

@@ -3,7 +3,7 @@ import type { BlobKind } from "../../schema/agent/Blob.ts"
 import type { AgentProtocol } from "../../schema/agent/AgentProtocol.ts"
 
 /**
- * When a message is sent.
+ * The occasion on which a message is sent.
  * - `begin`: an agent enrols and starts its session
  * - `plan`, `apply`, `drift`: the agent executes this Run for a Capsule with a source build
  * - `handIn`: the Capsule was released while the agent was working

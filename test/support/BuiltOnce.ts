@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, watch, writeFileSync }
 /** The folder shared by all processes of one test run. There is none if a test file was started directly. */
 const shared = process.env["SVC_TEST_BUILDS"]
 
-/** Why the build failed in the process that ran it; empty if it succeeded. */
+/** The reason why the build failed in the process that ran it; empty if it succeeded. */
 const resultOf = (folder: string, name: string): Promise<string> =>
   new Promise((resolve) => {
     const watcher = watch(folder, () => look())

@@ -1,6 +1,6 @@
 import type { RunLogEntry } from "../../schema/events/RunEvent.ts"
 
-/** How many lines a Run prints in the tests of its log. `npm run test:logs` sets a larger number. */
+/** The number of lines that a Run prints in the tests of its log. `npm run test:logs` sets a larger number. */
 export const logLines = Number(process.env["SVC_LOG_LINES"] ?? 5000)
 
 /** A resource whose apply prints `line 1` to `line <logLines>`. */

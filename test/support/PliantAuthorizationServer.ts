@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { loopback } from "./LoopbackServer.ts"
 
-/** How the token endpoint fails next. */
+/** The next failure of the token endpoint. */
 export type Misbehaviour = "lost" | "redirect" | "huge" | "error" | "plain text"
 
 /**

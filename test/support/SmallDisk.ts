@@ -7,7 +7,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 
 class MountFailed extends Schema.TaggedError<MountFailed>()("MountFailed", { message: Schema.String }) {}
 
-/** Why no file system can be mounted here; `undefined` if one can. */
+/** The reason why no file system can be mounted here; `undefined` if mounting works. */
 export const mountRefusal: string | undefined = (() => {
   if (process.getuid?.() !== 0) return "only root may mount a file system"
   const folder = mkdtempSync(join(tmpdir(), "svc-mount-"))

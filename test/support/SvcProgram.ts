@@ -10,7 +10,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url))
 const cache = `${root}dist/test/`
 
 /**
- * Where a compiled binary looks for the service. This copy exists only in memory, because a build may be writing the real file.
+ * The path at which a compiled binary looks for the service. This copy exists only in memory, because a build may be writing the
+ * real file.
  */
 const entry = `${root}dist/build/Service.ts`
 const code = `import { main } from "../../${programs.service}"\nmain([], "")\n`

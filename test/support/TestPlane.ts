@@ -43,7 +43,7 @@ export interface TestPlaneOptions {
   /** Additional Git servers that the service may read from. */
   readonly gitOrigins?: ReadonlyArray<string>
   readonly sandbox?: Partial<SandboxSettingsShape>
-  /** When the service's background work runs; never by default. */
+  /** The schedule of the service's background work; never by default. */
   readonly cleanup?: Layer.Layer<never>
   /** Replaces the shipped runner, together with the tool that it simulates. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>

@@ -19,7 +19,7 @@ export const AccountNotice = Schema.Struct({
 })
 export type AccountNotice = typeof AccountNotice.Type
 
-/** How mails describe the change. Mails mention neither passkeys nor providers. */
+/** The wording of each change in mails. Mails mention neither passkeys nor providers. */
 const mailedChanges: Readonly<Record<NoticeKind, AccountChange>> = {
   address: "address",
   password: "password",

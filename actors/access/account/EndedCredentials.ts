@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../../base/Identity.ts"
 
-/** How many credentials a restore revoked. */
+/** Numbers of credentials that a restore revoked. */
 export interface EndedCredentials {
   readonly sessions: number
   readonly tokens: number

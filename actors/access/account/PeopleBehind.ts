@@ -10,7 +10,7 @@ const Maker = rowShape({ made_by: Schema.NullOr(SubjectsJson) })
 const Minter = rowShape({ created_by: Schema.NullOr(Subject) })
 
 /**
- * Returns the people behind an automation: who created it, and who created its token. Empty for a person. Reads in the caller's
+ * Returns the people behind an automation: its creator, and the creator of its token. Empty for a person. Reads in the caller's
  * transaction.
  */
 export const peopleBehind = Effect.fn("peopleBehind")(function* ({

@@ -32,10 +32,10 @@ export const SessionRow = table("account_sessions", {
 })
 export type SessionRow = RowOf<typeof SessionRow.columns>
 
-/** How long a session lasts after its last use. */
+/** Lifetime of a session after its last use. */
 export const sessionLifetime = retention.session.after
-// How often a session is extended. Extending it is a write; once an hour is enough for a lifetime of 30 days, and avoids a write
-// on every request.
+// Minimum interval between two extensions of a session. An extension is a write. Extending once an hour is enough for a lifetime
+// of 30 days, and avoids a write on every request.
 const slideEveryMillis = Duration.toMillis(Duration.hours(1))
 
 export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])

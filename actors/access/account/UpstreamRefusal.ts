@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Why a sign-in through the upstream provider failed. The sign-in page explains it to the person. */
+/** The reason why a sign-in through the upstream provider failed. The sign-in page explains it to the person. */
 export const UpstreamReason = Schema.Literals([
   "not_configured",
   "unreachable",

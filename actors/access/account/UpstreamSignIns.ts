@@ -39,7 +39,7 @@ export interface ReturnedSignIn extends UpstreamProof {
   readonly sessionId: string | null
   /** The invitation that allows a person without an account to get one. */
   readonly invitationId: InvitationId | null
-  /** How the invitation's link proves the address. */
+  /** The invitation link's proof of the address. */
   readonly invitationProof: AddressProof | null
   readonly returnPath: string
 }

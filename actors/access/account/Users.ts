@@ -18,7 +18,7 @@ import { PasswordRow, StoredUser } from "./UserRow.ts"
 export const User = Schema.Struct({
   subject: Subject,
   email: Schema.String,
-  /** How the address was proven; `null` if it is not verified. */
+  /** The proof of the address; `null` if the address is not verified. */
   emailProof: Schema.NullOr(AddressProof),
   displayName: Schema.NullOr(Schema.String),
   /** True for operators of the installation. Grants nothing in any Workspace. */

@@ -25,7 +25,7 @@ export interface ApprovalToGive {
 export interface GivenResult {
   readonly isNew: boolean
   readonly isApproved: boolean
-  /** Why the plan is still waiting; absent once it is approved. */
+  /** The reason why the plan is still waiting; absent once it is approved. */
   readonly waiting: string | undefined
 }
 

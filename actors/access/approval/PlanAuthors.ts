@@ -7,7 +7,7 @@ import { AutoUpdateAuthorsJson, type CapsuleRow } from "../../ledger/capsule/Cap
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { PlanAuthorRow } from "./ApprovalRows.ts"
 
-/** Who starts a plan and how. `tokenId` is the personal access token that the starter used, if any. */
+/** The starter of a plan and the way it is started. `tokenId` is the personal access token that the starter used, if any. */
 export interface PlanStart {
   readonly createdBy: string | undefined
   readonly tokenId?: string | undefined

@@ -7,7 +7,7 @@ import { acceptsDrift, EvidenceJson, RunRow } from "../../ledger/run/RunRow.ts"
 import { OrphanedStateRow } from "../../ledger/state/OrphanedStates.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
-/** Why it is uncertain which objects a Capsule has. */
+/** The reasons why svc cannot be sure which objects a Capsule has. */
 export interface Ground {
   readonly code: UncertainCode
   /** Identifies the reason. An acknowledgement does not cover later reasons. */

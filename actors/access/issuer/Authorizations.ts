@@ -21,7 +21,7 @@ import { StaticClients } from "./StaticClients.ts"
 export interface Decider {
   readonly subject: string
   readonly sessionId: string
-  /** When the person authenticated, in seconds since the Unix epoch. */
+  /** Time at which the person authenticated, in seconds since the Unix epoch. */
   readonly authTime: number
 }
 

@@ -20,7 +20,7 @@ export interface NewGrant {
   readonly resource: string | undefined
   /** The redirect URI to which the code was sent; `undefined` for a device. */
   readonly redirectUri: string | undefined
-  /** When the person last authenticated, in seconds since the Unix epoch. */
+  /** Time at which the person last authenticated, in seconds since the Unix epoch. */
   readonly authTime: number
 }
 

@@ -7,8 +7,8 @@ export class IssuerSettings extends Context.Service<
     /** Public origin without a trailing slash, such as `https://svc.example.com`. */
     readonly issuer: string
     /**
-     * How long a used refresh token is accepted again while its successor is unused: 0 to 30 seconds, for clients that lose
-     * responses. With zero (the default), every reuse counts as theft.
+     * The time during which a used refresh token is accepted again while its successor is unused: 0 to 30 seconds, for clients
+     * that lose responses. With zero (the default), every reuse counts as theft.
      */
     readonly refreshReuseGrace: Duration.Duration
   }

@@ -29,7 +29,8 @@ export interface LiveAuthority {
 }
 
 /**
- * Why authority is missing. If `lasting`, grants based on it must be revoked; otherwise a later apply may restore the authority.
+ * The reason why authority is missing. If `lasting`, grants based on the authority must be revoked; otherwise a later apply may
+ * restore it.
  */
 export interface Denial {
   readonly reason: "account" | "membership" | "foreign_workspace" | "capsule_stale" | "capsule_gone"

@@ -61,9 +61,9 @@ type SigningKeyRow = RowOf<typeof SigningKeyRow.columns>
 
 const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
 
-/** How long clients may cache the key set. A key is published for at least this time before it signs. */
+/** The time for which clients may cache the key set. A key is published for at least this time before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
-// How long a retired key remains published: longer than the lifetime of any token plus clock skew.
+// The time for which a retired key remains published: longer than the lifetime of any token plus clock skew.
 const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
 
 const PublicJwk = Schema.Record(Schema.String, Schema.String)

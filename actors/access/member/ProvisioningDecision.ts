@@ -66,7 +66,7 @@ const changeOf = (
 }
 
 /**
- * Decides what a sign-in changes: whether it may create an account, and which memberships change. Roles that the rules assigned
+ * Decides the effects of a sign-in: whether it may create an account, and which memberships change. Roles that the rules assigned
  * follow the rules, upwards and downwards. Roles that people assigned do not change.
  */
 export const provisioningDecision = (

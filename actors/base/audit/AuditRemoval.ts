@@ -13,7 +13,7 @@ import { AuditChainRow, type AuditScope, workspaceOf } from "./AuditChainRow.ts"
 import { AuditKeys } from "./AuditLink.ts"
 import { AuditRow } from "./AuditRow.ts"
 
-/** How long the operator keeps audit events; `undefined` means forever. */
+/** The time for which the operator keeps audit events; `undefined` means forever. */
 export const AuditRetention = Context.Reference<Duration.Duration | undefined>("svc/actors/base/audit/AuditRetention", {
   defaultValue: () => undefined
 })
@@ -24,7 +24,7 @@ const eventsAtOnce = 200
 const pause = "5 millis"
 /** Maximum number of steps per turn, because the cleanup has other jobs too. */
 const stepsOfTurn = 50
-/** How long to wait before a chain with nothing to remove is checked again. */
+/** The time until a chain with nothing to remove is checked again. */
 const cooldown = Duration.toMillis("1 hour")
 
 /** The events of one chain whose retention period is over. */

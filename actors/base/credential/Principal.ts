@@ -21,7 +21,7 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string> | "all"
   /** Set if the credential is bound to one Workspace. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
-  /** When the person last confirmed their identity, in milliseconds since the Unix epoch. Set only for sessions. */
+  /** Time at which the person last confirmed their identity, in milliseconds since the Unix epoch. Set only for sessions. */
   readonly confirmedAt?: number | undefined
   /** Set if the credential is restricted within its Workspace. */
   readonly limits?: TokenLimits | undefined

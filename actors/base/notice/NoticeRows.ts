@@ -41,7 +41,7 @@ export const NoticeEndpointRow = table("notice_endpoints", {
   state: NoticeEndpointState,
   reason: Schema.NullOr(NoticeEndpointReason),
   failing_since: Schema.NullOr(Timestamp),
-  /** When a pause that the receiver requested ends. */
+  /** The end of a pause that the receiver requested. */
   paused_until: Schema.NullOr(Timestamp),
   last_accepted_at: Schema.NullOr(Timestamp),
   created_by: Schema.NullOr(Subject),

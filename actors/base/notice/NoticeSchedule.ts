@@ -22,14 +22,14 @@ const longestPause = Duration.hours(10)
 /** Maximum time, from its creation, that a delivery holds back later ones of its subject. */
 export const holdFor = Duration.minutes(5)
 
-/** How long an endpoint may fail before it is disabled. */
+/** The time for which an endpoint may fail before it is disabled. */
 export const failingFor = Duration.days(5)
 
 /** Returns the time between two attempts at a failing endpoint, regardless of the number of waiting deliveries. */
 export const restAfter = (failures: number): Duration.Duration =>
   Duration.min(Duration.times(Duration.seconds(5), 2 ** Math.min(Math.max(failures, 1) - 1, 20)), Duration.minutes(5))
 
-/** What happens to a delivery after an attempt. */
+/** The next step for a delivery after an attempt. */
 export type NoticeNext =
   | { readonly status: "delivered" }
   | { readonly status: "failed" }

@@ -42,7 +42,7 @@ const Row = Schema.Struct({
 })
 type Row = typeof Row.Type
 
-// How long a key seals new values. Older keys still decrypt existing values.
+// The time for which a key seals new values. Older keys still decrypt existing values.
 const activeFor = retention.dataKey.after
 const rewrapBatch = 200
 

@@ -1,8 +1,8 @@
 import { Context, type Redacted } from "effect"
 
 /**
- * Where the master key comes from. The source provides either a keyring file, or one or more 32-byte keys in hexadecimal or
- * base64, separated by commas or whitespace. The first key seals; the others only decrypt existing values.
+ * The source of the master key. The source provides either a keyring file, or one or more 32-byte keys in hexadecimal or base64,
+ * separated by commas or whitespace. The first key seals; the other keys only decrypt existing values.
  */
 export type MasterKeySource =
   | {

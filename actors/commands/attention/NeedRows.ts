@@ -37,7 +37,7 @@ const StandingRow = rowShape({
   run_status: Schema.NullOr(run.status),
   run_at: Schema.NullOr(run.created_at),
   drift_run_id: Schema.NullOr(run.id),
-  /** When the oldest left-over state was stored. */
+  /** Time at which the oldest left-over state was stored. */
   left_over_at: Schema.NullOr(OrphanedStateRow.columns.created_at)
 })
 export type StandingRow = RowOf<typeof StandingRow.columns>

@@ -41,7 +41,7 @@ interface Records {
   readonly stuck: ReadonlyArray<StuckWork>
   /** Notice endpoints that svc stopped. */
   readonly stopped: Effect.Success<ReturnType<typeof stoppedEndpoints>>
-  /** When automation was paused. */
+  /** Time at which automation was paused. */
   readonly pausedAt: string | undefined
 }
 
@@ -109,7 +109,7 @@ export interface NeedPage {
   /** Total across all pages. */
   readonly total: number
   readonly counts: Readonly<Record<NeedGroup, number>>
-  /** How many of the entries in `counts` are waiting for other people. */
+  /** The number of entries in `counts` that are waiting for other people. */
   readonly forOthers: Readonly<Record<NeedGroup, number>>
   readonly health: CapsuleHealth
 }

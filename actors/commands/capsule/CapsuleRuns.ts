@@ -43,7 +43,7 @@ export interface CapsuleRunRequest {
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
   readonly rollback?: RollbackChoices | undefined
-  /** For a plan of auto-update: what triggered the check that found its commit. */
+  /** For a plan of auto-update: the trigger of the check that found its commit. */
   readonly look?: RunTrigger | undefined
   /** The backup to restore. */
   readonly backupId?: BackupId | undefined

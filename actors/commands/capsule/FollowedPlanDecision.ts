@@ -13,9 +13,9 @@ export interface FollowedPlan {
   readonly appliedConfigId: InstallConfigId | undefined
   /** The newest commit of the adopted lane. */
   readonly laneCommit: string | null | undefined
-  /** Why the check that found the commit must no longer take effect. */
+  /** The reason why the check that found the commit must no longer take effect. */
   readonly sourceStopped: string | undefined
-  /** Why automation is paused in the Workspace. */
+  /** The reason why automation is paused in the Workspace. */
   readonly automationRefusal: string | undefined
 }
 

@@ -58,7 +58,7 @@ const decodePlan = storedRecord(InstallPlan)
 /** Maximum number of stored diagnostics. */
 export const maxDiagnostics = 50
 
-/** How the plan ended, and whether its Capsule can still be planned. */
+/** The outcome of the plan, and whether its Capsule can still be planned. */
 export interface InstallEnd {
   readonly plan: PlanEnd | undefined
   /** True if the Capsule has never been applied and can still be planned. */

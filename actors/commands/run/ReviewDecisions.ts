@@ -34,8 +34,8 @@ export const approvalRefusal = (
 }
 
 /**
- * What cancelling a Run does. It withdraws a Run that has not started or is waiting for review, asks a running one to stop, or
- * withdraws the approval of a plan. Any other Run has already ended.
+ * The effect of cancelling a Run. A cancellation withdraws a Run that has not started or is waiting for review, asks a running
+ * Run to stop, or withdraws the approval of a plan. Any other Run has already ended.
  */
 export type CancelStep = "withdraw" | "request" | "withdraw_approval" | "ended"
 

@@ -54,7 +54,7 @@ const MadeConnection = Schema.Struct({
   kind: Schema.optionalKey(ConnectionKind),
   recipeId: Schema.optionalKey(Schema.String),
   authMode: Schema.optionalKey(Schema.String),
-  /** Where to put the access token: an environment variable, or `token` of a Git Connection. */
+  /** The destination of the access token: an environment variable, or `token` of a Git Connection. */
   accessToken: Schema.NonEmptyString,
   /** Additional values that are the same for everybody and not secret. */
   values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
@@ -66,7 +66,7 @@ export const OAuthHelperDeclaration = Schema.Struct({
   id: OAuthHelperId,
   displayName: displayText(80),
   issuer: Issuer,
-  /** Which metadata the issuer publishes: RFC 8414 or OpenID Connect Discovery. */
+  /** The kind of metadata that the issuer publishes: RFC 8414 or OpenID Connect Discovery. */
   metadata: Schema.optionalKey(Schema.Literals(["oauth2", "oidc"])),
   /** Endpoints of a server without metadata. */
   endpoints: Schema.optionalKey(

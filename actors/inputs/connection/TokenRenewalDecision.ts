@@ -9,7 +9,7 @@ import { isDue, stillServes } from "./TokenLifetime.ts"
 
 export const reconnect = "An owner or admin has to connect it again, on the page of Connections."
 
-/** What to do before a Connection's access token is used. */
+/** The action before a Connection's access token is used. */
 export type RenewalNeed<Row> =
   | { readonly kind: "none" }
   /** The Connection cannot be used until a person connects again. */

@@ -50,7 +50,7 @@ export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyAr
 )
 
 /**
- * What identifies a Capsule in assignments. `homonyms`: existing Capsules with the same name and environment in other Projects.
+ * The identity of a Capsule in assignments. `homonyms`: existing Capsules with the same name and environment in other Projects.
  */
 export interface EndpointOwner {
   readonly workspace: string

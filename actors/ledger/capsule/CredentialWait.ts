@@ -6,10 +6,10 @@ import { jsonText } from "../../base/database/StoredRecord.ts"
 
 export const CredentialWaitJson = jsonText(CredentialWait)
 
-/** What to do next, and the role that can do it, after the Connection has been changed. */
+/** The next action after the Connection has been changed, and the role that can perform it. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
-/** Why a Run cannot use a credential, in addition to its resolution. */
+/** The reason why a Run cannot use a credential, in addition to its resolution. */
 export interface CredentialObstacle {
   /** True if the operator does not allow the provider. */
   readonly isDenied: boolean

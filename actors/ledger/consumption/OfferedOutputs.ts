@@ -91,9 +91,9 @@ export interface OfferedOutput<Id extends DependencyId | undefined = DependencyI
   readonly outputShareId: OutputShareId | undefined
   readonly stateVersionId: StateVersionId | undefined
   readonly given: ReadonlyArray<OutputRow>
-  /** Why an existing Output is not offered. */
+  /** The reason why an existing Output is not offered. */
   readonly withheld: string | undefined
-  /** How the producer ended; `undefined` while it exists. */
+  /** The end of the producer; `undefined` while it exists. */
   readonly ended: string | undefined
 }
 

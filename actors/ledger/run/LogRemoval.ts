@@ -17,7 +17,7 @@ import { pendingPlan, RunRow } from "./RunRow.ts"
 
 /** Facts that decide whether the log of a Run may be removed. */
 export interface KeptLog {
-  /** When the last line was written; null while more lines may follow. */
+  /** Time at which the last line was written; null while more lines may follow. */
   readonly endedAt: string | null
   /** True if the Run has a final status. */
   readonly isOver: boolean
@@ -79,7 +79,7 @@ interface RemovableLogs {
 interface LogCandidates {
   /** The Runs whose logs may be removed. */
   readonly ids: ReadonlyArray<RunId>
-  /** Where the next batch starts; `undefined` after the last batch. */
+  /** The start of the next batch; `undefined` after the last batch. */
   readonly next: LookedAt | undefined
 }
 
@@ -148,7 +148,7 @@ const chunksAtOnce = 32
 const pause = "5 millis"
 /** Maximum number of steps per turn, because the cleanup has other jobs too. */
 const stepsOfTurn = 200
-/** How long to wait before kept logs are examined again. */
+/** The time until kept logs are examined again. */
 const cooldown = Duration.toMillis("1 hour")
 
 /** A pass over all Runs, in progress. */

@@ -1,7 +1,7 @@
 import { Context, type Duration } from "effect"
 import { type KindPeriod, retention } from "../../../schema/records/Retention.ts"
 
-/** How long the operator wants to keep records that are no longer needed. */
+/** The time for which the operator keeps records that are no longer needed. */
 export interface PolicyPeriods {
   readonly logs: Duration.Duration
   /** Retention of files from agents and of ephemeral agents; absent means the default. */

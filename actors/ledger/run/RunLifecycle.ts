@@ -36,7 +36,7 @@ export type SeenRun = Pick<
   "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence" | "plan_details"
 >
 
-/** Who made a decision, and why. Without `subject`, svc decided. */
+/** The author and reason of a decision. Without `subject`, svc decided. */
 interface Decider {
   readonly subject?: string | undefined
   readonly reason?: string | undefined
@@ -54,7 +54,7 @@ const endKind = (seen: SeenRun, to: RunStatus): RunEndKind | undefined => {
   return seen.status === "succeeded" ? "approval_withdrawn" : "cancelled"
 }
 
-/** Who approved a plan. Without `subject`, svc approved it. */
+/** The approver of a plan. Without `subject`, svc approved it. */
 export interface Approval {
   readonly subject?: string | undefined
   readonly comment?: string | undefined

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 import { Effect, Stream } from "effect"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 
-/** How a delivery proves that its sender has the Source's secret (specification, ruling 5). */
+/** The proof in a delivery that its sender has the Source's secret (specification, ruling 5). */
 export interface HookProofs {
   /** The secret itself. */
   readonly secrets?: ReadonlyArray<string>

@@ -105,7 +105,7 @@ const KeptCheckpoint = rowShape({
 
 type KeptCheckpoint = RowOf<typeof KeptCheckpoint.columns>
 
-/** Who decided about a left-over state, and when. */
+/** The person who decided about a left-over state, and the time. */
 interface Decision {
   readonly by: string | null
 }

@@ -14,7 +14,7 @@ export const MembershipRow = table("memberships", {
   subject: Subject,
   role: Role,
   status: MemberStatus,
-  /** When the person left. They can return only through a new invitation. */
+  /** Time at which the person left. They can return only through a new invitation. */
   left_at: Schema.NullOr(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp,

@@ -1,6 +1,6 @@
 import type { RunId } from "../../../schema/records/Ids.ts"
 
-/** An agent that accepts Runs: how many it can execute at once, and how many it is executing. */
+/** An agent that accepts Runs: the number of Runs it can execute at once, and the number it is executing. */
 export interface AgentPlaces {
   readonly id: string
   readonly places: number

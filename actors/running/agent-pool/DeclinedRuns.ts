@@ -2,11 +2,11 @@ import { Context, Effect, Layer } from "effect"
 import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
 import type { AgentId, RunId } from "../../../schema/records/Ids.ts"
 
-/** How long a declined Run is not offered to the same agent again. */
+/** The time for which a declined Run is not offered to the same agent again. */
 const notOfferedFor = seconds(60)
 /**
- * How long no drift check is stopped on that agent for a declined Run. Longer than `notOfferedFor`; otherwise an agent that
- * always declines would cost a drift check before each offer.
+ * The time for which no drift check is stopped on that agent for a declined Run. It is longer than `notOfferedFor`; otherwise an
+ * agent that always declines would cost a drift check before each offer.
  */
 const noRoomFor = seconds(600)
 

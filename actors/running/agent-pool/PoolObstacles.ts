@@ -18,7 +18,7 @@ const Assigned = rowShape({ assigned: Schema.Int })
 
 type WaitingRun = Pick<ListedRunRow, "id" | "pool" | "type" | "workspace_id">
 
-/** Why a Run cannot start in its pool yet, as fields of its queue position. */
+/** The reason why a Run cannot start in its pool yet, as fields of its queue position. */
 export interface PoolObstacle {
   readonly reason: Extract<QueueReason, "no_agent" | "place_kept" | "places_taken">
   readonly sentence?: string

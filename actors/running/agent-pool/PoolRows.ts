@@ -27,7 +27,7 @@ export const PoolWorkspaceRow = table("agent_pool_workspaces", {
   assigned_at: Timestamp
 })
 
-/** Which Workspaces may use a pool's credentials of a given name. */
+/** The Workspaces that may use a pool's credentials of a given name. */
 export const ProvisionRow = table("agent_pool_provisions", {
   pool: PoolName,
   name: ProvidedName,

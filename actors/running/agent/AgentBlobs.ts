@@ -114,7 +114,7 @@ export class AgentBlobs extends Context.Service<
     ) => Effect.Effect<{ readonly path: string; readonly digest: string; readonly sizeBytes: number }, BlobRefused>
     /** Claims for which files are stored. */
     readonly claims: Effect.Effect<ReadonlyArray<Claim>>
-    /** When the last part of the claim arrived, in milliseconds; 0 if no part has arrived. */
+    /** Time at which the last part of the claim arrived, in milliseconds; 0 if no part has arrived. */
     readonly receivedAt: (claim: Claim) => Effect.Effect<number>
     /** Removes the files of all claims except `kept`. */
     readonly sweep: (kept: ReadonlyArray<Claim>) => Effect.Effect<void>

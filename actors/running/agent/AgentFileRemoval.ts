@@ -11,8 +11,8 @@ import { CarriedBlobs } from "./CarriedBlobs.ts"
 const cooldown = Duration.toMillis("1 hour")
 
 /**
- * How long the files of an abandoned apply must be unchanged before their removal. Agents may submit files late, and a slow
- * connection may need hours for one file.
+ * The time for which the files of an abandoned apply must be unchanged before they are removed. Agents may submit files late, and
+ * a slow connection may need hours for one file.
  */
 const underWay = Duration.toMillis("1 day")
 

@@ -16,7 +16,7 @@ interface ReportedPhase {
   readonly at: number
 }
 
-/** When an agent's execution started and ended, by the server's clock. Without a result, the end of the last phase is unknown. */
+/** Start and end of an agent's execution, by the server's clock. Without a result, the end of the last phase is unknown. */
 export interface ExecutionSpan {
   readonly acceptedAt: number
   readonly resultAt: number | undefined

@@ -12,7 +12,7 @@ import type { InstallConfigStore } from "../../ledger/configuration/InstallConfi
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { PreparedApply } from "./PreparationSchemas.ts"
 
-/** How the checks after an apply ended. `problem` is set if a check failed or could not run. */
+/** The result of the checks after an apply. `problem` is set if a check failed or could not run. */
 export interface PostApplyOutcome {
   readonly results: ReadonlyArray<PostApplyResult>
   readonly problem?: { readonly code: string; readonly message: string } | undefined

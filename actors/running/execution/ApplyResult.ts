@@ -3,7 +3,7 @@ import type { ApplyExit, ApplyOutcome, StateOutput, StateProblem } from "../../.
 import type { RunEvidence } from "../../../schema/records/Run.ts"
 import type { RunError } from "../../ledger/run/RunLifecycle.ts"
 
-/** How an apply ended, as observed by the runner or reconstructed by recovery. Does not include the preparation. */
+/** The end of an apply, as observed by the runner or reconstructed by recovery. Does not include the preparation. */
 export interface ApplyResult {
   readonly exit: ApplyExit
   readonly state?: Redacted.Redacted<Uint8Array> | undefined

@@ -5,7 +5,7 @@ import type { ConnectionRow } from "../../inputs/connection/ConnectionRow.ts"
 import { effectiveStatus, isUsable, statusRemedy } from "../../inputs/connection/ConnectionStore.ts"
 import { credentialFreeProviders } from "../../../schema/records/CredentialFreeProviders.ts"
 
-/** Why a provider requirement is not met. */
+/** The reason why a provider requirement is not met. */
 export interface ProviderObstacle {
   readonly status: Exclude<ProviderResolution["status"], "resolved_provider_connection">
   readonly blockedReason: string

@@ -2,7 +2,7 @@ import { Result } from "effect"
 import type { Run } from "../../../schema/records/Run.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
-/** Why an apply must not execute the reviewed plan. */
+/** The reason why an apply must not execute the reviewed plan. */
 export interface PlanRefusal {
   readonly code: "plan_not_usable" | "superseded" | "tool_changed"
   readonly message: string
@@ -24,7 +24,7 @@ export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | unde
 
 interface PlanFacts<Plan> {
   readonly plan: Plan | undefined
-  /** How the operator's base configuration has changed since the plan. */
+  /** The change of the operator's base configuration since the plan. */
   readonly moved: string | undefined
   readonly madeWith: Tool | undefined
 }

@@ -39,7 +39,7 @@ const defectOf = (cause: Cause.Cause<never>) => {
 /** Returns true for events about resources. The runner keeps those that recovery needs in the run folder. */
 const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.")
 
-/** How an execution ended. `unreadable`: the files it left behind could not be read. `lost`: it no longer held the Run. */
+/** The end of an execution. `unreadable`: the files it left behind could not be read. `lost`: it no longer held the Run. */
 type Ended = "settled" | "unreadable" | "lost"
 
 /** Delays between attempts to record the end of a Run. */

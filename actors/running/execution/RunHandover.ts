@@ -37,7 +37,7 @@ export class RunHandover extends Context.Service<
       readonly sourceId: SourceId
       readonly snapshotId: SourceSnapshotId
       readonly autoUpdate: boolean
-      /** What triggered the check that found the snapshot. */
+      /** The trigger of the check that found the snapshot. */
       readonly look: RunTrigger
     }) => Effect.Effect<void>
     /** Called when the Capsule has reacted to the Run. Removes its entry from `run_follow_due`. */

@@ -23,7 +23,7 @@ import { type RunRow } from "../../ledger/run/RunRow.ts"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** How each provider requirement was resolved. Contains the secrets only if all requirements are met. */
+/** The resolution of each provider requirement. Contains the secrets only if all requirements are met. */
 export interface ResolvedProviders {
   readonly resolutions: ReadonlyArray<ProviderResolution>
   readonly blocked: ProviderResolution | undefined

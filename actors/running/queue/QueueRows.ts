@@ -53,8 +53,8 @@ const mostAsked = 10
 const mostOfPerson = 50
 
 /**
- * What may start on the control plane. Excludes applies while agents may be executing applies that a restored database does not
- * contain.
+ * The kinds of Runs that may start on the control plane. Excludes applies while agents may be executing applies that a restored
+ * database does not contain.
  */
 export interface QueueWindow {
   readonly limits: QueueLimits

@@ -4,7 +4,7 @@ import type { NewRun } from "../../ledger/run/RunLedger.ts"
 import { QueueRows } from "./QueueRows.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 
-/** How long, in seconds, a client should wait before it retries. */
+/** The time, in seconds, that a client should wait before it retries. */
 const retryAfterSeconds = 30
 
 /** Returns the part of a Workspace's queue that is reserved for Runs that people request. */

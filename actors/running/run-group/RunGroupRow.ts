@@ -20,7 +20,7 @@ export const RunGroupRow = table(
     cancelled_by: Schema.NullOr(Schema.String),
     cancel_reason: Schema.NullOr(Schema.String),
     replaced_by: Schema.NullOr(RunGroupId),
-    /** Why the next wave is on hold, if it is. */
+    /** The reason why the next wave is on hold, if it is. */
     held_reason: Schema.NullOr(Schema.String),
     held_by_pause: Flag,
     moved: Schema.Int,

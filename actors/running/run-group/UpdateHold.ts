@@ -13,7 +13,7 @@ export const decodeStarter = Schema.decodeUnknownEffect(StarterJson)
 export const starterOf = (group: RunGroupRow) =>
   group.started_by === null ? Effect.succeed(serviceContext) : Effect.orDie(decodeStarter(group.started_by))
 
-/** Why svc does not plan later waves of a group now. */
+/** The reason why svc does not plan later waves of a group now. */
 interface Hold {
   readonly reason: string
   readonly byPause: boolean

@@ -87,7 +87,7 @@ type Rhythm = <R>(turn: Effect.Effect<void, never, R>) => Effect.Effect<void, ne
 
 export const atStartAndEveryMinute: Rhythm = (turn) => turn.pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever)
 
-/** When the cleanup runs. Hosts that trigger it themselves, such as tests, provide a different schedule. */
+/** The schedule of the cleanup. Hosts that trigger the cleanup themselves, such as tests, provide a different schedule. */
 export const CleanupRhythm = Context.Reference<Rhythm>("svc/actors/upkeep/cleanup/CleanupRhythm", {
   defaultValue: () => atStartAndEveryMinute
 })

@@ -48,7 +48,7 @@ export interface Candidates {
   readonly ids: ReadonlyArray<RecordId>
   /** Number of kept records, by reason. */
   readonly kept: ReadonlyMap<KeepReason, number>
-  /** Where the next batch starts; absent after the last batch. */
+  /** The start of the next batch; absent after the last batch. */
   readonly next: LookedAt | undefined
 }
 

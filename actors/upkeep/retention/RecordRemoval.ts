@@ -15,7 +15,7 @@ import { retainedKinds } from "./RetainedKinds.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** How many records the current pass has removed so far. */
+/** The number of records that the current pass has removed so far. */
 export const TallyRow = table("retention_tallies", {
   workspace_id: WorkspaceId,
   kind: RetainedKindName,

@@ -1,6 +1,6 @@
 import type { Finding } from "./DoctorReport.ts"
 
-/** Who runs the checks: `svc doctor`, or a server at startup, while people wait for it. */
+/** The caller of the checks: `svc doctor`, or a server at startup, while people wait for it. */
 export type CheckCaller = "doctor" | "start"
 
 /** Properties of a check, for operators. */
@@ -8,13 +8,13 @@ export interface CheckFacts {
   readonly name: Finding["check"]
   readonly looksAt: string
   /**
-   * When startup runs the check: `before` anything is opened, `opening` in the code that opens the checked part, `ready` once the
-   * server is ready, or `never`.
+   * The phase of startup that runs the check: `before` anything is opened, `opening` in the code that opens the checked part,
+   * `ready` once the server is ready, or `never`.
    */
   readonly atStart: "before" | "opening" | "ready" | "never"
   /**
-   * Whether an error prevents the server from starting or is only logged. An error is only logged if a stopped server would do
-   * more harm to Runs in progress.
+   * The effect of an error: it prevents the server from starting, or is only logged. An error is only logged if a stopped server
+   * would do more harm to Runs in progress.
    */
   readonly onError: "refuses" | "warns"
   /**

@@ -8,7 +8,7 @@ const probeUrl = "/healthz"
 const firstPauseMs = 1000
 const longestPauseMs = 10_000
 const probeTimeoutMs = 5000
-/** How long the last response counts for the next navigation. */
+/** The time for which the last response counts for the next navigation. */
 const freshMs = 10_000
 
 interface State {

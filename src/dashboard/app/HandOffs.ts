@@ -9,7 +9,7 @@ export interface HandOff {
 
 const key = (capsuleId: string): string => `svc.hand-off ${capsuleId}`
 
-/** How long a plan can wait for approval. */
+/** The time for which a plan can wait for approval. */
 export const handOffKeptMs = 7 * 24 * 3_600_000
 
 interface Kept extends HandOff {

@@ -44,7 +44,7 @@ const commandsFor = ({
   connections
 }: Known): ReadonlyArray<Command> => {
   const params = { workspace: workspace.handle }
-  /** What people do with a Capsule. Nothing is decided here: each opens the page on which it is done. */
+  /** Common actions on a Capsule. No entry acts at once: each opens the page on which the person acts. */
   const verbsOf = ({ environment, id: capsuleId, name }: Capsule): ReadonlyArray<Command> => {
     const to = (tab?: "state" | "history" | "resources", hash?: string) => () =>
       void (tab === undefined

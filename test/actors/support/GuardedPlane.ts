@@ -126,7 +126,7 @@ export interface PlaneConditions {
   /** The Connection that is bound to every requirement. */
   readonly bound: ConnectionRow | undefined
   readonly deniedProviders: ReadonlyArray<string>
-  /** Why the bound Connection's tokens could not be renewed. */
+  /** The reason why the bound Connection's tokens could not be renewed. */
   readonly unrenewed?: string
   readonly module: Pick<ReportRow, "status"> & { readonly findings: ReadonlyArray<string> }
   readonly planIsSaved: boolean

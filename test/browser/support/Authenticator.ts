@@ -23,7 +23,7 @@ export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
     /** Sets whether the authenticator verifies its user. Without verification it neither creates nor uses passkeys. */
     verifies: (isUserVerified: boolean) =>
       devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified }),
-    /** How many passkeys the authenticator has. */
+    /** The number of passkeys in the authenticator. */
     credentials: async () => {
       const { credentials } = await devtools.send("WebAuthn.getCredentials", { authenticatorId })
       return credentials.length

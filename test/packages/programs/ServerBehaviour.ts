@@ -271,7 +271,7 @@ await served(
       const work = raw(port, "GET /work HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n")
       await workBegan.promise
       say("a connection that says nothing ends", await raw(port, ""))
-      // When the work has sent nothing for longer than the limit, each of these requests has only just started.
+      // Each of these requests has only just started when the work has sent nothing for longer than the limit.
       const [half, kept] = await Promise.all([
         raw(port, "GET / HTTP/1.1\r\nhost:"),
         raw(port, "GET / HTTP/1.1\r\nhost: a.test\r\n\r\n"),

@@ -136,7 +136,7 @@ describe("Stopped agents", () => {
         yield* until(() => held.ended(0))
         held.release()
         expect(bootSeconds() - stopped).toBeLessThan(leaseSeconds)
-        // When the agent continues, it still reports the outcome of the apply correctly.
+        // After it continues, the agent still reports the outcome of the apply correctly.
         child.kill("SIGCONT")
         yield* until(() => apply.results.length > 0)
         const [result] = apply.results

@@ -79,7 +79,7 @@ const ja: typeof en = {
 
 export const autoUpdateWords = { en, ja }
 
-/** Shown after a rollback: who pinned the Capsule and why, and how to remove the pin. */
+/** Shown after a rollback: the person who pinned the Capsule, the reason, and a way to remove the pin. */
 export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()

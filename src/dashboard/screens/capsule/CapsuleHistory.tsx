@@ -216,7 +216,7 @@ const useHistory = (capsule: Capsule) => {
   return { url, query: useInfiniteQuery(runsQuery(workspace.id, { capsuleId: capsule.id, view: "changes" })) }
 }
 
-/** How many changes the overview shows. */
+/** Number of changes that the overview shows. */
 const newest = 5
 
 /** The newest changes of a Capsule. */

@@ -39,7 +39,7 @@ const look: Readonly<Record<Need["kind"], readonly [IconName, string]>> = {
   connection_expiring: ["connection", "warn"]
 }
 
-/** How many names are shown before "and n more". */
+/** Number of names shown before "and n more". */
 const mostNames = 3
 
 interface NeedProps {

@@ -8,7 +8,7 @@ import { ChangeSign } from "./ChangeRow.tsx"
 import { firstLooks } from "./LookFirst.ts"
 import { planWords } from "./PlanWords.ts"
 
-/** How many of these changes are listed at first. */
+/** Number of these changes that are listed at first. */
 const looksAtOnce = 6
 
 /** The changes to read before the others; each opens its row. */

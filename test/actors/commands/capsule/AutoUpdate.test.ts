@@ -99,7 +99,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
         expect((yield* decisions(capsule.id))[0]?.message).toContain("two breaks the login")
         expect(yield* greetingsOf(capsule.id)).toEqual(["one"])
 
-        // When a person resumes auto-update, it immediately follows the commit at the head of the lane.
+        // After a person resumes auto-update, it immediately follows the commit at the head of the lane.
         const resumed = yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { resume: true } })
         expect(resumed.autoUpdate).toEqual({ enabled: true, apply: true })
         yield* followed(capsule.id)

@@ -60,7 +60,7 @@ const storedIn = ({ dataDir }: Left): ReadonlyArray<Stored> => {
   return rows
 }
 
-/** How the Run ended after a kill, and the resulting state of its Capsule. */
+/** The end of the Run after a kill, and the resulting state of its Capsule. */
 interface Ending {
   readonly status: RunStatus
   readonly attempt: number

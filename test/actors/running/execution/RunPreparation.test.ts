@@ -111,7 +111,7 @@ const preparing = Effect.fnUntraced(function* (type: "plan" | "apply", given: Pa
 const prepared = (type: "plan" | "apply", given: Partial<Refusal>) =>
   preparing(type, given).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.conditions }))))
 
-/** Why svc rejects a Run, and whether its Capsule is shown as waiting for a credential. */
+/** The reason why svc rejects a Run, and whether its Capsule is shown as waiting for a credential. */
 const refused = (type: "plan" | "apply", given: Refusal) =>
   Effect.gen(function* () {
     const blocked = yield* Effect.flip(preparing(type, given))

@@ -23,7 +23,7 @@ import { plainTerraform } from "../../../support/PlainTerraform.ts"
 const folder = mkdtempSync(join(tmpdir(), "svc-tool-"))
 const tool = join(folder, "terraform")
 
-/** How the tool misbehaves, and during which of its commands. */
+/** A fault of the tool, and the command in which it happens. */
 const faults = {
   none: "",
   garbage: `printf '\\377\\000{"type":"planned_change"}}}\\n[[[[\\nnot json at all\\n'; exit 0`,

@@ -29,7 +29,7 @@ export const sourceListRoute = (world: World, asked: Asked): Answer => {
   const firstSync = field(asked.body, "firstSync")
   if (firstSync === undefined) return ok(answer, 201)
   const run = syncOf(world, source)
-  // When such a Run fails, the server removes the source, and so does this world.
+  // Like the server, this world removes the source when such a Run fails.
   if (run.status === "failed" && textField(firstSync, "onFailure") === "remove") {
     const gone = { ...source, removedAt: new Date().toISOString() }
     world.sources = world.sources.filter(({ id }) => id !== source.id)

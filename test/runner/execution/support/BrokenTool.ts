@@ -18,7 +18,7 @@ export const state = (serial: number, lineage = "line") =>
     resources: [{ mode: "managed", instances: [{ attributes: { id: "1" } }] }]
   })
 
-/** What the fake tool does: shell lines by subcommand. */
+/** The behaviour of the fake tool: shell lines by subcommand. */
 type Script = Readonly<Record<string, string>>
 
 const brokenTool = (folder: string, script: Script) => {

@@ -11,9 +11,9 @@ const attested = 0x40
 export interface Situation {
   readonly origin: string
   readonly rpId: string
-  /** Whether the device has verified the person; true by default. */
+  /** True if the device has verified the person (the default). */
   readonly userVerified?: boolean
-  /** Whether the person touched the device; true by default. */
+  /** True if the person touched the device (the default). */
   readonly userPresent?: boolean
   /** Replaces or adds members of the client data. */
   readonly clientData?: Readonly<Record<string, unknown>>

@@ -83,9 +83,9 @@ export const pliantProvider = Effect.gen(function* () {
     down: boolean
     nonce: string
     forms: Array<string>
-    /** How often the keys have been fetched. */
+    /** The number of times that the keys have been fetched. */
     keysFetched: number
-    /** Whether the metadata contains a UserInfo endpoint. */
+    /** True if the metadata contains a UserInfo endpoint. */
     publishesUserInfo: boolean
   } = {
     keys: [yield* signingKey("first")],

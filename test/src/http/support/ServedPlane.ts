@@ -31,7 +31,7 @@ export interface ServedPlaneOptions {
   readonly gitThrough?: (origin: string) => Effect.Effect<string, never, Scope.Scope>
   /** The service's clock; the machine's clock by default. */
   readonly clock?: Clock.Clock
-  /** When the service cleans up; never by default. */
+  /** The schedule of the service's cleanup; never by default. */
   readonly cleanup?: Layer.Layer<never>
   /** Wraps the service's writing database client. */
   readonly writer?: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient>

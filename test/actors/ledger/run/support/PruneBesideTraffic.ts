@@ -63,7 +63,7 @@ export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize
   return one.id
 })
 
-/** How long another writer's commits waited, in milliseconds, while one kind of record was removed. */
+/** Waiting times of another writer's commits, in milliseconds, during the removal of one kind of record. */
 export interface PrunePhase {
   readonly of: "alone" | "logs" | "records" | "history"
   readonly waits: ReadonlyArray<number>

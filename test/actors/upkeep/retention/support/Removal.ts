@@ -15,7 +15,7 @@ export const idsOf = Effect.fnUntraced(function* (table: string) {
 
 export const dangling = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.orDie(sql`PRAGMA foreign_key_check`))
 
-/** Why the survey keeps records of this kind. */
+/** The reasons why the survey keeps records of this kind. */
 export const reasonsOf = Effect.fnUntraced(function* (kind: string) {
   const removal = yield* RecordRemoval
   const { kept } = yield* removal.survey

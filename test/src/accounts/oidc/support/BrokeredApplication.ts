@@ -8,7 +8,7 @@ export class BrokeredApplication extends Context.Service<
   {
     readonly callback: string
     readonly signedOut: string
-    /** Where the broker redirects people. */
+    /** The page to which the broker redirects people. */
     readonly home: string
     /** Every `Referer` header received on arrival at either origin. */
     readonly referrers: ReadonlyArray<string>

@@ -7,7 +7,7 @@ export interface MalformedRequest {
   readonly path: string
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Why our response differs, if it does. */
+  /** The reason why svc's response differs, if it does. */
   readonly wanted?: string
 }
 

@@ -26,7 +26,7 @@ type Executes<Job, Outcome> = (
   request?: Request
 ) => Effect.Effect<Executed<Outcome>, unknown, Scope.Scope>
 
-/** Where Runs are executed: in the control plane's process or by an agent. The cases see no other difference. */
+/** The place where Runs are executed: the control plane's process, or an agent. The cases do not depend on it. */
 export interface Pool {
   /** Stores a snapshot of these files, and returns its digest. */
   readonly keep: (files: Readonly<Record<string, string>>) => Effect.Effect<string, unknown, Scope.Scope>
