@@ -5,6 +5,7 @@ import { JsonRefusal } from "../../schema/json/JsonRefusal.ts"
 import { JsonScanner } from "../../schema/json/JsonScanner.ts"
 import { JobResult } from "../agent/JobResult.ts"
 import { receivedResult } from "../agent/ReceivedResult.ts"
+import { type ChangeHash, changeHash } from "../execution/ChangeDigest.ts"
 import { textsIn } from "../execution/DocumentTexts.ts"
 import { withExactNumbers, withNumbersAsText } from "../../schema/json/ExactNumbers.ts"
 import { PlanDocument } from "../execution/PlanDocument.ts"
@@ -35,6 +36,8 @@ export interface DocumentContents {
   readonly state: PlainStateFile
   /** A plan, as the tool describes it. */
   readonly plan: PlanDocument
+  /** The hash of the change in a plan. */
+  readonly change: ChangeHash
   /** Parts of a state. */
   readonly resource: typeof Resource.Type
   readonly instance: typeof Instance.Type
@@ -82,6 +85,12 @@ const texts = (bytes: Uint8Array): Result.Result<ReadonlyArray<string>, JsonRefu
       Result.fromOption(textsIn(text), () => unreadable()),
       (found) => [...found]
     )
+  )
+
+const change = (bytes: Uint8Array): Result.Result<ChangeHash, JsonRefusal> =>
+  Result.flatMap(
+    scanned(bytes, (text) => text),
+    (text) => Result.fromNullishOr(changeHash(text), () => unreadable())
   )
 
 const fromTool = <A>(schema: Schema.Codec<A, unknown>) => {
@@ -140,6 +149,7 @@ export const documentReadings: Readings = {
   json: decodeJson,
   state,
   plan: fromTool(PlanDocument),
+  change,
   resource: fromTool(Resource),
   instance: fromTool(Instance),
   outputs: fromTool(Outputs),

@@ -18,6 +18,7 @@ import { type BuildArchive, type RunControl, RunPlace } from "./RunPlace.ts"
 import { type ConcealingControl, plannedValue, serverPaths, shownFailure } from "./ServerPaths.ts"
 import { removeStablePath, StablePaths } from "./StablePaths.ts"
 import { readDocument } from "../document/Documents.ts"
+import { type ChangeHash, keyedChange } from "./ChangeDigest.ts"
 import { sha256 } from "./Digest.ts"
 import { initialize } from "./Initialization.ts"
 import { lockFileName, longestLock } from "./ModulePreparation.ts"
@@ -222,6 +223,7 @@ const changedCode = 2
 interface Planned {
   readonly file: Uint8Array
   readonly projection: PlanProjection
+  readonly change: ChangeHash
   readonly marked: PlanSecrets["marked"]
   readonly hasChanges: boolean
   readonly applyable: boolean
@@ -246,7 +248,10 @@ const describePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJ
     return yield* unreadable("The tool's description of the plan is too long or was cut off.")
   const bytes = Redacted.value(end.document)
   if (isSent && session.provided !== undefined) yield* refuseProvided(session.provided, bytes, job.state)
-  return yield* readDocument("plan", bytes).pipe(
+  return yield* Effect.all({
+    document: readDocument("plan", bytes),
+    change: readDocument("change", bytes)
+  }).pipe(
     Effect.mapError(() => unreadable("The tool's description of the plan is not in the expected format (version 1)."))
   )
 })
@@ -311,7 +316,7 @@ const computePlan = Effect.fnUntraced(function* (
   })
   yield* requireSuccess(end, "plan", "plan_failed", [0, changedCode])
   const file = yield* readProduct(session.settings.read(planFileName, longestPlan), "plan file")
-  const document = yield* describePlan(session, job, isSent)
+  const { change, document } = yield* describePlan(session, job, isSent)
   if (document.errored === true)
     return yield* runnerFailure("plan_failed", "plan", "The tool marked the plan as failed.")
   const unmarked = unmarkedOutputs(session.base, (name) => isDeclaredSensitive(document, name) === false)
@@ -330,6 +335,7 @@ const computePlan = Effect.fnUntraced(function* (
           : new Map(session.base.outputs.map(({ name, sensitive }) => [name, sensitive])),
       unmarked: judged
     }),
+    change,
     marked,
     hasChanges: end.code === changedCode,
     applyable: document.applyable ?? end.code === changedCode,
@@ -411,6 +417,9 @@ const executePlan = Effect.fnUntraced(function* (
   return {
     planFile: Redacted.make(planned.file),
     planDigest,
+    ...(job.changeKey === undefined
+      ? {}
+      : { changeDigest: keyedChange(Redacted.value(job.changeKey), job.mode, planned.change) }),
     secrets:
       session.ownSets.size === 0
         ? secrets

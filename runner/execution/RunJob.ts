@@ -154,12 +154,13 @@ export type RunJob = typeof RunJob.Type
 
 /**
  * `mode`: `refresh_only` plans a change of the state alone and uses the `build` of the last apply; agents that do not support
- * this mode cannot decode the job. All other modes build.
+ * this mode cannot decode the job. All other modes build. `changeKey`: the Capsule's key for the digest of the change.
  */
 export const PlanJob = Schema.Struct({
   ...RunJob.fields,
   mode: Schema.Literals(["create_or_update", "destroy", "refresh_only"]),
   build: Schema.optional(BuildReference),
+  changeKey: Schema.optional(SecretString),
   variables: Schema.Record(Schema.String, RunVariable),
   /** `network`: true if the operator allows builds to use the network. */
   sourceBuild: Schema.optional(Schema.Struct({ ...SourceBuild.fields, network: Schema.Boolean }))

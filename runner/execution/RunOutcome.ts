@@ -32,6 +32,7 @@ const evidence = {
  * A plan for review. The plan file contains secrets in plaintext, so seal it.
  *
  * - `planDigest`, `providerLockDigest`: `sha256:` and hexadecimal digits
+ * - `changeDigest`: digest of the change, keyed with the job's `changeKey`; absent if the job or the agent has none
  * - `lockText`: absent if the module uses no installed provider
  * - `hasChanges`: as the tool reports it; `applyable`: true if the tool would apply the plan
  * - `build`: stored on the executing machine
@@ -41,6 +42,7 @@ export const PlanOutcome = Schema.Struct({
   planFile: SecretBytes,
   secrets: PlanSecrets,
   planDigest: Schema.String,
+  changeDigest: Schema.optionalKey(Schema.String),
   lockText: Schema.optionalKey(Schema.String),
   providerLockDigest: Schema.optionalKey(Schema.String),
   summary: PlanSummary,

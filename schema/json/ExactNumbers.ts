@@ -52,7 +52,7 @@ const endOfString = (text: string, opening: number): number => {
 }
 
 /** Rewrites every number outside strings in a JSON document. */
-const withNumbers = (document: string, rewrite: (number: string) => string): string => {
+export const withNumbers = (document: string, rewrite: (number: string) => string): string => {
   const rewritten = (between: string) => between.replace(numbers, rewrite)
   const parts: Array<string> = []
   let from = 0

@@ -240,6 +240,11 @@ export class Run extends Schema.Opaque<Run>()(
     executionAuthorityEpoch: Schema.optionalKey(Schema.Int),
     baseStateGeneration: Schema.optionalKey(Schema.Int),
     planDigest: Schema.optionalKey(Schema.String),
+    /**
+     * Digest of the change in the plan. Plans of one Capsule with equal digests would change the same objects in the same way. It
+     * is keyed, so it reveals nothing about the values.
+     */
+    changeDigest: Schema.optionalKey(Schema.String),
     ...RunEvidence.fields,
     /** The isolation of module code from the machine and its network. Recorded when the Run starts to execute a module. */
     isolation: Schema.optionalKey(RecordedSandboxLevel),

@@ -175,3 +175,6 @@ export const runFacetIndexes: ReadonlyArray<string> = [
   `CREATE INDEX runs_by_workspace ON runs
     (workspace_id, created_at, id, quiet, type, status, trigger_kind, created_by, capsule_id, source_id, source_snapshot_id)`
 ]
+
+/** The keyed digest of the change in a plan; `NULL` for other Runs, and for plans created before this column existed. */
+export const changeDigestColumns: ReadonlyArray<string> = [`ALTER TABLE runs ADD COLUMN change_digest TEXT`]

@@ -48,6 +48,7 @@ import { queueTables } from "../../schema/tables/QueueTables.ts"
 import { retentionTables } from "../../schema/tables/RetentionTables.ts"
 import { runLifecycleTables } from "../../schema/tables/RunLifecycleTables.ts"
 import {
+  changeDigestColumns,
   logRemovalColumns,
   planConsumptionColumns,
   planDetailColumns,
@@ -168,7 +169,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0069_approval_requests": approvalRequestTables,
   "0070_former_hook_secrets": formerHookSecretColumns,
   "0071_last_delivery": lastDeliveryColumns,
-  "0072_offered_roles": offeredRoleColumns
+  "0072_offered_roles": offeredRoleColumns,
+  "0073_change_digests": changeDigestColumns
 }
 
 /** A newer release has written the database. */

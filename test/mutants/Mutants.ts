@@ -8,6 +8,7 @@ import { automationMutants } from "./AutomationMutants.ts"
 import { authorityMutants } from "./AuthorityMutants.ts"
 import { backupMutants } from "./BackupMutants.ts"
 import { boundMutants } from "./BoundMutants.ts"
+import { changeMutants } from "./ChangeMutants.ts"
 import { confirmationMutants } from "./ConfirmationMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
 import { decisionMutants } from "./DecisionMutants.ts"
@@ -59,6 +60,7 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   stateIndexMutants,
   embeddingMutants,
   reviewMutants,
+  changeMutants,
   agentKeyMutants,
   agentMutants,
   poolMutants,

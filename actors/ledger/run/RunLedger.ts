@@ -155,6 +155,7 @@ export type RecordedColumns = Pick<
   | "base_state_generation"
   | "base_state_version_id"
   | "plan_digest"
+  | "change_digest"
   | "expires_at"
   | "isolation"
   | "network"

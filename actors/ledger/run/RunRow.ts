@@ -70,6 +70,8 @@ export const RunRow = table(
     base_state_generation: Schema.NullOr(Schema.Int),
     base_state_version_id: Schema.NullOr(StateVersionId),
     plan_digest: Schema.NullOr(Schema.String),
+    /** Keyed digest of the change in the plan (see `runner/execution/ChangeDigest.ts`). */
+    change_digest: Schema.NullOr(Schema.String),
     requires_approval: Flag,
     approved_by: Schema.NullOr(Subject),
     approved_at: Schema.NullOr(Timestamp),
@@ -230,6 +232,7 @@ const projected = (row: ListedRunRow, queue: typeof QueuePlace.Encoded | undefin
       executionAuthorityEpoch: row.execution_authority_epoch,
       baseStateGeneration: row.base_state_generation,
       planDigest: row.plan_digest,
+      changeDigest: row.change_digest,
       approvedBy: row.approved_by,
       approvedAt: row.approved_at,
       approvalComment: row.approval_comment,

@@ -1,9 +1,10 @@
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { PlanJob } from "../../../runner/execution/RunJob.ts"
 import type { PlanOutcome } from "../../../runner/execution/RunOutcome.ts"
 import { transaction } from "../../base/database/Transaction.ts"
+import { Vault } from "../../base/vault/Vault.ts"
 import { RunHandover } from "./RunHandover.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import { makeAppliedBuild } from "./DriftExecution.ts"
@@ -29,6 +30,7 @@ const makePlanPreparation = Effect.gen(function* () {
   const settings = yield* RunSettings
   const record = yield* makePreparationRecord
   const appliedBuild = yield* makeAppliedBuild
+  const vault = yield* Vault
 
   return Effect.fn("Run.preparePlan")(function* (run: RunRow): Effect.fn.Return<PlanJob, RunBlocked | HoldLost> {
     const prepared = yield* preparation.prepare(run)
@@ -58,15 +60,17 @@ const makePlanPreparation = Effect.gen(function* () {
       deliveries: planned.resolved
     })
     const lock = capsule.provider_lock === null ? {} : { lockText: capsule.provider_lock }
+    const changeKey = Redacted.make(yield* vault.mac("change-digest-of-runner", capsule.id))
     if (refreshOnly) {
       const applied = yield* appliedBuild(prepared)
       const build = applied === undefined ? {} : { build: applied }
-      return { ...job, mode: "refresh_only", variables: values, ...lock, ...build }
+      return { ...job, mode: "refresh_only", changeKey, variables: values, ...lock, ...build }
     }
     const build = config.config.sourceBuild
     return {
       ...job,
       mode: destroy ? "destroy" : "create_or_update",
+      changeKey,
       variables: values,
       ...(destroy ? lock : {}),
       ...(build === undefined ? {} : { sourceBuild: { ...build, network: settings.buildNetwork } })

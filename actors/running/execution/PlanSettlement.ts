@@ -19,6 +19,7 @@ import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
 import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
 import { movedInputs } from "../../ledger/consumption/ConsumedOutputs.ts"
 import { transaction } from "../../base/database/Transaction.ts"
+import { Vault } from "../../base/vault/Vault.ts"
 import { Deliveries } from "../../inputs/delivery/Deliveries.ts"
 import { RunHandover } from "./RunHandover.ts"
 import { type HoldLost, holdLost, type RunHold, type StopRequested } from "../../ledger/run/RunHold.ts"
@@ -29,7 +30,7 @@ import { acceptsDrift, type RunRow } from "../../ledger/run/RunRow.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { storedBuild } from "../../ledger/build/BuildColumns.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
-import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import type { CapsuleId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type PreparedPlan, preparedPlanSchema } from "./PreparationSchemas.ts"
 import { endRun, failRun, supersedeRun } from "./RunEnding.ts"
 import { RunPlans } from "./RunPlans.ts"
@@ -110,6 +111,7 @@ export class PlanSettlement extends Context.Service<
       const settings = yield* RunSettings
       const states = yield* StateVersions
       const operator = yield* OperatorConfigs
+      const vault = yield* Vault
       const lifecycle = yield* RunLifecycle
       const handover = yield* RunHandover
       const ending = { lifecycle, handover }
@@ -139,6 +141,15 @@ export class PlanSettlement extends Context.Service<
           Effect.provideService(ConnectionStore, connections)
         )
       })
+
+      /**
+       * Keys the runner's digest of the change again, with a key that never leaves this service. An agent has the runner's key, so
+       * with its digest alone an agent could confirm guesses of values that it never received.
+       */
+      const changeDigestOf = (capsuleId: CapsuleId, { changeDigest }: PlanOutcome) =>
+        changeDigest === undefined
+          ? Effect.succeed(null)
+          : Effect.map(vault.mac("change-digest", `${capsuleId}:${changeDigest}`), (digest) => `hmac-sha256:${digest}`)
 
       const dependantsOf = (run: RunRow): Effect.Effect<ReadonlyArray<Dependant>> =>
         run.type === "destroy_plan"
@@ -177,6 +188,7 @@ export class PlanSettlement extends Context.Service<
           (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(settings.planLifetime))
         yield* ledger.record(hold, {
           plan_digest: outcome.planDigest,
+          change_digest: yield* changeDigestOf(capsule.id, outcome),
           compatibility_report_id: prepared.reportId,
           expires_at: new Date(expires).toISOString()
         })

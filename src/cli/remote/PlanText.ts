@@ -320,6 +320,7 @@ export const planText = (
     "",
     ...decisionLines(run, nameOf),
     ...(run.restore === undefined ? [summaryText(run)] : []),
-    ...(run.planDigest === undefined ? [] : [`digest ${run.planDigest}`])
+    ...(run.planDigest === undefined ? [] : [`digest ${run.planDigest}`]),
+    ...(run.changeDigest === undefined ? [] : [`change ${run.changeDigest}`])
   ].join("\n")
 }

@@ -266,6 +266,12 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
             )
           ],
           [
+            words.changeDigest,
+            run.changeDigest === undefined ? undefined : (
+              <CopyText key="change" text={run.changeDigest} shown={shortDigest(run.changeDigest)} />
+            )
+          ],
+          [
             words.lockDigest,
             run.providerLockDigest === undefined ? undefined : (
               <CopyText key="lock" text={run.providerLockDigest} shown={shortDigest(run.providerLockDigest)} />

@@ -31,7 +31,10 @@ const run = {
 
 /** Runs, and the records they leave behind. */
 export const runRows: Rows = [
-  ["runs", { id: plan, type: "plan", status: "succeeded", started_at: later, finished_at: later, ...run }],
+  [
+    "runs",
+    { id: plan, type: "plan", status: "succeeded", started_at: later, finished_at: later, change_digest: "d", ...run }
+  ],
   ["runs", { id: apply, type: "apply", status: "succeeded", plan_run_id: plan, started_at: later, ...run }],
   ["runs", { id: id("run", "c"), type: "plan", status: "queued", ...run }],
   ["runs", { id: id("run", "d"), type: "plan", status: "queued", ...run, queued_at: later }],
