@@ -17,7 +17,7 @@ const Doors = commandsOf(
   Rpc.make("Stick")
 )
 
-/** Door actors whose commands wait for `gate`, and the logs of commands that began and ended. */
+/** Test actors whose commands wait for `gate`, with logs of the commands that began and ended. */
 const makeDoors = () => {
   const gate = Deferred.makeUnsafe<void>()
   const begun: Array<string> = []
@@ -55,7 +55,7 @@ const ask = Effect.fnUntraced(function* (id: string, by: string) {
   return fiber
 })
 
-describe("Command order per record", () => {
+describe("Actor: command order per record", () => {
   it.effect("commands to one record run one at a time, in order of arrival, without delaying other records", () =>
     withDoors(({ begun, open }) =>
       Effect.gen(function* () {
@@ -126,7 +126,7 @@ describe("Command order per record", () => {
     ).pipe(Effect.provide(Logger.layer([logger])))
   })
 
-  it.effect("rejects a command with a retryable 429 while 512 others wait for the same record", () =>
+  it.effect("an actor rejects a command with a retryable 429 while 512 commands wait for the same record", () =>
     withDoors(({ open }) =>
       Effect.gen(function* () {
         const doors = yield* Doors
@@ -147,7 +147,7 @@ describe("Command order per record", () => {
     )
   )
 
-  it.effect("a finished command leaves no mailbox behind", () =>
+  it.effect("an actor removes the mailbox of a record after its last command", () =>
     withDoors(({ busy, open }) =>
       Effect.gen(function* () {
         const doors = yield* Doors
@@ -247,7 +247,7 @@ describe("Command services", () => {
 
 const Rows = commandsOf("Row", Schema.String, Rpc.make("Write"), Rpc.make("Hold"))
 
-/** Row actors: `Write` commits at once, and `Hold` waits inside its transaction forever after its write. */
+/** Actors that write rows: `Write` commits at once, and `Hold` writes and then waits inside its transaction forever. */
 const rows = serve(Rows, {
   Write: Effect.fnUntraced(function* (id) {
     const sql = yield* SqlClient.SqlClient
@@ -273,7 +273,7 @@ const withRows = <A, E, R>(body: Effect.Effect<A, E, R>) =>
     return yield* body
   }).pipe(Effect.provide(Layer.merge(mailboxesOf(Rows), testDatabase)))
 
-describe("Commands in transactions", () => {
+describe("Actor: commands in transactions", () => {
   it.live("a command sent to an actor from inside a transaction fails immediately with a defect", () =>
     withRows(
       Effect.gen(function* () {
@@ -284,7 +284,7 @@ describe("Commands in transactions", () => {
         expect(Exit.isFailure(within) && Cause.pretty(within.cause)).toContain(
           "A command to the Row a inside a database transaction"
         )
-        // A command sent before the actors start is a defect too; otherwise the transaction would wait for them.
+        // A command sent before the actors start is also a defect; otherwise the transaction would wait for the start.
         expect(yield* noted).toEqual([])
         yield* transaction(sql)(sql.afterCommit(Effect.orDie(write)))
         expect(yield* noted).toEqual(["a"])

@@ -5,7 +5,7 @@ import { mailboxesKey, mailboxesOf, serve } from "../../actors/Actor.ts"
 import { commandsOf } from "../../schema/commands/Command.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 
-/** The command's end after the given number of steps. */
+/** The end of a command after the given number of steps. */
 const End = Schema.Literals(["succeed", "fail", "die", "wait"])
 type End = typeof End.Type
 
@@ -81,7 +81,7 @@ const run = (commands: ReadonlyArray<Command>) => {
     yield* steps(3)
     yield* Deferred.succeed(gate, undefined)
     const exits = yield* Fiber.awaitAll(sent)
-    // Every record must still answer one more command; a stuck record would not.
+    // Every record must still answer one more command. A stuck record would not.
     for (const record of history.keys()) {
       expect(yield* workers.Work(record, { command: -1, steps: 0, end: "succeed" })).toBe(-1)
     }
@@ -109,7 +109,7 @@ const run = (commands: ReadonlyArray<Command>) => {
         expect(command.leavesAfter).toBeDefined()
         continue
       }
-      // Every caller that was not interrupted receives the answer to its own command.
+      // Every caller that was not interrupted receives the response to its command.
       const { end } = command
       if (Exit.isSuccess(exit))
         expect([end, exit.value]).toEqual([end === "wait" ? "wait" : "succeed", command.command])

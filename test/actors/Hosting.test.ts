@@ -77,7 +77,7 @@ describe("Host requirements", () => {
           { consumer_capsule_id: null, status: "ready", permissions: '["ui.open"]', subject }
         ])
 
-        // A changed configuration keeps the same secret and Interface, and issues no second grant.
+        // A changed configuration keeps the secret and the Interface, and issues no second grant.
         const before = yield* capsules.read(web.capsuleId)
         expect((yield* capsules.backup(context, workspaceId, web.capsuleId)).sizeBytes).toBeGreaterThan(0)
         const planned = yield* capsuleCommands.ConfigurationPlan(web.capsuleId, {
@@ -155,7 +155,7 @@ describe("Host requirements", () => {
       if (surface === undefined) return yield* Effect.die("no surface")
       const use = { subject, interfaceId: surface.id, permission: "mcp.invoke", delivery: "oauth2" }
       expect((yield* Effect.flip(interfaces.authorize(use))).code).toBe("permission_denied")
-      // A binding removed before its apply leaves nothing usable behind.
+      // Removing a binding before its apply leaves no usable grant behind.
       const removed = yield* install("removed reader", "reader")
       if (removed.capsuleId === undefined) return yield* Effect.die("no Capsule")
       yield* capsules.Remove(removed.capsuleId, { context })
@@ -171,7 +171,7 @@ describe("Host requirements", () => {
     })
   )
 
-  tests.live("reports a consumed Interface that has no provider in the Workspace, or no provider at all", () =>
+  tests.live("a plan reports a consumed Interface that has no provider in the Workspace, or no provider at all", () =>
     Effect.gen(function* () {
       const { otherWorkspaceId } = yield* Bench
       const plan = yield* install("reader", "reader", { workspaceId: otherWorkspaceId })
@@ -180,7 +180,7 @@ describe("Host requirements", () => {
     })
   )
 
-  tests.live("rejects a plan for a Capsule without an assigned endpoint", () =>
+  tests.live("svc rejects a plan for a Capsule without an assigned endpoint", () =>
     Effect.gen(function* () {
       const plan = yield* install("unassigned", "web")
       expect(plan.phase).toBe("failed")
@@ -221,7 +221,7 @@ describe("Host requirements", () => {
   )
 
   tests.live(
-    "the apply registers a sign-in client with the endpoint's return paths and the delivered secret's digest",
+    "an apply registers a sign-in client with the endpoint's return paths and the digest of the delivered secret",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -239,7 +239,7 @@ describe("Host requirements", () => {
       })
   )
 
-  tests.live("rejects an apply before its tool starts if a delivered value has changed", () =>
+  tests.live("svc rejects an apply before its tool starts if a delivered value has changed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const capsules = yield* Capsules
@@ -339,7 +339,7 @@ describe("Host requirements", () => {
         const id = failure?.intentId ?? ""
         const stale = interfaces.retry(context, workspaceId, id, { attempt: 2, code: "output_type_mismatch" })
         expect((yield* Effect.flip(stale)).code).toBe("guard_conflict")
-        // The caller was authorised only for the Workspace in the URL (Z4).
+        // The caller may act only in the Workspace of the URL (Z4).
         const elsewhere = interfaces.retry(context, otherWorkspaceId, id, { attempt: 1, code: "output_type_mismatch" })
         expect((yield* Effect.flip(elsewhere)).code).toBe("not_found")
         const again = yield* interfaces.retry(context, workspaceId, id, { attempt: 1, code: "output_type_mismatch" })

@@ -83,7 +83,7 @@ it.live(
         expect(again.replayed).toBe(true)
         expect(again.value.id).toBe(created.value.id)
 
-        // The test triggers none of these steps: the service performs them automatically.
+        // The service performs all of these steps automatically.
         const reviewable = yield* eventually(
           plans.read(created.value.id),
           ({ nextAction }) => nextAction !== "reconcile"

@@ -85,7 +85,7 @@ describe("Shared Outputs", () => {
   )
 
   tests.live(
-    "a share between Workspaces delivers values only after the other side approves it and until it is revoked",
+    "a share between Workspaces delivers values only after the other Workspace approves it and until it is revoked",
     () =>
       Effect.gen(function* () {
         const { context, otherWorkspaceId, workspaceId } = yield* Bench
@@ -116,7 +116,7 @@ describe("Shared Outputs", () => {
           mode: "variable_injection",
           outputs: [{ from: "hello", to: "greeting", required: true }]
         })
-        // An offer alone reveals nothing, not even the Capsule's existence.
+        // An offer alone discloses nothing, not even the existence of the Capsule.
         expect((yield* Effect.flip(depend)).code).toBe("invalid_request")
         expect((yield* Effect.flip(shares.approve(context, offered.id, workspaceId))).code).toBe("permission_denied")
         expect((yield* shares.approve(context, offered.id, otherWorkspaceId)).status).toBe("active")

@@ -175,7 +175,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "drift of origin, variable, callback, scope or digest fails before the runner executes",
     hosting,
-    "rejects an apply before its tool starts if a delivered value has changed"
+    "svc rejects an apply before its tool starts if a delivered value has changed"
   ],
   [
     "interface.consume: module-unique key, type, version, 1 to 16 permissions, delivery type",
@@ -187,7 +187,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "consumed only when exactly one Resolved Interface of the Workspace matches",
     hosting,
-    "reports a consumed Interface that has no provider in the Workspace, or no provider at all",
+    "a plan reports a consumed Interface that has no provider in the Workspace, or no provider at all",
     "a withdrawn endpoint blocks plans and applies, but not drift checks or destroys"
   ],
   [

@@ -13,7 +13,7 @@ const at = "2026-01-01T00:00:00.000Z"
 
 /**
  * Test handler for due work: rings bells that are marked as due. A bell in `broken` fails and keeps its mark. A step waits for
- * its gate, and after its commit for its echo.
+ * its gate and, after its commit, for its echo.
  */
 const bells = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

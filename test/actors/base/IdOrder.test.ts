@@ -21,7 +21,7 @@ describe("ids", () => {
     expect(order.next(bytes(0x10), 0)).toEqual(bytes(0x10))
     const carried = [0x10, 0x10, 0x10, 0x11, ...bytes(0x10).slice(4)]
     expect(order.next(bytes(0xff), 1)).toEqual(Uint8Array.from(carried))
-    // Even if all random bytes are zero, the next id differs.
+    // The next id differs even if all random bytes are zero.
     expect(order.next(bytes(0), 2)).toEqual(Uint8Array.from([...carried.slice(0, -1), 0x11]))
   })
 

@@ -77,7 +77,7 @@ const several = providedService(Several, {
   version: "1"
 })
 
-test("a provided service requires the services of its effects and methods, but nothing for its other members", () => {
+test("a provided service requires the services of its effects and methods, but none for its other members", () => {
   type Needed = Effect.Services<typeof several>
   const isUnknown: unknown extends Needed ? true : false = false
   const isWhole: [One | Two] extends [Needed] ? true : false = true

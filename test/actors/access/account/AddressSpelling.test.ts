@@ -73,12 +73,14 @@ describe("Address spelling", () => {
       }).pipe(Effect.provide(testAccounts))
   )
 
-  it.effect("finds an address in an earlier release's spelling, even one that no mail server accepts", () =>
-    Effect.gen(function* () {
-      const bob = yield* newPerson("bob")
-      yield* storeEarlier(bob.subject, "bob@ex_ample.com")
-      yield* migrate
-      expect(yield* found("Bob@ex_ample.com")).toBe(bob.subject)
-    }).pipe(Effect.provide(testAccounts))
+  it.effect(
+    "svc finds an account whose address has the spelling of an earlier release, even if no mail server accepts it",
+    () =>
+      Effect.gen(function* () {
+        const bob = yield* newPerson("bob")
+        yield* storeEarlier(bob.subject, "bob@ex_ample.com")
+        yield* migrate
+        expect(yield* found("Bob@ex_ample.com")).toBe(bob.subject)
+      }).pipe(Effect.provide(testAccounts))
   )
 })

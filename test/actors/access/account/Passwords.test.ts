@@ -4,7 +4,7 @@ import { PasswordCost } from "../../../../actors/access/account/PasswordHashing.
 import { Passwords, passwordRefusal } from "../../../../actors/access/account/Passwords.ts"
 import { suite } from "../../../support/Effect.ts"
 
-// Uses the production cost; other tests hash at a lower cost.
+// Uses the production cost. Other tests hash at a lower cost.
 const it = suite(Passwords.layer.pipe(Layer.provide(Layer.succeed(PasswordCost, PasswordCost.defaultValue()))))
 afterAll(it.dispose)
 
@@ -39,7 +39,7 @@ it.live("a password verifies in every Unicode normalisation form", () =>
   })
 )
 
-it.live("rejects passwords that are short, long, common or contain NUL, without quoting them", () =>
+it.live("svc rejects passwords that are short, long, common or contain NUL, without quoting them", () =>
   Effect.sync(() => {
     for (const wrong of [
       "",
@@ -60,7 +60,7 @@ it.live("rejects passwords that are short, long, common or contain NUL, without 
   })
 )
 
-it.live("rejects password requests with a retry time while eighteen others are running or waiting", () =>
+it.live("svc rejects password requests with a retry time while eighteen others are running or waiting", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const outcomes = yield* Effect.forEach(

@@ -125,7 +125,7 @@ it.effect("a reset link shows its account only while it is valid, and afterwards
   }).pipe(fresh)
 )
 
-it.effect("sign-in ignores the case of the address, and all failures look the same", () =>
+it.effect("sign-in ignores the case of the address, and every failure gets the same response", () =>
   Effect.gen(function* () {
     const signIn = yield* PasswordSignIn
     const users = yield* Users
@@ -215,7 +215,7 @@ it.effect("locking an account permanently revokes its sessions", () =>
   }).pipe(fresh)
 )
 
-it.effect("no link opens a locked account, whether issued before or after the lock", () =>
+it.effect("a link issued before or after a lock cannot open the locked account", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const links = yield* SetupLinks

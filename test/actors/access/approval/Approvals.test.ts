@@ -67,7 +67,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("rejects an approval and records nothing if no open rule requires its approver", () =>
+  tests.live("svc rejects an approval and records nothing if no open rule requires its approver", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const second = yield* admin

@@ -32,7 +32,7 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = approvalSuite()
 
-/** The rule "somebody else must approve": a plan's authors can never approve it. */
+/** The rule that somebody else must approve: the authors of a plan can never approve it. */
 const someoneElse = ruled({ approvers: 1, planAuthorCounts: false })
 
 const scopeOf = (context: CommandContext) =>
@@ -55,8 +55,8 @@ const automationOf = Effect.fnUntraced(function* (maker: CommandContext, minter:
 })
 
 /**
- * Returns why this person's approval does not count, or `undefined` if it counts. Checks that the page and the error report the
- * same reason.
+ * Returns the reason why this person's approval does not count, or `undefined` if it counts. Checks that the page and the error
+ * report the same reason.
  */
 const problemOf = Effect.fnUntraced(function* (planId: RunId, approver: CommandContext) {
   const run = yield* (yield* Runs).read(planId)
@@ -78,8 +78,7 @@ describe("the author of a plan cannot approve it under a rule that requires some
       const [maker, minter, other, owner] = [yield* admin, yield* admin, yield* admin, (yield* TestPlane).context]
       const own = yield* automationOf(maker)
       const shared = yield* automationOf(maker, minter)
-      // An automation created by another automation: whoever is responsible for the creator is also responsible for the created
-      // one.
+      // An automation created another automation. The people responsible for the first are also responsible for the second.
       const nested = yield* automationOf(own, owner)
       const rows: ReadonlyArray<
         readonly [title: string, starter: CommandContext, approver: CommandContext, ApprovalProblem | undefined]
@@ -210,7 +209,8 @@ describe("the author of a plan cannot approve it under a rule that requires some
       expect(yield* problemOf(second.id, ann)).toBe(author)
       expect(yield* problemOf(second.id, bea)).toBe(author)
       expect(yield* problemOf(second.id, other)).toBeUndefined()
-      // Whoever turns auto-update on again becomes solely responsible. For an automation, that includes the people behind it.
+      // The person who turns auto-update on again becomes solely responsible. If an automation turns it on, the people behind the
+      // automation are responsible too.
       yield* set(robot, { enabled: false })
       yield* set(robot, { enabled: true, apply: true })
       const third = yield* followed
@@ -221,7 +221,7 @@ describe("the author of a plan cannot approve it under a rule that requires some
   )
 })
 
-describe("Changes between plan and approval", () => {
+describe("Plan authors: changes between plan and approval", () => {
   tests.live("an automation that an author created, or issued a token for, does not count as a second approver", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
@@ -234,7 +234,7 @@ describe("Changes between plan and approval", () => {
       expect(yield* problemOf(plan.id, yield* automationOf(other, author))).toBe("author_automation")
       const robot = yield* automationOf(other)
       expect((yield* approve(robot, plan)).status).toBe("succeeded")
-      // svc records who was responsible for the automation when it approved, and later changes do not alter that.
+      // svc records who was responsible for the automation when it approved. Later changes do not alter that record.
       expect((yield* standing(plan.id)).state).toBe("approved")
     })
   )
@@ -279,7 +279,7 @@ describe("Changes between plan and approval", () => {
       })
   )
 
-  tests.live("without an approval rule one approval is enough, even an author's own", () =>
+  tests.live("without an approval rule one approval is enough, even by an author of the plan", () =>
     Effect.gen(function* () {
       const { capsuleId } = yield* planned("no-rule", pureModule)
       const maker = yield* admin

@@ -139,7 +139,7 @@ describe("Uncertain state", () => {
         yield* left(capsule, "unreadable", "first")
         const plan = yield* replanned(capsule.capsule.id)
         yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
-        // Another left-over state for the same reason code, but with different contents.
+        // A second left-over state with the same reason code but different contents.
         yield* left(capsule, "unreadable", "second")
         expect((yield* applyRefused(plan.id)).message).toContain("--acknowledge left_over_state")
         const row = yield* (yield* RunLedger).find(plan.id)

@@ -93,7 +93,7 @@ describe("Paths to apply", () => {
       expect((yield* runs.approveGroup(context, runGroup.id, {})).runGroup.status).toBe("waiting_approval")
       expect((yield* runs.approveGroup(tokenOf(context), runGroup.id, {})).runGroup.status).toBe("waiting_approval")
       expect((yield* applyRefused(plan.id)).code).toBe("failed_precondition")
-      // Replaces the Capsule's plan in the group, so the approval given so far no longer counts.
+      // Replaces the Capsule's plan in the group. Earlier approvals no longer count.
       const again = yield* replanned(capsule.id)
       expect(again.runGroupId).toBe(runGroup.id)
       expect((yield* applyRefused(again.id)).code).toBe("failed_precondition")
@@ -145,7 +145,7 @@ describe("Paths to apply", () => {
   )
 })
 
-// Since nothing else creates an apply or consumes a plan, not even an operator command can bypass the approvals.
+// Only this function creates an apply and uses up a plan, so not even an operator command can bypass the approvals.
 tests.live("only one function in the code creates an apply", () =>
   Effect.sync(() => {
     const files = ["actors", "src", "runner"].flatMap((room) =>

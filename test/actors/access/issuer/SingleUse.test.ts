@@ -67,17 +67,19 @@ const newCode = Effect.gen(function* () {
   return { clientId, code, redirectUri, verifier: undefined }
 })
 
-tests.live("an authorization code can be redeemed once, and reuse is distinguished from an unknown code", () =>
-  Effect.gen(function* () {
-    const codes = yield* AuthorizationCodes
-    const presented = yield* newCode
-    expect((yield* codes.redeem({ ...presented, clientId: "other" })).kind).toBe("refused")
-    expect((yield* codes.redeem({ ...presented, redirectUri: `${redirectUri}/other` })).kind).toBe("refused")
-    expect((yield* codes.redeem({ ...presented, verifier: "v".repeat(43) })).kind).toBe("refused")
-    expect((yield* codes.redeem(presented)).kind).toBe("redeemed")
-    expect((yield* codes.redeem(presented)).kind).toBe("reused")
-    expect((yield* codes.redeem({ ...presented, code: Redacted.make("svcc_unknown") })).kind).toBe("refused")
-  })
+tests.live(
+  "an authorization code can be redeemed once, and redeeming it again is distinguished from an unknown code",
+  () =>
+    Effect.gen(function* () {
+      const codes = yield* AuthorizationCodes
+      const presented = yield* newCode
+      expect((yield* codes.redeem({ ...presented, clientId: "other" })).kind).toBe("refused")
+      expect((yield* codes.redeem({ ...presented, redirectUri: `${redirectUri}/other` })).kind).toBe("refused")
+      expect((yield* codes.redeem({ ...presented, verifier: "v".repeat(43) })).kind).toBe("refused")
+      expect((yield* codes.redeem(presented)).kind).toBe("redeemed")
+      expect((yield* codes.redeem(presented)).kind).toBe("reused")
+      expect((yield* codes.redeem({ ...presented, code: Redacted.make("svcc_unknown") })).kind).toBe("refused")
+    })
 )
 
 tests.live("an expired authorization code is refused", () =>

@@ -26,7 +26,7 @@ test.each(grantable)(
   }
 )
 
-test("an open link grants at most the member role, and offers any higher role", () => {
+test("an open link grants at most the member role, and only offers a higher role", () => {
   for (const role of ["owner", "admin"] as const) {
     expect(grantedBy(role, true)).toEqual({ role: "member", offeredRole: role })
     expect(grantedBy(role, false)).toEqual({ role, offeredRole: null })

@@ -96,7 +96,7 @@ it.effect("only an owner's open link offers more than the member role, and only 
   }).pipe(fresh)
 )
 
-it.effect("inviting an address with an account gets the same response as inviting one without an account", () =>
+it.effect("inviting an address with an account gets the same response as inviting an address without an account", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const known = yield* invite(of, of.owner, { email: "Ann@example.com", role: "viewer" })
@@ -216,7 +216,7 @@ it.effect("an invitation becomes invalid when it expires, is withdrawn or declin
   }).pipe(fresh)
 )
 
-it.effect("of racing acceptances and withdrawals of an invitation, exactly one wins", () =>
+it.effect("when acceptances and withdrawals of an invitation race, exactly one wins", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const invitations = yield* Invitations

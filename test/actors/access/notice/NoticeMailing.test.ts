@@ -30,7 +30,7 @@ const capsule = {
 const runId = RunId.make(named("run", "plan"))
 const workspace = WorkspaceId.make(workspaceId)
 
-/** A member who has chosen these kinds. */
+/** A member who subscribed to these kinds of notices. */
 const person = Effect.fnUntraced(function* (name: string, role: Role, kinds: ReadonlyArray<NoticeKind>) {
   const sql = yield* SqlClient.SqlClient
   const { subject } = yield* newPerson(name)
@@ -77,8 +77,8 @@ const sentTo = Effect.gen(function* () {
   return to
 })
 
-describe("a notice by mail", () => {
-  it.effect("goes to the person who started the Run, and to owners and admins if nobody did", () =>
+describe("Notice mails", () => {
+  it.effect("a notice is mailed to the person who started the Run, or to owners and admins if nobody did", () =>
     Effect.gen(function* () {
       yield* emptyMailbox
       const ann = yield* person("ann", "member", ["run.failed"])
@@ -106,7 +106,7 @@ describe("a notice by mail", () => {
     }).pipe(Effect.provide(Layer.fresh(layer)))
   )
 
-  it.effect("about a plan goes to the people whose approval counts, and not to its author under a rule", () =>
+  it.effect("a notice about a plan is mailed to the people whose approval counts, not to its author under a rule", () =>
     Effect.gen(function* () {
       yield* emptyMailbox
       const sql = yield* SqlClient.SqlClient
@@ -138,7 +138,7 @@ describe("a notice by mail", () => {
     }).pipe(Effect.provide(Layer.fresh(layer)))
   )
 
-  it.effect("is in the server's own words, with quoted names that are no links", () =>
+  it.effect("a notice mail contains only text from the server, with quoted names that are not links", () =>
     Effect.gen(function* () {
       yield* emptyMailbox
       yield* person("olga", "owner", ["run.failed"])
@@ -153,7 +153,7 @@ describe("a notice by mail", () => {
     }).pipe(Effect.provide(Layer.fresh(layer)))
   )
 
-  it.effect("is queued once for each notice, and not for a kind that nobody has chosen", () =>
+  it.effect("a notice queues one mail per person, and none for a kind to which nobody has subscribed", () =>
     Effect.gen(function* () {
       yield* emptyMailbox
       const sql = yield* SqlClient.SqlClient
@@ -169,7 +169,7 @@ describe("a notice by mail", () => {
   )
 })
 
-describe("a person who left", () => {
+describe("Notice mails to a person who left", () => {
   for (const [how, leave] of [
     [
       "was removed from the Workspace",
@@ -200,7 +200,7 @@ describe("a person who left", () => {
     ],
     ["erased the account", (subject: string) => eraseAccount(subject)]
   ] as const) {
-    it.effect(`gets no mail of a notice if the person ${how}, also one that was queued before`, () =>
+    it.effect(`a person who ${how} gets no notice mails, not even mails queued earlier`, () =>
       Effect.gen(function* () {
         yield* emptyMailbox
         const sql = yield* SqlClient.SqlClient

@@ -94,7 +94,7 @@ it.effect(
           { workspaceId: quiet, position: 2, prunedPosition: 1 }
         ]
       })
-      // Chain heads noted before and after the removed events both still verify.
+      // Both chain heads, noted before and after the removed events, still verify.
       expect((yield* verify(before)).faults).toEqual([])
       expect((yield* verify(later)).faults).toEqual([])
       expect((yield* headNow).chains[1]).toMatchObject({ position: 456, count: 6 })
@@ -113,7 +113,7 @@ it.effect(
         [200, 400],
         [50, 450]
       ])
-      // Deleting one event more than retention recorded is detected as tampering.
+      // If one more event than retention recorded is deleted, the check reports tampering.
       const sql = yield* SqlClient.SqlClient
       yield* sql`DELETE FROM audit_events WHERE position = 451`
       expect((yield* verify()).faults).toMatchObject([{ workspaceId: workspace, position: 451 }])
@@ -138,7 +138,7 @@ it.effect("a recent audit event protects all later events of its chain, regardle
 )
 
 it.effect("an audit removal killed between any two steps leaves a valid chain, and removes nothing twice", () => {
-  /** Number of kill points the process passes before it dies. */
+  /** Number of kill points that the process passes before it is killed. */
   let survived = 0
   const passed = new Set<KillPointName>()
   const mortal = Layer.succeed(KillPoint, (name) =>

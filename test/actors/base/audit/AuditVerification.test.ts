@@ -115,7 +115,7 @@ fresh(
     yield* sql`INSERT INTO audit_events (id, workspace_id, actor_kind, action, target_kind, target_id, data, created_at)
       VALUES (${inserted}, ${workspace}, 'user', 'a', 't', 'x', '{}', '2026-01-01T00:00:00.000Z')`
     expect((yield* verify).faults).toMatchObject([{ workspaceId: null, eventId: inserted }])
-    // A restart does not add the inserted event to a chain either, so the fault remains.
+    // A restart does not add the inserted event to a chain, so the fault remains.
     yield* Effect.flatMap(AuditKeys, beginChains)
     expect((yield* verify).faults).toMatchObject([{ workspaceId: null, eventId: inserted }])
     yield* sql`DELETE FROM audit_events WHERE id = ${inserted}`
@@ -214,7 +214,7 @@ fresh(
     expect(rows.map(({ target_id }) => target_id)).toEqual(["a7", "a1", "a2", "a3", "a4", "a5", "a6"])
     const begun = yield* AuditRow.rows(sql)`SELECT * FROM audit_events WHERE action = 'audit_chain.begin'`
     expect(begun.map(({ data, position }) => [JSON.parse(data), position])).toEqual([[{ events: 12 }, 3]])
-    // Running it again changes nothing, because every event is already in a chain.
+    // A second verification changes nothing, because every event is already in a chain.
     yield* beginChains(key)
     expect((yield* verify).chains[0]?.position).toBe(3)
   })

@@ -71,7 +71,7 @@ for (const [name, schema] of Object.entries(records)) {
   )
 }
 
-/** The same value with all members in the opposite order. */
+/** Returns the same value with all members in the opposite order. */
 const reversed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(reversed)
   if (typeof value !== "object" || value === null) return value
@@ -98,13 +98,15 @@ for (const [name, schema] of Object.entries(records)) {
   )
 }
 
-it.live("rejects stored text that is not JSON or does not fit the schema, and explains why", () =>
-  Effect.sync(() => {
-    const read = storedJson(Schema.Struct({ labels: Schema.Array(Schema.String) }))
-    expect(read('{"labels":["a"],"more":1}')).toEqual({ labels: ["a"] })
-    expect(() => read('{"labels":[1]}')).toThrow("labels")
-    expect(() => read("labels")).toThrow("JSON")
-  })
+it.live(
+  "reading a stored record rejects text that is not JSON or does not fit the schema, and explains the reason",
+  () =>
+    Effect.sync(() => {
+      const read = storedJson(Schema.Struct({ labels: Schema.Array(Schema.String) }))
+      expect(read('{"labels":["a"],"more":1}')).toEqual({ labels: ["a"] })
+      expect(() => read('{"labels":[1]}')).toThrow("labels")
+      expect(() => read("labels")).toThrow("JSON")
+    })
 )
 
 it.live("only values made by the schema's own reader are trusted to have no extra members", () =>

@@ -4,9 +4,9 @@ import { models, sourceFiles } from "./support/Models.ts"
 const ownerOf = new Map(models.map(({ folder, model }) => [model.name, folder]))
 const tableOf = new Map(models.map(({ constant, model }) => [constant, model.name]))
 
-/** Writes to a table that another folder owns. Only remove entries; never add one. */
+/** Known writes to a table of another folder. Remove entries, but never add one. */
 const exceptions: ReadonlyArray<string> = [
-  // Roles may be read from anywhere, but only the role commands write them.
+  // Any folder may read roles, but only the role commands write them.
   "actors/access/member/Members.ts writes memberships of actors/ledger/workspace",
   // Dependencies are stored with the consumption of Outputs, which is one layer below the commands that create them.
   "actors/ledger/dependency/Dependencies.ts writes dependencies of actors/ledger/consumption",

@@ -88,7 +88,7 @@ it.live("cleanup deletes old receipts and keeps recent ones", () =>
   })
 )
 
-it.live("parsing an idempotency key returns the key, or why it is invalid", () =>
+it.live("parsing an idempotency key returns the key, or the reason why it is invalid", () =>
   Effect.gen(function* () {
     expect(yield* parseIdempotencyKey("aZ09._~:-")).toBe("aZ09._~:-")
     expect(yield* parseIdempotencyKey("k".repeat(128))).toBe("k".repeat(128))
@@ -99,7 +99,7 @@ it.live("parsing an idempotency key returns the key, or why it is invalid", () =
   })
 )
 
-it.live("requests with the same meaning have the same digest, however they are written", () =>
+it.live("requests with the same meaning have the same digest, whatever their spelling", () =>
   Effect.sync(() => {
     const same = ['{"b":[1,2.0,1e1],"a":{"y":null,"x":true}}', ' { "a" : {"x":true,"y":null}, "b":[1.0,2,10] } ']
     expect(new Set(same.map((text) => requestDigest(JSON.parse(text)))).size).toBe(1)

@@ -79,7 +79,7 @@ describe("Password links", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("an operator can have a password link emailed, and no link is issued if the email fails", () =>
+  it.effect("an operator can let svc mail a password link, and no link is issued if the mail fails", () =>
     Effect.gen(function* () {
       const commands = yield* AccountCommands
       yield* newPerson("ann")

@@ -284,7 +284,7 @@ describe("An endpoint", () => {
 })
 
 describe("Deliveries", () => {
-  it.effect("go to the endpoints of the notice's Workspace and of the server, and to no other Workspace", () =>
+  it.effect("a notice is sent to the endpoints of its Workspace and of the server, and to no other Workspace", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -322,7 +322,7 @@ describe("Deliveries", () => {
   )
 
   it.effect(
-    "are removed thirty days after their end, and the oldest of more than ten thousand waiting ones is dropped",
+    "a notice is removed thirty days after its end, and the oldest is dropped if more than ten thousand wait",
     () =>
       withReceivers(() =>
         Effect.gen(function* () {
@@ -356,7 +356,7 @@ describe("Deliveries", () => {
       )
   )
 
-  it.effect("of a restored server wait for nobody: every endpoint is disabled until somebody resumes it", () =>
+  it.effect("restoring a server disables every notice endpoint until somebody resumes it", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace

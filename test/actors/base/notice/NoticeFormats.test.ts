@@ -58,7 +58,7 @@ describe("JSON format", () => {
 })
 
 describe("a chat", () => {
-  test("a chat receives names as plain text, without mentions, markup, line breaks or direction changes", () => {
+  test("a chat shows names as plain text, without mentions, markup, line breaks or direction changes", () => {
     for (const format of ["slack", "teams"] as const) {
       const text = JSON.stringify(bodyOf(format, hostile))
       expect([format, text.includes("\u202e"), text.includes("\\u0000"), text.includes("\\n#")]).toEqual([

@@ -12,7 +12,7 @@ import { it } from "../../../support/Effect.ts"
 import { loopback } from "../../../support/LoopbackServer.ts"
 import { addEndpoint, aWorkspace, following, report } from "./support/Receivers.ts"
 
-/** `npm run test:notices` sends a thousand. */
+/** `npm run test:notices` sends a thousand notices. */
 const events = Number(process.env["SVC_NOTICE_EVENTS"] ?? 20)
 const endpoints = 20
 const hanging = 5
@@ -62,7 +62,7 @@ it.live(
         expect(yield* sql`SELECT delivery_id FROM notice_attempts WHERE outcome <> 'accepted'`).toEqual([])
         expect([...arrived.values()]).toEqual(Array.from({ length: endpoints - hanging }, () => events))
       }).pipe(
-        // As in a server: only tests check rows against their models.
+        // Only tests check rows against their models, so the load test turns this off like a server.
         Effect.provideService(RowChecks, false),
         Effect.provide(Layer.fresh(layer))
       )

@@ -29,7 +29,7 @@ it.live("a cursor yields its anchor only in the list it was issued for", () =>
   })
 )
 
-it.live("rejects a modified cursor", () =>
+it.live("svc rejects a modified cursor", () =>
   Effect.gen(function* () {
     const cursors = yield* Cursors
     const cursor = yield* cursors.encode(mine, ["a", "b"])

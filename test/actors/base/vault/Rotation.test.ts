@@ -180,7 +180,7 @@ it.live("values sealed and opened during a rotation all remain readable", () =>
 )
 
 it.live(
-  "the first key in the environment seals values, other keys only open them, and a rotation makes those obsolete",
+  "the first key in the environment seals values, the other keys only open them, and a rotation makes the other keys obsolete",
   () =>
     Effect.gen(function* () {
       const folder = yield* migratedFolder
@@ -211,7 +211,7 @@ it.live("a command can supply the master key", () =>
   }).pipe(platform)
 )
 
-it.live("rejects a malformed master key without quoting it", () =>
+it.live("startup rejects a malformed master key without quoting it", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const secretish = "correct-horse-battery-staple"
@@ -230,7 +230,7 @@ it.live("rejects a malformed master key without quoting it", () =>
   }).pipe(platform)
 )
 
-it.live("rejects a master key file that others can read", () =>
+it.live("startup rejects a master key file that other users can read", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* migratedFolder

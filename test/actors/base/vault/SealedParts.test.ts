@@ -93,7 +93,7 @@ it.live("sealed values that leave the installation are a single text without par
   })
 )
 
-it.live("sealed parts can be opened only in the place of the value they belong to", () =>
+it.live("sealed parts can be opened only in the place of the value that they belong to", () =>
   Effect.gen(function* () {
     const value = yield* sealed(place("run_a"), bytesOf(2 * partBytes))
     const others: ReadonlyArray<SealContext> = [
@@ -135,7 +135,7 @@ it.live("detects a sealed part that is changed, missing, swapped or taken from a
   })
 )
 
-it.live("deleting a row also deletes the sealed parts of its value, and no other parts", () =>
+it.live("deleting a row deletes exactly the sealed parts of its value", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     // The rows refer to records that do not exist, so foreign keys must be off.

@@ -102,7 +102,7 @@ it.live("a data key from a rolled-back transaction is never used again", () =>
       sql.withTransaction(
         Effect.gen(function* () {
           yield* vault.seal(fresh, secret("a"))
-          // The second seal sees the row before it is rolled back, and must not cache it either.
+          // The second seal sees the row before its transaction is rolled back, and must not cache the row either.
           yield* vault.seal(fresh, secret("b"))
           return yield* Effect.fail("refused")
         })
@@ -154,7 +154,7 @@ it.live("no file in the data folder contains a sealed value or a key in plain te
     const canary = "canary-5d41402abc4b2a76"
     yield* sql`CREATE TABLE sealed (v TEXT)`
     yield* sql`INSERT INTO sealed VALUES (${yield* vault.seal(place, secret(canary))})`
-    // The checkpoint also removes traces of a private value that was stored in plain text and then deleted.
+    // The checkpoint also removes traces of a private value that was stored in plain text and later deleted.
     const passing = "passing-7215ee9c7d9dc229"
     yield* sql`INSERT INTO sealed VALUES (${passing})`
     yield* sql`DELETE FROM sealed WHERE v = ${passing}`

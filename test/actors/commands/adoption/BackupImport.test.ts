@@ -48,7 +48,10 @@ const shape = { target: "variable:password", bytes: 16, encoding: "hex" } as con
 const encodeFile = Schema.encodeSync(Schema.fromJsonString(SealedBackup))
 const bytesOf = (file: SealedBackup) => new TextEncoder().encode(encodeFile(file))
 
-/** An installation with a backup of a Capsule and a backup of the whole Workspace. The imported Capsule comes from here. */
+/**
+ * An installation with a backup of a Capsule and a backup of the whole Workspace. The tests import the Capsule from this
+ * installation.
+ */
 const original = (masterKey: string) =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
@@ -76,7 +79,7 @@ const original = (masterKey: string) =>
         archive: yield* vault.seal(place, Redacted.make(changed))
       })
     })
-    // Sealed parts remain in the installation, so nothing that leaves it may refer to them.
+    // Sealed parts cannot leave the installation, so an export must not refer to them.
     expect(gunzipSync(archive).toString()).not.toContain("v2.dk_")
     return {
       capsule,
@@ -136,7 +139,7 @@ describe.skipIf(Bun.which("terraform") === null)("Imported Capsules", () => {
         ]) {
           expect((yield* refusal(unreadable))[0]).toBe("backup_unreadable")
         }
-        // Truncates the archive at sampled positions, then corrupts its sealed contents at sampled positions.
+        // Truncates the archive at sampled positions, and then corrupts its sealed contents at sampled positions.
         const whole = bytesOf(there.one)
         for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 40)) {
           expect((yield* refusal(whole.slice(0, at)))[0]).toBe("backup_unreadable")

@@ -23,7 +23,7 @@ const secret = "vpc-0123456789"
 const object = (id: string) => ({ address: `aws_vpc.${id}`, id, type: "aws_vpc", provider: "hashicorp/aws" })
 const asked = [object("vpc-new"), object(secret), object("vpc-gone"), { ...object(secret), type: "aws_subnet" }]
 
-/** For each requested object, the Capsule that already manages it. */
+/** Maps each requested object to the Capsule that already manages it. */
 const found = Effect.gen(function* () {
   const elsewhere = yield* ManagedElsewhere
   const twice = yield* elsewhere.find(workspaceId, asked, yield* elsewhere.unindexed(workspaceId))
@@ -31,7 +31,8 @@ const found = Effect.gen(function* () {
 })
 
 /**
- * The first Capsule manages a resource whose id is a secret, and used to manage `vpc-gone`. The second Capsule manages neither.
+ * The first Capsule manages a resource whose id is a secret, and previously managed `vpc-gone`. The second Capsule manages
+ * neither resource.
  */
 const world = Effect.gen(function* () {
   yield* emptyCapsules

@@ -14,7 +14,7 @@ const findings = (given: Given[0], managed: Given[1], confirmed: Given[2]) =>
   moduleMismatch(given, managed, confirmed, (address) => address)
 const codes = (...given: Parameters<typeof findings>) => findings(...given).map(({ code }) => code)
 
-test("accepts a state if the module declares all of its providers and addresses", () => {
+test("a state fits a module that declares all of its providers and addresses", () => {
   const fitting = [
     object("terraform_data.one[0]"),
     object("terraform_data.dropped"),

@@ -92,7 +92,7 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () =>
 
         expect([...(yield* expectIndexed(capsuleId)).values()]).toEqual([planRunId, planRunId])
 
-        // The Capsule owns the state, although nothing has been applied or published.
+        // The Capsule owns the state, although no apply has run and no Output is published.
         const pending = yield* capsules.read(capsuleId)
         expect(pending).toMatchObject({ status: "pending", currentStateGeneration: 1, executionAuthorityEpoch: 1 })
         if (pending.currentStateVersionId === undefined) return yield* Effect.die("no state")

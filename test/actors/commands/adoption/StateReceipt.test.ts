@@ -28,7 +28,7 @@ const rowsOf = (id: StateUploadId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => StateUploadRow.rows(sql)`SELECT * FROM state_uploads WHERE id = ${id}`)
 
 describe("Uploaded states", () => {
-  tests.live("rejects an uploaded state that cannot be adopted, and gives the reason", () =>
+  tests.live("svc rejects an uploaded state that cannot be adopted, and returns the reason", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const whole = writtenState({ lineage: "whole" })
@@ -73,7 +73,7 @@ describe("Uploaded states", () => {
     })
   )
 
-  tests.live("rejects an uploaded state if another Capsule in the Workspace manages one of its resources", () =>
+  tests.live("svc rejects an uploaded state if another Capsule in the Workspace manages one of its resources", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       yield* commit("owner", { "main.tf": demoModule('resource "demo_note" "a" {}') })
@@ -161,7 +161,7 @@ describe("Uploaded states", () => {
       yield* sql`UPDATE state_uploads SET expires_at = '2020-01-01T00:00:00.000Z' WHERE used_at IS NULL`
       yield* uploads.eraseUnused
       expect(yield* sql`SELECT id FROM state_uploads WHERE used_at IS NULL`).toEqual([{ id: held }])
-      // The install fails, and the next cleanup erases the upload, which was held for longer than an hour.
+      // The install fails, and the next cleanup erases the upload, because the install held it for longer than an hour.
       yield* uploads.release(install)
       expect((yield* Effect.flip(uploads.claim(workspaceId, adopt, another))).code).toBe("failed_precondition")
       yield* uploads.eraseUnused

@@ -148,7 +148,7 @@ describe("a Capsule", () => {
 describe("one commit", () => {
   const commits = new Map([commit(1, "c".repeat(40)), commit(2, "c".repeat(40)), commit(3, "d".repeat(40))])
 
-  test("Capsules that wait for the same commit share an attention entry, even if their snapshots have different paths", () => {
+  test("Capsules that wait for the same commit share an attention entry, even if their module paths differ", () => {
     const { entries } = decided({ capsules: [behind(1, 1), behind(2, 2), behind(3, 3)], commits })
     expect(entries.map(({ capsules, key }) => [key, capsules.map(({ name }) => name)])).toEqual([
       [`commit ${sourceId} ${"c".repeat(40)}`, ["capsule-1", "capsule-2"]],
@@ -162,7 +162,7 @@ describe("one commit", () => {
     expect(entries.map(({ kind, also }) => [kind, ...also]).sort()).toEqual([["drifted", "stale"], ["stale"]])
   })
 
-  test("an update is not suggested again to Capsules in an open update, even while that update is paused", () => {
+  test("an update is not suggested for Capsules in an open update, even while that update is paused", () => {
     const id = RunGroupId.make(`rgrp_${"a".repeat(24)}`)
     const update = (held_reason: string | null) => ({ id, created_at: at, held_reason, capsules: [capsuleId(1)] })
     const kinds = (held: string | null) =>

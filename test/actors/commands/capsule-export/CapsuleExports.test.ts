@@ -35,7 +35,7 @@ const recorded = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
     WHERE capsule_id = ${capsuleId} AND action LIKE 'capsule.export%' ORDER BY created_at, id`
 })
 
-/** Shifts the clock forward, so that a request appears to come later. */
+/** Moves the clock forward, so that the next request has a later time. */
 const later = (millis: number) =>
   Effect.updateService(Clock.Clock, (clock) => ({
     currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
@@ -85,7 +85,7 @@ describe("Capsule exports", () => {
     })
   )
 
-  tests.live("rejects an export from another Workspace, before the first apply, and after a destroy", () =>
+  tests.live("svc rejects an export from another Workspace, before the first apply, and after a destroy", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const exports = yield* CapsuleExports
@@ -103,7 +103,7 @@ describe("Capsule exports", () => {
   )
 
   tests.live(
-    "rejects an export while a Run may change the Capsule, and its link becomes invalid when the state changes",
+    "svc rejects an export while a Run may change the Capsule, and its link becomes invalid when the state changes",
     () =>
       Effect.gen(function* () {
         const { capsule } = yield* active("moving", pureModule)
@@ -143,7 +143,7 @@ describe("Capsule exports", () => {
         { concurrency: 2 }
       )
       expect(both.filter(Exit.isSuccess)).toHaveLength(1)
-      // Sorted here, because events are ordered by timestamp and one timestamp was ten minutes ahead.
+      // Sorted here, because events are listed by timestamp and one timestamp is ten minutes ahead.
       expect((yield* recorded(capsule.id)).map(({ action }) => action).toSorted()).toEqual([
         "capsule.export",
         "capsule.export",

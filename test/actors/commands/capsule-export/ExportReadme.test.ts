@@ -27,7 +27,7 @@ test("an export's README contains the commands for the tool that wrote the state
   expect(exportReadme({ ...facts, folder: "module/it's here" })).toContain("cd 'module/it'\\''s here'")
 })
 
-test("an export's README lists each value that must be supplied, and why", () => {
+test("an export's README lists each value that must be supplied, with the reason", () => {
   const text = exportReadme({
     ...facts,
     toSupply: [
@@ -50,7 +50,7 @@ test("an export's README lists each value that must be supplied, and why", () =>
   expect(exportReadme(facts)).toContain("needs no input besides")
 })
 
-test("an export's README lists the differences from the commit and whoever is responsible for them", () => {
+test("an export's README lists the differences from the commit, with the people responsible for them", () => {
   expect(exportReadme(facts)).toContain("svc still manages this infrastructure")
   expect(exportReadme({ ...facts, isReleased: true })).not.toContain("svc still manages")
   expect(exportReadme({ ...facts, isPartial: true })).toContain("The last apply did not finish")

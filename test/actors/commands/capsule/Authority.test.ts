@@ -76,7 +76,7 @@ describe.skipIf(Bun.which("terraform") === null)("Capsule authority", () => {
         const before = yield* guardOf(capsule.id)
         const old = yield* replanned(capsule.id)
         yield* runCommands.Approve(old.id, { context })
-        // The guard is unchanged, because it depends on the authority and not on the time.
+        // The guard is unchanged, because it depends on the authority, not on the time.
         expect(yield* guardOf(capsule.id)).toEqual(before)
 
         const request = { variablePatch: { set: { name: "two" }, remove: [] }, expected: before }
@@ -252,7 +252,7 @@ describe.skipIf(Bun.which("terraform") === null)("Capsule authority", () => {
         expect((yield* applied(plan)).status).toBe("succeeded")
         expect(yield* outputOf(capsule.id)).toEqual(["three 1"])
 
-        // A later revision declares a different input, and its apply derives the configuration from that contract.
+        // A later revision declares a different input. Its apply derives the configuration from that declaration.
         yield* commit("readopt", main(`variable "added" {\n type = string\n default = ""\n}`, "${var.added}"))
         yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
         expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")

@@ -19,7 +19,8 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 /**
- * Waits until due work is done. Due work runs after the sender's commit, and a later command for the same record runs after it.
+ * Waits until due work is done. Due work starts after the sender's commit, and a later command for the same record starts after
+ * the due work.
  */
 const delivered = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* TestPlane

@@ -42,7 +42,7 @@ const paused = Effect.gen(function* () {
 })
 
 describe("Stopped automation", () => {
-  tests.live("a paused automation starts no later wave of an update, even if paused just before", () =>
+  tests.live("a paused automation starts no later wave of an update, even if it was paused at the last moment", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const command = yield* CapsuleCommands
@@ -108,7 +108,7 @@ describe("Stopped automation", () => {
       const body = Stream.make(new TextEncoder().encode("{}"))
       const hook = sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body, deliveryId: "one" })
       const off = Effect.orDie(sql`UPDATE sources SET auto_sync = 0 WHERE id = ${source.id}`)
-      // The first transaction records the delivery, so the switch is turned off just before the second.
+      // The first transaction records the delivery. The switch is turned off just before the second transaction.
       expect(yield* interrupted(hook, off, 2)).toEqual(Result.succeed({ runIds: [] }))
       expect(yield* sql`SELECT id FROM runs WHERE source_id = ${source.id}`).toEqual([])
     })

@@ -40,7 +40,7 @@ test("an omitted or unchanged Capsule setting changes nothing", () => {
   expect(resultingStatus({ ...disabled, status: "active" }, "active")).toEqual(Result.succeed(undefined))
 })
 
-test("turning auto-update off also disables automatic applies, which cannot be enabled alone", () => {
+test("turning auto-update off also turns off automatic applies, which cannot be enabled alone", () => {
   const on = { auto_update_enabled: 1, auto_update_apply: 1 } as const
   const off = { auto_update_enabled: 0, auto_update_apply: 0 } as const
   expect(resultingAutoUpdate(on)).toEqual(Result.succeed({ enabled: true, apply: true }))

@@ -12,7 +12,7 @@ import { id, seedCapsules } from "../../support/SeededCapsules.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-tests.live("every Capsule in the Workspace that needs attention is found, and no other Capsule", () =>
+tests.live("the query finds exactly the Capsules of the Workspace that need attention", () =>
   Effect.gen(function* () {
     const { workspaceId } = yield* TestPlane
     const capsules = yield* Capsules

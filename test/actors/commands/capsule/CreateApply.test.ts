@@ -21,7 +21,7 @@ import { anybody, ledgers, unmovedOperator } from "../../support/GuardedPlane.ts
 import { namedRun } from "../../../support/NamedIds.ts"
 import { InstallConfigId, type RunId } from "../../../../schema/records/Ids.ts"
 
-/** A ledger whose plans appear used the moment after they are read, as if another connection had used them. */
+/** A ledger in which each plan becomes used just after it is read, as if another connection had used it. */
 const readBefore = Layer.effect(
   RunLedger,
   Effect.map(RunLedger, (ledger) =>
@@ -127,7 +127,7 @@ const unusable: ReadonlyArray<readonly [why: string, plan: Partial<RunRow>, code
 ]
 
 for (const [why, plan, code] of unusable) {
-  it.live(`rejects the apply of a plan that ${why} with ${code}`, () =>
+  it.live(`svc rejects the apply of a plan that ${why} with ${code}`, () =>
     Effect.gen(function* () {
       yield* setPlan(plan)
       expect(yield* refused).toBe(code)
@@ -136,7 +136,7 @@ for (const [why, plan, code] of unusable) {
   )
 }
 
-it.live("leasing a plan fails if the plan was used after it was read", () =>
+it.live("leasing a plan fails if another request used the plan after it was read", () =>
   Effect.gen(function* () {
     yield* setPlan({ used_by_run_id: namedRun("another") })
     expect(yield* refused).toBe("run_conflict")
@@ -147,7 +147,7 @@ it.live("leasing a plan fails if the plan was used after it was read", () =>
   }).pipe(Effect.provide(planeOver(readBefore)))
 )
 
-it.live("rejects a second apply for a Capsule while another is open", () =>
+it.live("svc rejects a second apply for a Capsule while another apply is open", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* setPlan({})

@@ -167,7 +167,7 @@ describe.skipIf(Bun.which("terraform") === null)("Accepting drift", () => {
   )
 
   tests.live(
-    "rejects accepting drift if the state has a different configuration than the Capsule, or the plan is outdated",
+    "svc rejects accepting drift if the state has a different configuration than the Capsule, or the plan is outdated",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -211,7 +211,7 @@ output "name" { value = var.name }`
       })
   )
 
-  tests.live("rejects accepting drift if nothing is deployed", () =>
+  tests.live("svc rejects accepting drift if nothing is deployed", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId } = yield* planned("accepted-new", { "main.tf": `resource "terraform_data" "a" {}` })

@@ -83,7 +83,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exact whole numbers", () => {
     })
   )
 
-  tests.live("rejects JSON numbers that would lose digits, and accepts them as strings", () =>
+  tests.live("svc rejects JSON numbers that would lose digits, and accepts the same numbers as strings", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       yield* commit("exact-input", consumer)

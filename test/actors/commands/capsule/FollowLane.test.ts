@@ -153,7 +153,7 @@ tests.live("without autoSync a commit is planned only if a person requested the 
   Effect.gen(function* () {
     yield* behind
     sourceChanges = { auto_sync: 0 }
-    // `undefined` is a message from an earlier release, which does not record what started the check.
+    // `undefined` is a message from an earlier release, which does not record the trigger of the check.
     for (const look of ["webhook", "schedule", undefined] as const) {
       expect(yield* decisionOn(look)).toBe("source_stopped")
       expect(planned).toEqual([])

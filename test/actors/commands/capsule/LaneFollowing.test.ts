@@ -31,7 +31,8 @@ const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 /**
- * Waits until due work is done. Due work runs after the sender's commit, and a later command for the same record runs after it.
+ * Waits until due work is done. Due work starts after the sender's commit, and a later command for the same record starts after
+ * the due work.
  */
 const delivered = (capsuleId: CapsuleId) =>
   Effect.gen(function* () {

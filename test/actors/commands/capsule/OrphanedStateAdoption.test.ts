@@ -157,7 +157,7 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("a left-over state with a value too long for the request thread can be adopted", () =>
+  tests.live("an owner can adopt a left-over state with a value that is too long for the request thread", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("adopted-long", pureModule)
       const { lineage, serial } = yield* currentState(capsule.id)
@@ -169,7 +169,7 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("rejects an adoption if the left-over state is replaced between its read and the commit", () =>
+  tests.live("svc rejects an adoption if the left-over state is replaced between its read and the commit", () =>
     Effect.gen(function* () {
       const { capsuleId, record } = yield* withOrphanedState("replaced-meanwhile")
       const sql = yield* SqlClient.SqlClient
@@ -190,7 +190,7 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("rejects an adoption without the name or the guard, or if a problem blocks it", () =>
+  tests.live("svc rejects an adoption without the name or the guard, or if a problem blocks it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleOrphanedStates
@@ -241,7 +241,7 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("rejects an adoption while a Run is active, and after a restore", () =>
+  tests.live("svc rejects an adoption while a Run is active, and after a restore", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

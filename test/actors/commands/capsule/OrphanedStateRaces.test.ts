@@ -74,33 +74,35 @@ describe("Concurrent decisions", () => {
 })
 
 describe("Interrupted adoptions", () => {
-  tests.live("an adoption killed before its commit writes nothing, and one killed after it is complete", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const leftOvers = yield* CapsuleCommands
-      const { capsuleId, record } = yield* withOrphanedState("killed", { value: "a" })
-      const request = yield* guardOf(capsuleId)
-      const key = freshKey()
-      const asked = leftOvers.AdoptOrphanedState(capsuleId, {
-        context,
-        leftOverStateId: record.id,
-        request,
-        idempotency: key
+  tests.live(
+    "an adoption killed before its commit writes nothing, and an adoption killed after its commit is complete",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const leftOvers = yield* CapsuleCommands
+        const { capsuleId, record } = yield* withOrphanedState("killed", { value: "a" })
+        const request = yield* guardOf(capsuleId)
+        const key = freshKey()
+        const asked = leftOvers.AdoptOrphanedState(capsuleId, {
+          context,
+          leftOverStateId: record.id,
+          request,
+          idempotency: key
+        })
+        const before = yield* written(capsuleId)
+        kills.at.set("left_over.adopting", processEnd)
+        expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
+        expect(yield* written(capsuleId)).toEqual(before)
+        kills.at.set("left_over.adopted", processEnd)
+        expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
+        const after = yield* written(capsuleId)
+        expect([after.states.length, after.audit.length, after.receipts.length]).toEqual([
+          before.states.length + 1,
+          before.audit.length + 1,
+          before.receipts.length + 1
+        ])
+        expect((yield* asked).replayed).toBe(true)
+        expect(yield* written(capsuleId)).toEqual(after)
       })
-      const before = yield* written(capsuleId)
-      kills.at.set("left_over.adopting", processEnd)
-      expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
-      expect(yield* written(capsuleId)).toEqual(before)
-      kills.at.set("left_over.adopted", processEnd)
-      expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
-      const after = yield* written(capsuleId)
-      expect([after.states.length, after.audit.length, after.receipts.length]).toEqual([
-        before.states.length + 1,
-        before.audit.length + 1,
-        before.receipts.length + 1
-      ])
-      expect((yield* asked).replayed).toBe(true)
-      expect(yield* written(capsuleId)).toEqual(after)
-    })
   )
 })

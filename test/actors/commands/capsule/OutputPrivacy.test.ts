@@ -187,7 +187,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
     })
   )
 
-  tests.live("rejects delivery of a private Output as a published Output, and gives the reason", () =>
+  tests.live("svc rejects the delivery of a private Output as a published Output, and returns the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const dependencies = yield* Dependencies
@@ -233,7 +233,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
         "invalid_request",
         "outputs[0].name: The Output url is private: it repeats var.db.port."
       ])
-      // An Output that is private although no secret is recorded as the reason.
+      // An Output that is private without a recorded secret as the reason.
       yield* sql`UPDATE outputs SET private_origins = NULL WHERE name = 'url'
         AND capsule_id = ${producer.capsuleId}`
       const unknown = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
@@ -247,7 +247,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect(late.message).toBe(
         "outputs[0]: The Output word is private: it repeats a secret. It was public when it was offered. Ask the other Workspace for a new share."
       )
-      // Simulates an approval given when the Output was public.
+      // Simulates an approval that somebody gave when the Output was public.
       const hide = (sensitive: number) =>
         sql`UPDATE outputs SET sensitive = ${sensitive} WHERE name = 'short' AND capsule_id = ${producer.capsuleId}`
       yield* hide(0)
@@ -270,7 +270,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect((yield* Effect.flip(dependency)).message).toBe(
         "outputs[0].from: The Output word is private: it repeats a secret."
       )
-      // Simulates a read made when the Output was public.
+      // Simulates a read that happened when the Output was public.
       yield* hide(0)
       yield* dependency
       yield* hide(1)

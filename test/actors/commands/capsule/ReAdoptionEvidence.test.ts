@@ -115,7 +115,7 @@ const others: ReadonlyArray<readonly [refusal: string, table: string, id: string
 ]
 
 for (const [words, table, id, columns] of others) {
-  tests.live(`rejects a re-adoption with ${JSON.stringify(columns)}`, () =>
+  tests.live(`svc rejects a re-adoption with ${JSON.stringify(columns)}`, () =>
     Effect.gen(function* () {
       yield* recoverable
       yield* change(table, id, columns)
@@ -124,7 +124,7 @@ for (const [words, table, id, columns] of others) {
   )
 }
 
-tests.live("rejects a re-adoption after an apply from before the installation was restored", () =>
+tests.live("svc rejects a re-adoption after an apply from before the installation was restored", () =>
   Effect.gen(function* () {
     yield* recoverable
     const sql = yield* SqlClient.SqlClient

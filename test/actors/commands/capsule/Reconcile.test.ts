@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("Reconcile plans", () => {
     60_000
   )
 
-  tests.live("rejects a reconcile plan if nothing is deployed", () =>
+  tests.live("svc rejects a reconcile plan if nothing is deployed", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId } = yield* planned("reconcile-new", { "main.tf": `resource "terraform_data" "a" {}` })

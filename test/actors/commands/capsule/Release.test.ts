@@ -249,7 +249,7 @@ describe.skipIf(Bun.which("terraform") === null)("Released Capsules", () => {
     })
   )
 
-  tests.live("rejects a release while a Run is active, and of a racing release and plan exactly one wins", () =>
+  tests.live("svc rejects a release while a Run is active, and when a release and a plan race, exactly one wins", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

@@ -30,7 +30,7 @@ const service = "https://svc.example.test"
 const at = "2026-01-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${name.padEnd(24, "a")}`
 
-/** A Workspace with an applied Capsule and everything else a hand-off needs. */
+/** A Workspace with an applied Capsule and the other records that a hand-off needs. */
 const world = Effect.fnUntraced(function* (name: string, more: { endpoint?: string | null; status?: string } = {}) {
   const sql = yield* SqlClient.SqlClient
   const owner = yield* newPerson(`${name}-owner`)
@@ -148,29 +148,27 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live(
-    "anyone who may apply can complete a hand-off, and each ticket identifies the person who requested it (R4)",
-    () =>
-      Effect.gen(function* () {
-        const { complete, owner, workspaceId } = yield* world("finisher")
-        const sql = yield* SqlClient.SqlClient
-        const tickets = yield* SetupTickets
-        const people: Array<string> = []
-        for (const role of ["admin", "member"]) {
-          const { subject } = yield* newPerson(`finisher-${role}`)
-          yield* sql`INSERT INTO memberships ${sql.insert({ id: id("mbr", `finisher-${role}`), workspace_id: workspaceId, subject, role, status: "active", created_at: at, updated_at: at })}`
-          people.push(subject)
-        }
-        const [admin = "", member = ""] = people
-        const ofOwner = ticketOf(yield* complete(owner))
-        const ofAdmin = ticketOf(yield* complete(admin))
-        expect((yield* Effect.flip(complete(member))).code).toBe("permission_denied")
-        expect((yield* tickets.redeem(ofAdmin, "r")).subject).toBe(admin)
-        expect((yield* tickets.redeem(ofOwner, "r")).subject).toBe(owner)
-        // svc checks the address again when it changes, even if the original link was valid.
-        const tampered = { ...target, returnUri: "https://app.example.com@evil.example/x" }
-        expect((yield* Effect.flip(complete(owner, tampered))).code).toBe("invalid_request")
-      })
+  tests.live("anyone who may apply can complete a hand-off, and each ticket identifies its requester (R4)", () =>
+    Effect.gen(function* () {
+      const { complete, owner, workspaceId } = yield* world("finisher")
+      const sql = yield* SqlClient.SqlClient
+      const tickets = yield* SetupTickets
+      const people: Array<string> = []
+      for (const role of ["admin", "member"]) {
+        const { subject } = yield* newPerson(`finisher-${role}`)
+        yield* sql`INSERT INTO memberships ${sql.insert({ id: id("mbr", `finisher-${role}`), workspace_id: workspaceId, subject, role, status: "active", created_at: at, updated_at: at })}`
+        people.push(subject)
+      }
+      const [admin = "", member = ""] = people
+      const ofOwner = ticketOf(yield* complete(owner))
+      const ofAdmin = ticketOf(yield* complete(admin))
+      expect((yield* Effect.flip(complete(member))).code).toBe("permission_denied")
+      expect((yield* tickets.redeem(ofAdmin, "r")).subject).toBe(admin)
+      expect((yield* tickets.redeem(ofOwner, "r")).subject).toBe(owner)
+      // svc checks the address again when it changes, even if the original link was valid.
+      const tampered = { ...target, returnUri: "https://app.example.com@evil.example/x" }
+      expect((yield* Effect.flip(complete(owner, tampered))).code).toBe("invalid_request")
+    })
   )
 
   tests.live("a hand-off ticket redeemed many times concurrently is accepted exactly once", () =>
@@ -186,7 +184,7 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live("rejects a hand-off for strangers, unfinished applies, invalid links, and without an address", () =>
+  tests.live("svc rejects a hand-off for strangers, unfinished applies and invalid links, and without an address", () =>
     Effect.gen(function* () {
       const stranger = yield* newPerson("stranger")
       const good = yield* world("refused")

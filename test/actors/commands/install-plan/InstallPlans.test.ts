@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
         const { context, workspaceId, commit, url } = yield* TestPlane
         const plans = yield* InstallPlans
 
-        /** Installs from the branch without specifying a module. */
+        /** Installs from the branch without naming a module. */
         const anyModule = Effect.fnUntraced(function* (branch: string, files: Parameters<typeof install>[1]) {
           yield* commit(branch, files)
           const request = {
@@ -277,7 +277,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
   )
 
   tests.live(
-    "rejects an install with a taken name or a foreign record before fetching anything",
+    "svc rejects an install with a taken name or a record of another Workspace before it fetches anything",
     () =>
       Effect.gen(function* () {
         const { capsuleId } = yield* planned("taken", { "main.tf": greeting }, { variables: { greeting: canary } })

@@ -13,7 +13,7 @@ const compiled: Compiled = {
   ]
 }
 
-test("the install warns about everything that a rejected manifest offers, with every reason", () => {
+test("the install warns about each feature that a rejected manifest offers, with every reason", () => {
   const findings = droppedAssistance(compiled)
   expect(findings.map(({ code, severity }) => [severity, code])).toEqual([
     ["warning", "manifest_assistance_dropped"],

@@ -60,14 +60,14 @@ const inexact: ReadonlyArray<Partial<NamedRecords>> = [
 ]
 
 test.each(inexact)(
-  "rejects a preflight with %p, because it does not identify a single successful check",
+  "svc rejects a preflight with %p, because it does not identify a single successful check",
   (different) => {
     const refusal = pinnedRecords(workspace, request, undefined, { ...records, ...different })
     expect(wordsOf(refusal)).toContain(notOneCheck)
   }
 )
 
-test("rejects a preflight whose check covers another configuration", () => {
+test("svc rejects a preflight whose check covers another configuration", () => {
   const other = InstallConfigId.make(id("icfg", "2"))
   expect(wordsOf(pinnedRecords(workspace, request, other, records))).toContain(notOneCheck)
 })

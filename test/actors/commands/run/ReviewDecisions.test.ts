@@ -33,7 +33,7 @@ test("only a plan can be approved", () => {
   expect(approvable.toSorted()).toEqual(["destroy_plan", "plan", "restore"])
 })
 
-test("approving a different plan than the one that was read is a conflict, even if the request has other faults", () => {
+test("approving a plan other than the plan that was read is a conflict, even if the request has further faults", () => {
   const read = `sha256:${"b".repeat(64)}`
   expect(approvalRefusal(waiting, read, at)?.code).toBe("guard_conflict")
   expect(approvalRefusal({ ...waiting, plan_digest: null }, read, at)?.code).toBe("guard_conflict")

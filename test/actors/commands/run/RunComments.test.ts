@@ -148,7 +148,7 @@ describe("Run comments", () => {
     })
   )
 
-  tests.live("rejects comments beyond a Run's limit, and removes comments with their Run", () =>
+  tests.live("svc rejects comments beyond a Run's limit, and removes comments with their Run", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -25,7 +25,7 @@ const lastEvent = Effect.fnUntraced(function* (id: RunId, kind: string) {
 })
 
 describe("Run decisions", () => {
-  tests.live("a Run records who discarded its plan, when and why", () =>
+  tests.live("a Run records the person, reason and time when its plan is discarded", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { plan } = yield* planned("discarded", pureModule)
@@ -38,7 +38,7 @@ describe("Run decisions", () => {
     })
   )
 
-  tests.live("rejects discarding a Run whose plan differs from the plan that the person saw", () =>
+  tests.live("svc rejects discarding a Run whose plan differs from the plan that the person saw", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* RunCommands
@@ -53,7 +53,7 @@ describe("Run decisions", () => {
     })
   )
 
-  tests.live("a Run records who withdrew its approval, when and why", () =>
+  tests.live("a Run records the person, reason and time when its approval is withdrawn", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* RunCommands
@@ -68,7 +68,7 @@ describe("Run decisions", () => {
     })
   )
 
-  tests.live("a Run records when and why a newer plan supersedes it", () =>
+  tests.live("a Run records the reason and time when a newer plan supersedes it", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("superseded", pureModule)
       yield* replanned(capsuleId)
@@ -81,7 +81,7 @@ describe("Run decisions", () => {
     })
   )
 
-  tests.live("a Run records who requested a stop, and when the Run stopped", () =>
+  tests.live("a Run records the person who requested a stop, and the time at which it stopped", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs

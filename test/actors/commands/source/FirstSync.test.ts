@@ -156,7 +156,7 @@ describe("First reads", () => {
     })
   )
 
-  tests.live("a Source is kept while another sync may still read it, and removed if that sync fails too", () =>
+  tests.live("a Source is kept while a second sync may still read it, and removed if that sync fails too", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sources = yield* Sources

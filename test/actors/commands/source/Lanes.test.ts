@@ -62,7 +62,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
         accepted.push(...runIds.map((id) => RunId.make(id)))
         expect((yield* sources.hook(source.id, delivery)).runIds).toEqual([])
       }
-      // A webhook only syncs the Source's own lane, regardless of the ref in the payload, and plans nothing.
+      // A webhook only syncs the Source's own lane, regardless of the ref in the payload, and starts no plan.
       const [sync] = yield* Effect.forEach(accepted, (id) => settled(id))
       expect([sync?.status, sync?.trigger]).toEqual(["succeeded", "webhook"])
       const { items } = yield* sources.snapshots(source.id, { limit: 10 })
@@ -179,7 +179,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")
         expect(yield* greetingsOf(capsule.id)).toEqual(["two"])
 
-        // Rejected requests and later failures affect neither the Source nor the Capsule.
+        // Neither rejected requests nor later failures affect the Source or the Capsule.
         const refused = (ref: string) =>
           Effect.map(Effect.flip(revisions.create(context, capsule.id, { ref }, freshKey())), ({ code }) => code)
         expect(yield* refused("bad..ref")).toBe("invalid_request")

@@ -39,7 +39,7 @@ describe("Webhook bursts", () => {
           ({ runIds }) => runIds
         )
 
-        // Two running syncs have already found the commit, so a delivery that arrives now may announce a newer commit and needs
+        // Two running syncs have already found the commit. A delivery that arrives now may announce a newer commit, so it needs
         // another sync.
         const first = yield* delivered
         yield* Queue.take(fetched)

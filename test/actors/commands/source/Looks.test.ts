@@ -91,7 +91,7 @@ describe("Automatic syncs", () => {
       expect(runIds).toHaveLength(1)
       yield* Effect.forEach(runIds, (runId) => settled(RunId.make(runId)))
       expect((yield* lanesOf(id))[0]?.nextLookAt).toBeDefined()
-      // A sync deferred by a full queue is dropped once the Source no longer follows.
+      // A sync that a full queue deferred is dropped once the Source no longer follows.
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO deferred_syncs (source_id, ref, path, trigger_kind, since)
         VALUES (${id}, 'silent', '.', 'webhook', '2026-01-01T00:00:00.000Z')`
@@ -214,7 +214,7 @@ describe("Automatic syncs", () => {
       const [look] = yield* delivered(id, hookSecret)
       const [after, ...more] = yield* snapshotsOf(id)
       expect([after?.id, after?.repositoryManifest.reason, more.length]).toEqual([before?.id ?? "", reason, 0])
-      // A manifest validated anew counts as a discovery.
+      // Validating a manifest again counts as a discovery.
       expect((yield* runsOf(id)).map((run) => run.id)).toContain(look?.id ?? RunId.make(`run_${"a".repeat(16)}`))
     })
   )
@@ -287,7 +287,7 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted lanes", () => {
         expect((yield* capsules.read(capsule.id)).laneError).toBeUndefined()
         expect((yield* sources.read(sourceId)).status).toBe("active")
 
-        // A lane is no longer synced after its last Capsule is released.
+        // svc stops syncing a lane after its last Capsule is released.
         yield* moveBranch("adopted", undefined)
         yield* synced(sourceId)
         expect((yield* sources.read(sourceId)).status).toBe("error")

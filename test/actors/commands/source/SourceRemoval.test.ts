@@ -127,44 +127,46 @@ describe("Source removal", () => {
       })
   )
 
-  tests.live("a Source cannot be removed while its sync runs, and of a racing removal and sync exactly one wins", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const sources = yield* Sources
-      const ledger = yield* RunLedger
-      const { source } = yield* newSource("nowhere")
-      const id = yield* newId(RunId, "run")
-      yield* transaction(sql)(
-        Effect.andThen(
-          ledger.insert({ id, workspaceId, type: "source_sync", sourceId: source.id, trigger: "webhook", spec: {} }),
-          setRun(id, { status: "running" })
+  tests.live(
+    "a Source cannot be removed while its sync runs, and when a removal and a sync race, exactly one wins",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const sources = yield* Sources
+        const ledger = yield* RunLedger
+        const { source } = yield* newSource("nowhere")
+        const id = yield* newId(RunId, "run")
+        yield* transaction(sql)(
+          Effect.andThen(
+            ledger.insert({ id, workspaceId, type: "source_sync", sourceId: source.id, trigger: "webhook", spec: {} }),
+            setRun(id, { status: "running" })
+          )
         )
-      )
-      const refused = yield* Effect.flip(sources.remove(context, source.id))
-      expect(refused.code).toBe("run_conflict")
-      expect(refused.message).toContain(id)
-      yield* setRun(id, { status: "cancelled" })
-      // After a failed sync, for example of a mistyped ref, the Source can be removed.
-      const failed = yield* settled((yield* sources.sync(context, source.id, {})).id)
-      expect(failed.status).toBe("failed")
-      yield* sources.remove(context, source.id)
+        const refused = yield* Effect.flip(sources.remove(context, source.id))
+        expect(refused.code).toBe("run_conflict")
+        expect(refused.message).toContain(id)
+        yield* setRun(id, { status: "cancelled" })
+        // After a failed sync, for example of a mistyped ref, the Source can be removed.
+        const failed = yield* settled((yield* sources.sync(context, source.id, {})).id)
+        expect(failed.status).toBe("failed")
+        yield* sources.remove(context, source.id)
 
-      for (let round = 0; round < 6; round += 1) {
-        const { source: one } = yield* newSource("nowhere")
-        const sync = Effect.result(Effect.asVoid(sources.sync(context, one.id, {})))
-        const removal = Effect.result(sources.remove(context, one.id))
-        const both = yield* Effect.all(round % 2 === 0 ? [sync, removal] : [removal, sync], {
-          concurrency: "unbounded"
-        })
-        const [first, second] = round % 2 === 0 ? both : both.toReversed()
-        expect(both.filter(Result.isSuccess)).toHaveLength(1)
-        if (first !== undefined && Result.isFailure(first)) expect(first.failure.code).toBe("not_found")
-        if (second !== undefined && Result.isFailure(second)) expect(second.failure.code).toBe("run_conflict")
-        const [started] = (yield* (yield* Runs).list(workspaceId, { sourceId: one.id }, { limit: 1 })).items
-        if (started !== undefined) yield* settled(started.id)
-      }
-    })
+        for (let round = 0; round < 6; round += 1) {
+          const { source: one } = yield* newSource("nowhere")
+          const sync = Effect.result(Effect.asVoid(sources.sync(context, one.id, {})))
+          const removal = Effect.result(sources.remove(context, one.id))
+          const both = yield* Effect.all(round % 2 === 0 ? [sync, removal] : [removal, sync], {
+            concurrency: "unbounded"
+          })
+          const [first, second] = round % 2 === 0 ? both : both.toReversed()
+          expect(both.filter(Result.isSuccess)).toHaveLength(1)
+          if (first !== undefined && Result.isFailure(first)) expect(first.failure.code).toBe("not_found")
+          if (second !== undefined && Result.isFailure(second)) expect(second.failure.code).toBe("run_conflict")
+          const [started] = (yield* (yield* Runs).list(workspaceId, { sourceId: one.id }, { limit: 1 })).items
+          if (started !== undefined) yield* settled(started.id)
+        }
+      })
   )
 
   tests.live("a Source cannot be removed while an install pins it", () =>

@@ -69,7 +69,7 @@ const moments = [
   "apply.prepared"
 ] as const satisfies ReadonlyArray<KillPointName>
 
-/** Waits until the service has finished handling a commit, and returns everything it did. */
+/** Waits until the service has finished handling a commit, and returns the started Runs and decisions. */
 const followedBy = Effect.fnUntraced(function* (capsule: Capsule, look: RunId) {
   const { workspaceId } = yield* TestPlane
   const looked = yield* settled(look)
@@ -109,7 +109,7 @@ const arranged = Effect.fnUntraced(function* (moment: KillPointName, capsule: Ca
 describe("Webhook checks", () => {
   for (const [name, turned] of Object.entries(switches)) {
     for (const moment of moments) {
-      tests.live(`a webhook applies nothing when ${name} at ${moment}`, () =>
+      tests.live(`a webhook applies nothing if ${name} at ${moment}`, () =>
         Effect.gen(function* () {
           const { capsule, hookSecret, newest } = yield* behind
           yield* arranged(moment, capsule, turned)
@@ -119,7 +119,7 @@ describe("Webhook checks", () => {
           expect(runs.filter((run) => run === "apply succeeded")).toEqual([])
           const isLook = moment.startsWith("source_sync")
           if (isLook) expect(runs).toEqual([])
-          // A lane check depends on the switches of its Source, not on those of the Capsules that follow it.
+          // A check of a lane obeys the switches of its Source, not the switches of the Capsules that follow the lane.
           const isStopped = isLook && turned !== autoUpdateOff
           expect(looked.status).toBe(isStopped ? "cancelled" : "succeeded")
           if (isStopped) expect(looked.error?.code).toBe("source_stopped")
@@ -128,7 +128,7 @@ describe("Webhook checks", () => {
     }
   }
 
-  tests.live("a webhook applies the commit if nothing is turned off", () =>
+  tests.live("a webhook applies the commit if every switch stays on", () =>
     Effect.gen(function* () {
       const { capsule, hookSecret, newest } = yield* behind
       const { adopted, runs } = yield* followedBy(capsule, yield* byWebhook(capsule, hookSecret))
@@ -167,7 +167,7 @@ tests.live("deferred work is dropped when its Source stops following", () =>
     const sql = yield* SqlClient.SqlClient
     for (const [name, turned] of Object.entries(switches).slice(0, 2)) {
       const { capsule, hookSecret, newest } = yield* behind
-      // svc handles the stored messages only after the switch.
+      // svc handles the stored messages only after the switch is off.
       yield* arranged("source_sync.executed", capsule, autoUpdateOff)
       yield* followedBy(capsule, yield* byWebhook(capsule, hookSecret))
       yield* (yield* CapsuleCommands).Update(capsule.id, {

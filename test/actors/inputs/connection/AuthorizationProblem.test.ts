@@ -73,7 +73,7 @@ const later = "2026-02-01T00:00:00.000Z"
 const granted = { ...former, accessTokenExpiresAt: soon }
 const renewing = { ...granted, refreshable: true }
 
-test("a Connection expires with its token if that cannot be renewed, or earlier if a person chose so", () => {
+test("a Connection expires with its token if the token cannot be renewed, or earlier if a person chose so", () => {
   expect(firstExpiry({}, renewing)).toBeUndefined()
   expect(firstExpiry({ expiresAt: later }, renewing)).toBe(later)
   expect(firstExpiry({}, granted)).toBe(soon)
@@ -81,7 +81,7 @@ test("a Connection expires with its token if that cannot be renewed, or earlier 
   expect(firstExpiry({ expiresAt: former.grantedAt }, granted)).toBe(former.grantedAt)
 })
 
-test("new tokens keep the expiry that a person chose, but not the old token's expiry", () => {
+test("new tokens keep the expiry that a person chose, but not the expiry of the old token", () => {
   const chosen = { expires_at: later }
   const ofToken = { expires_at: "2026-01-02T00:00:00.000Z" }
   expect(nextExpiry({}, ofToken, former, renewing)).toBeNull()

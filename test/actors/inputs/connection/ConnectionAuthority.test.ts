@@ -88,7 +88,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
-  tests.live("every endpoint that would use a Connection rejects a member before anything is written", () =>
+  tests.live("every route that would use a Connection rejects a member before anything is written", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const member = yield* aMember
@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
         automatic: false
       })
 
-      // A ref that was never adopted requires an owner or admin, and the review shows their involvement.
+      // A ref that was never adopted requires an owner or admin, and the review lists that person.
       yield* commit("topic", { "main.tf": demoModule(`${note("granted")}\n# topic`) })
       yield* refused(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()), "use.refs")
       const created = yield* revisions.create(owner, capsule.id, { ref: "topic" }, freshKey())
@@ -148,7 +148,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
       const reviewed = yield* (yield* Runs).read(revision.planRunId)
       expect(reviewed.providerResolutions?.[0]?.use).toMatchObject({ basis: "other_ref", role: "owner", ref: "topic" })
 
-      // A rule that lists the ref permits the member to use the Connection. The Capsule's state has a separate rule,
+      // A rule that lists the ref permits the member to use the Connection. The Capsule's state needs a separate rule,
       // `reviewedRefs`.
       yield* (yield* ConnectionCommands).Update(connection.id, {
         context: owner,
@@ -182,7 +182,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
         options: { modulePath: RelativePath.make("."), providerBindings: [bound(connection.id)] }
       }
       yield* refused((yield* InstallPlans).create(member, workspaceId, request, freshKey()), "use.refs")
-      // A default ref chosen by an owner does widen the rule.
+      // A default ref that an owner chooses widens the rule.
       yield* sources.Update(capsule.sourceId, { context: owner, request: { defaultRef: "hostile" } })
       yield* revisions.create(member, capsule.id, { ref: "hostile" }, freshKey())
     })
@@ -246,7 +246,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
     })
   )
 
-  tests.live("an automation keeps the authority of the person who enabled it for as long as that person has it", () =>
+  tests.live("an automation has the authority of the person who enabled it, for as long as that person has it", () =>
     Effect.gen(function* () {
       const owner = yield* ownerContext
       const { commit, workspaceId } = yield* TestPlane

@@ -130,7 +130,7 @@ describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
     })
   )
 
-  tests.live("changing a Connection hides old and new values for an apply that runs with the old values", () =>
+  tests.live("a changed Connection hides old and new values in an apply that runs with the old values", () =>
     Effect.gen(function* () {
       const { context, notesDir } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -282,7 +282,7 @@ describe("Connection changes", () => {
 
       yield* sourceCommands.Update(twin.source.id, { context, request: { authConnectionId: null } })
       yield* sourceCommands.Update(source.id, { context, request: { authConnectionId: null } })
-      // Of a racing removal and attachment, the later request is rejected.
+      // When a removal and an attachment race, the later request is rejected.
       const [removal, binding] = yield* Effect.all(
         [
           Effect.exit(connectionCommands.Remove(git.id, { context })),

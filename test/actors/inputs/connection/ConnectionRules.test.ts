@@ -18,7 +18,7 @@ const told = (given: { readonly values?: Record<string, string>; readonly files?
 }
 
 describe("Connection contents", () => {
-  test("rejects Connection values and files that cannot be hidden, and explains why", () => {
+  test("a Connection rejects values and files that cannot be hidden, and explains the reason", () => {
     expect(told({ values: { DEMO_TOKEN: "x" } })).toBe(
       "values.DEMO_TOKEN: has a single character, too short to be hidden in logs and plans; a secret needs at least 2."
     )
@@ -27,12 +27,12 @@ describe("Connection contents", () => {
     expect(told({ values: { DEMO_TOKEN: "kq", DEMO_TLS: "true" } })).toBeUndefined()
   })
 
-  test("rejects a redaction mark, with or without an origin, as a Connection value", () => {
+  test("a Connection rejects a redaction mark as a value, with or without an origin", () => {
     expect(told({ values: { DEMO_TOKEN: "[redacted env.DEMO_TOKEN]" } })).toContain("holds the redaction mark")
     expect(told({ files: [{ name: "key", content: "a [redacted file.key] b" }] })).toContain("holds the redaction mark")
   })
 
-  test("rejects more Connection values than a Run can hide, and reports the limit", () => {
+  test("a Connection rejects more values than a Run can hide, and reports the limit", () => {
     const files = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ name: `f${index}`, content: `${index}`.padEnd(300_000, "x") }))
     expect(told({ files: files(3) })).toBeUndefined()

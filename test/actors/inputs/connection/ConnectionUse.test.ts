@@ -98,7 +98,7 @@ describe("Connection use", () => {
     })
   })
 
-  test("adding a restriction never permits more, and a higher role never permits less", () => {
+  test("an additional restriction never permits more, and a higher role never permits less", () => {
     fc.assert(
       fc.property(rules, rules, attempts, (rule, other, attempt) => {
         const narrowed: ConnectionUse = {

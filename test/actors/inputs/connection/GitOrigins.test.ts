@@ -107,7 +107,7 @@ const sourceOfBefore = Effect.fn(function* (url: string) {
   return { ...source, url }
 })
 
-/** Attaches the Connection to the Source without validation, as in an older row or one written by other means. */
+/** Attaches the Connection to the Source without validation, as an older release may have done. */
 const chosenBehindTheCheck = Effect.fnUntraced(function* (source: SourceId, connection: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE sources SET auth_connection_id = ${connection} WHERE id = ${source}`
@@ -162,7 +162,7 @@ describe("Git origins", () => {
   )
 
   tests.live(
-    "rejects a Source or install plan whose server is not its Connection's, before anything is written",
+    "svc rejects a Source or install plan whose server is not its Connection's, before anything is written",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -204,7 +204,7 @@ describe("Git origins", () => {
   )
 
   tests.live(
-    "Git requests are checked again when sent, so a Source on another server receives no credentials",
+    "svc checks Git requests again when it sends them, so a Source on another server receives no credentials",
     () =>
       Effect.gen(function* () {
         const { foreign, trusted } = yield* Servers
@@ -231,7 +231,7 @@ describe("Git origins", () => {
         const own = yield* sourceAt(trusted.url, connection.id)
         const attack = yield* sourceAt(foreign.url)
         yield* chosenBehindTheCheck(attack.id, connection.id)
-        // The order is unspecified, because events within the same millisecond have none.
+        // The order is unspecified, because events in the same millisecond are not ordered.
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE audit_events SET created_at = '2020-01-01T00:00:00.000Z' WHERE target_id = ${attack.id}`
         yield* (yield* Audit).append({

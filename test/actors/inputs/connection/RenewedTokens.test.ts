@@ -42,8 +42,8 @@ describe.skipIf(Bun.which("terraform") === null)("Access tokens", () => {
       const former = yield* tokensOf(connection.id)
 
       yield* expire(connection.id)
-      // Both Runs start concurrently. The server rotates refresh tokens and would treat a second use as theft, so only one Run
-      // may renew.
+      // Both Runs start concurrently. The server rotates refresh tokens and treats a second use as theft, so only one Run may
+      // renew.
       const capsules = yield* CapsuleCommands
       const runs = yield* Effect.all(
         [one, two].map(({ capsuleId }) => capsules.Plan(capsuleId, { context })),

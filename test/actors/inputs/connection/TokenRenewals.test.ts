@@ -35,7 +35,7 @@ describe("Token renewals", () => {
       expect(accessToken).not.toBe(before.accessToken)
       const sent = new Set(forge.authorizations.filter((header) => header !== undefined))
       expect([...sent].map((header) => atob(header.slice("Basic ".length)).split(":")[1])).toEqual([accessToken])
-      // An expired token that cannot be renewed is not sent.
+      // svc does not send an expired token that it cannot renew.
       const { state } = yield* Pliant
       yield* expire(connection.id)
       state.refusesRefresh = true

@@ -80,14 +80,14 @@ describe("deliveries", () => {
     expect(delivered([requirement], [hosted("sub")])).toBe("endpoint_not_available")
   })
 
-  test("rejects a Run if its commit lacks a delivered variable or declares another type for it", () => {
+  test("svc rejects a Run if its commit lacks a delivered variable or declares another type for it", () => {
     const requirement = secret(variable("value", "key"))
     expect(delivered([requirement], [])).toBe("delivery_target_missing")
     expect(delivered([requirement], [hosted("key", "number")])).toBe("delivery_target_missing")
     expect(delivered([secret(binding("value", "KEY"))], [hosted("env")])).toBe("delivery_target_missing")
   })
 
-  test("each delivery target gets its own secret", () => {
+  test("each delivery target gets a different secret", () => {
     expect(secretShapes([secret(variable("value", "key")), secret(binding("value", "KEY"))])).toEqual([
       { target: "variable:key", bytes: 32, encoding: "hex" },
       { target: "binding:KEY", bytes: 32, encoding: "hex" }

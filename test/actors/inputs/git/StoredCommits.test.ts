@@ -24,7 +24,7 @@ const damage = Effect.fnUntraced(function* (file: string) {
 })
 
 it.live(
-  "deleted or damaged files of an adopted commit are fetched again, and never replaced by other files",
+  "svc fetches deleted or damaged files of an adopted commit again, and never accepts other files in their place",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
@@ -63,7 +63,7 @@ it.live(
           yield* damage(archive)
           expect((yield* applied(plan)).status).toBe("succeeded")
 
-          // svc neither accepts a different repository at the same address nor executes a damaged file.
+          // svc does not accept a different repository at the same address, and does not execute a damaged file.
           yield* files.rename(gitdir, `${gitdir}.gone`)
           const damaged = yield* damage(archive)
           const refused = yield* replanned(capsule.id)

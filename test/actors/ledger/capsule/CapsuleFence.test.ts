@@ -41,7 +41,7 @@ for (const [column, change] of Object.entries(stale)) {
   )
 }
 
-tests.live("the Capsule fence distinguishes a missing state version from the one that was read", () =>
+tests.live("the Capsule fence distinguishes a missing state version from the state version that was read", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const point = (id: string | null) =>

@@ -51,7 +51,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId, connection
 
 describe.skipIf(Bun.which("terraform") === null)("Credential waits", () => {
   tests.live(
-    "a Capsule shows which credential is missing and who can supply it, until a Run receives the credential",
+    "a Capsule shows the missing credential and the people who can supply it, until a Run receives the credential",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

@@ -59,7 +59,7 @@ describe("a configuration", () => {
         [made, snapshot, { ...pins, sourceSnapshotId: "snap_2" }, "sourceSnapshotId"],
         [made, snapshot, { ...pins, compatibilityReportId: "rep_2" }, "compatibilityReportId"],
         [made, snapshot, { ...pins, modulePath: "other" }, "modulePath"],
-        // Also refused: a report for a different manifest, and a report made without a manifest.
+        // The compilation also refuses a report for a different manifest, and a report made without a manifest.
         [
           {
             ...made,
@@ -89,7 +89,7 @@ describe("a configuration", () => {
           repositoryManifest: { status: "invalid" as const, digest, reason: "r" },
           manifestDocument: "{}"
         },
-        // For a manifest that is not text, the sync stored only the reason for its rejection.
+        // For a manifest that is not text, the sync stored only the reason for the rejection.
         {
           ...place,
           id: namedSnapshot(1),

@@ -47,7 +47,7 @@ test("a plan from a release without execution profiles counts as planned with th
   expect(operatorMoved(operator, old, compiled, snapshot, ".")).toContain("execution profile narrow")
 })
 
-test("rejects an operator value of the wrong type, and warns about an undeclared input if the setting names a module", () => {
+test("svc rejects an operator value of the wrong type, and warns about an undeclared input if the setting names a module", () => {
   expect(operatorFindings(undefined, [])).toEqual([])
   expect(operatorFindings(base, [declared("region")])).toEqual([])
   expect(operatorFindings(base, [])).toEqual([])

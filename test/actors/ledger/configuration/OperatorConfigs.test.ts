@@ -186,7 +186,7 @@ describe.skipIf(Bun.which("terraform") === null)("Base configurations", () => {
       })
   )
 
-  tests.live("rejects a Run whose profile the machine cannot provide, and reports the profile and the remedy", () =>
+  tests.live("svc rejects a Run whose profile the machine cannot provide, and reports the profile and the remedy", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       const use = (profile: Readonly<Record<string, unknown>>) =>

@@ -15,7 +15,7 @@ describe("Input values", () => {
     }
   })
 
-  test("rejects secrets in a sensitive input that cannot be hidden, and explains why", () => {
+  test("svc rejects secrets in a sensitive input that it cannot hide, and explains the reason", () => {
     const told = (value: Schema.Json, sensitive = true) => {
       const result = Effect.runSync(
         Effect.result(checkValues("variables", [{ ...declared("a", "json"), sensitive }], { a: value }))
@@ -48,7 +48,7 @@ describe("Input values", () => {
     expect([told(32), told(33)]).toEqual(Array.from({ length: 2 }, () => "variables: is nested deeper than 32 levels."))
   })
 
-  test("rejects whole numbers that JSON would round, at any depth, and accepts them as strings", () => {
+  test("svc rejects whole numbers that JSON would round, at any depth, and accepts the same numbers as strings", () => {
     for (const [type, value] of [
       ["number", 9007199254740992],
       ["json", [1, 12345678901234567000]]

@@ -47,7 +47,7 @@ describe("Interface inputs", () => {
     expect(told(typed(type), value)).toEqual(accepted ? { address: value } : "output_type_mismatch")
   })
 
-  test("an Output that repeats a secret is private, and the Interface reports why", () => {
+  test("an Output that repeats a secret is private, and the Interface reports the reason", () => {
     const privacy = "The Output out is private: it repeats var.db.password."
     const result = resolveInputs(typed("string"), new Map([["out", { name: "out", value: undefined, privacy }]]))
     expect(Result.isFailure(result) ? result.failure.message : "").toContain(privacy)

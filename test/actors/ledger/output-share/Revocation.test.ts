@@ -91,7 +91,7 @@ describe("Share revocation", () => {
       expect((yield* runs.read(waiting.id)).status).toBe("superseded")
       expect(yield* reasonOf(waiting.id)).toBe(shareRevoked)
       expect((yield* Effect.flip(runCommands.Approve(waiting.id, { context }))).code).toBe("failed_precondition")
-      // The Workspace that created the share sees the consumers.
+      // The consumers are visible in the Workspace that created the share.
       expect(yield* auditOf(one.shareId, "output_share.revoke")).toEqual({ [otherWorkspaceId]: [waiting.id] })
 
       expect((yield* runs.read(untouched.id)).status).toBe("succeeded")
@@ -144,7 +144,7 @@ describe("Share revocation", () => {
       })
   )
 
-  tests.live("a plan computed while its share is revoked never becomes reviewable", () =>
+  tests.live("a plan that is computed while its share is revoked never becomes reviewable", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const shares = yield* OutputShares

@@ -38,7 +38,7 @@ test("a plan can be reviewed once it is computed, and also after its approval", 
   expect(stepAfterPlan(undefined)).toBe("wait")
 })
 
-test("a coordinator fails with the code and message of its Run, or reports how the Run ended", () => {
+test("a coordinator fails with the code and message of its Run, or reports the end of the Run", () => {
   const run = { id: RunId.make("run_00000000000000000000000a"), status: "cancelled", evidence: "{}" } as const
   expect(failuresOf({ ...run, error_code: "ref_not_found", error_message: "No such ref." }, "source sync")).toEqual([
     { severity: "error", code: "ref_not_found", message: "No such ref." }

@@ -21,7 +21,7 @@ tests.live("Runs created together in a group keep their order, in lists and in t
     const sql = yield* SqlClient.SqlClient
     const ledger = yield* RunLedger
     const { workspaceId } = yield* TestPlane
-    // A single transaction, so that the service starts none of these Runs in between.
+    // Uses a single transaction, so that the service does not start a Run before all Runs exist.
     const queued = yield* Effect.gen(function* () {
       for (const id of ids) {
         yield* ledger.insert({ id, workspaceId, type: "drift_check", runGroupId: groupId, trigger: "user", spec: {} })

@@ -33,7 +33,7 @@ const ended = Effect.fnUntraced(function* (
   return id
 })
 
-tests.live("finds a Capsule's newest Run even if other Capsules have many later Runs", () =>
+tests.live("the query finds a Capsule's newest Run even if other Capsules have many later Runs", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane
@@ -57,7 +57,7 @@ tests.live("finds a Capsule's newest Run even if other Capsules have many later 
   })
 )
 
-tests.live("of two Runs created together, the first in the list is the newest, and other Workspaces do not count", () =>
+tests.live("the newest of two Runs created together is the first in the list, and other Workspaces do not count", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane

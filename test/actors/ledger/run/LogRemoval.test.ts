@@ -12,7 +12,7 @@ import { suite } from "../../../support/Effect.ts"
 import { setRun } from "../../../support/HeldRuns.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
-/** Number of kill points the process passes before it dies. If unset, the process survives. */
+/** Number of kill points that the process passes before it is killed. If unset, the process survives. */
 let survived: number | undefined
 const passed: Array<KillPointName> = []
 const mortal = Layer.succeed(KillPoint, (name) =>

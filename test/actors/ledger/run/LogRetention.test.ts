@@ -3,7 +3,7 @@ import { type KeptLog, type LogKeptReason, logKeptReason } from "../../../../act
 
 const before = "2026-05-01T00:00:00.000Z"
 
-/** An old Run whose log nothing needs. */
+/** An old Run with no reason to keep its log. */
 const old: KeptLog = {
   endedAt: "2026-04-30T23:59:59.999Z",
   isOver: true,

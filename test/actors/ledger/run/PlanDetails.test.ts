@@ -53,7 +53,8 @@ tests.live("plan details are the last column of a Run, and lists do not select t
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const columns = yield* sql<{ name: string }>`SELECT name FROM pragma_table_info('runs') ORDER BY cid`
-    // To read a column, SQLite walks the pages of all columns before it. A column after the details would make lists read them.
+    // To read a column, SQLite walks the pages of all earlier columns. With a column after the details, every list would read the
+    // details.
     expect(columns.at(-1)?.name).toBe("plan_details")
     expect(Object.keys(ListedRunRow.columns)).not.toContain("plan_details")
   })

@@ -15,8 +15,8 @@ import { heldRun } from "../../../support/HeldRuns.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
 /**
- * Faults of the log's connection: how many of the next transactions commit but report a failure (`cuts`), whether every
- * transaction fails, and how many failed.
+ * Faults of the log's connection: the number of next transactions that commit but report a failure (`cuts`), whether every
+ * transaction fails, and the number of failures.
  */
 const line = { cuts: 0, refuses: false, refused: 0 }
 

@@ -36,15 +36,15 @@ const committed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A,
 })
 
 /**
- * Maximum numbers of commits. Before holds and durable sequences existed, a plan took 25 and an apply 30. Preparing a Run takes
- * no commit.
+ * Maximum numbers of commits. Before the introduction of holds and durable sequences, a plan took 25 commits and an apply 30.
+ * Preparing a Run takes no commit.
  */
 const most = { plan: 25, apply: 31 }
 
 tests.live("a plan and an apply each stay within their limit of commits", () =>
   Effect.gen(function* () {
     const { capsule } = yield* active("commits", pureModule)
-    // Takes the minimum of several measurements, because background work also commits.
+    // Takes the minimum of several measurements, because background work commits too.
     const fewest = { plan: Number.POSITIVE_INFINITY, apply: Number.POSITIVE_INFINITY }
     for (let round = 0; round < 4; round += 1) {
       const plan = yield* committed(Effect.tap(replanned(capsule.id), ({ id }) => over(id)))

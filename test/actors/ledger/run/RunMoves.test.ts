@@ -135,7 +135,7 @@ describe.skipIf(Bun.which("terraform") === null)("Run moves", () => {
           )
           answers.set(answer, (answers.get(answer) ?? 0) + 1)
         }
-        // Every command was either executed or rejected with a reason.
+        // The test executed every command, or svc rejected it with a reason.
         expect([...answers.keys()].toSorted()).toEqual(expect.arrayContaining(["done", "failed_precondition"]))
         expect(answers.get("fault")).toBeUndefined()
         for (const run of (yield* runs.list(workspaceId, { capsuleId }, { limit: 100 })).items) yield* awaitRun(run.id)
@@ -143,7 +143,7 @@ describe.skipIf(Bun.which("terraform") === null)("Run moves", () => {
         const moves = yield* sql<Move>`SELECT * FROM moves ORDER BY rowid`
         expect(moves.length).toBeGreaterThan(30)
         expect(moves.filter((move) => !isLegal(move))).toEqual([])
-        // Checks that the test detects a move missing from the table.
+        // Checks that the test detects a move that is missing from the table.
         expect(isLegal({ run_id: "", type: "apply", was: "failed", is: "running", approved: 0, used: 0 })).toBe(false)
         const applies = yield* sql`SELECT plan_run_id FROM runs WHERE type IN ('apply', 'destroy_apply')
           GROUP BY plan_run_id HAVING COUNT(*) > 1`

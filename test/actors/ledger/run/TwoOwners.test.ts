@@ -44,8 +44,8 @@ const acts = [
 type Act = (typeof acts)[number]
 
 /**
- * A claim or act by an owner, or an action from outside: `takenBack` requeues the Run, `asked` requests a stop. A paused owner is
- * not scheduled for a while.
+ * A claim or action of an owner, or an action from outside: `takenBack` requeues the Run, `asked` requests a stop. A paused owner
+ * is not scheduled for a while.
  */
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ owner: fc.nat(1), claims: fc.constant(true) }) },
@@ -54,12 +54,12 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant("asked" as const) }
 )
 
-/** State of one execution. It may have lost its hold without noticing. */
+/** State of one execution. The execution may have lost its hold without noticing. */
 interface Side {
   readonly hold: RunHold
   events: number
   lines: number
-  /** The latest batches, which the execution may resend. */
+  /** The latest batches, which the execution may send again. */
   lastEvents: ReadonlyArray<string>
   lastLines: ReadonlyArray<string>
 }
@@ -108,7 +108,7 @@ const story = Effect.fnUntraced(function* (
   const seen = { refused: 0, written: 0, repeated: 0 }
   let counter = 0
 
-  /** Writes under a hold and returns whether svc accepted the write. The model decides whether it should have. */
+  /** Writes under a hold, and returns true if svc accepted the write. The model computes the expected result. */
   const write = Effect.fnUntraced(function* <A>(isHeld: boolean, effect: Effect.Effect<A, HoldLost>) {
     const result = yield* Effect.result(transaction(sql)(effect))
     expect(Result.isSuccess(result)).toBe(isHeld)
@@ -157,7 +157,7 @@ const story = Effect.fnUntraced(function* (
       }
       case "repeat":
         if (side.events === 0) return
-        // Resends a batch whose acknowledgement was lost. This must fail once the execution has lost its hold.
+        // Sends a batch again whose acknowledgement was lost. This must fail once the execution has lost its hold.
         yield* write(isHolder, journal.receive(hold, side.events, side.lastEvents.map(event)))
         seen.repeated += 1
         return
@@ -171,7 +171,7 @@ const story = Effect.fnUntraced(function* (
       }
       case "repeatLog":
         if (side.lines === 0) return
-        // The last batch may be resent even after its log has finished.
+        // An execution may send its last batch again, even after its log has finished.
         yield* write(model.fence === hold.fence, storeLines(hold, side.lines, side.lastLines, null))
         seen.repeated += 1
         return
@@ -220,7 +220,7 @@ const story = Effect.fnUntraced(function* (
 
   for (const next of steps) {
     if (next === "takenBack") {
-      // Requeues the Run as recovery does: under the owner's hold, but without its involvement.
+      // Requeues the Run as recovery does: under the owner's hold, but not in the owner's execution.
       if (model.holder === undefined) continue
       yield* transaction(sql)(lifecycle.requeue(model.holder, "taken back", { counts: counter % 2 === 0 }))
       Object.assign(model, { holder: undefined, status: "queued" })
@@ -263,7 +263,7 @@ const story = Effect.fnUntraced(function* (
 })
 
 tests.live(
-  "despite pauses and lost or repeated messages, two owners never both act for a Run, and an old fence writes nothing",
+  "two owners never both act for a Run, and an old fence writes nothing, despite pauses and lost or repeated messages",
   () =>
     Effect.gen(function* () {
       const owner = yield* newPerson("fences")
@@ -279,7 +279,7 @@ tests.live(
         total.written += seen.written
         total.repeated += seen.repeated
       }
-      // Checks that the random schedules reached the situations this test is about.
+      // Checks that the random schedules reached the situations that matter: lost holds, repeated batches and stop requests.
       expect(total.refused).toBeGreaterThan(100)
       expect(total.written).toBeGreaterThan(100)
       expect(total.repeated).toBeGreaterThan(20)

@@ -87,7 +87,7 @@ tests.live("a second renewal keeps the secret that the Git server uses and drops
   })
 )
 
-tests.live("of racing hook secret renewals exactly one returns a secret, and that secret works", () =>
+tests.live("when hook secret renewals race, exactly one returns a secret, and that secret works", () =>
   Effect.gen(function* () {
     const { accepts, commands, context, source } = yield* newSource
     const outcomes = yield* Effect.forEach(

@@ -11,8 +11,8 @@ afterAll(tests.dispose)
 
 const body = Stream.make(new TextEncoder().encode("{}"))
 
-describe("The last webhook delivery of a Source", () => {
-  tests.live("records the verdict and the Runs of each delivery", () =>
+describe("Last webhook delivery", () => {
+  tests.live("a Source records the verdict and the Runs of its last webhook delivery", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources

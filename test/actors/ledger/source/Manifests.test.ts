@@ -27,7 +27,7 @@ const manifest = JSON.stringify({
   kind: "Repository",
   install: {
     modules: {
-      // If keys were relative to the Source's folder `apps`, the Source would mistake the first two for its own root.
+      // If keys were relative to the Source's folder `apps`, the Source would use the first two keys for its own root.
       ".": { inputs: [input("missing")] },
       apps: { inputs: [input("title")] },
       "apps/web": {
@@ -147,7 +147,7 @@ describe("Repository manifests", () => {
 
 describe.skipIf(Bun.which("terraform") === null)("Manifest assistance", () => {
   tests.live(
-    "a repository's manifest reports which parts were dropped and why",
+    "a repository's manifest report lists the dropped parts with reasons",
     () =>
       Effect.gen(function* () {
         const module = { inputs: [input("title"), input("missing")], requires: bound }

@@ -31,7 +31,7 @@ const main = `resource "terraform_data" "a" { input = "a" }`
 
 describe.skipIf(Bun.which("terraform") === null)("Untrusted repositories", () => {
   tests.live(
-    "rejects a repository that is empty, too large or has too many files, and gives the reason",
+    "svc rejects a repository that is empty, too large or has too many files, and returns the reason",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("Untrusted repositories", () =>
         expect((yield* Effect.flip(sources.file(sourceId, snapshot.id, "../main.tf"))).code).toMatch(
           /not_found|invalid_request/
         )
-        // The caller is authorised only for the Source in the URL (Z3).
+        // The caller may act only on the Source in the URL (Z3).
         const { url, workspaceId } = yield* TestPlane
         const other = (yield* sources.create(context, { workspaceId, name: "another", url })).source.id
         expect(yield* sources.file(sourceId, snapshot.id, "main.tf")).toMatchObject({

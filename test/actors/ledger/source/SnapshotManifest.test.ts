@@ -34,7 +34,7 @@ const absent: ManifestCarrier = {
   repositoryManifest: manifestVerdict({ status: "absent" }).status
 }
 
-test("the current rules decide if a snapshot's manifest is absent, valid, or invalid with a reason", () => {
+test("the current rules decide whether a snapshot's manifest is absent, valid, or invalid with a reason", () => {
   expect(absent.repositoryManifest).toEqual({ status: "absent", rulesVersion: manifestRulesVersion })
   expect(carrier(valid).repositoryManifest).toMatchObject({ status: "valid", apiVersion: "svc.com/v2.4" })
   expect(carrier(broken).repositoryManifest).toMatchObject({ status: "invalid", reason: expect.any(String) })
@@ -61,7 +61,7 @@ test("a stored manifest is validated again only if the version of the rules has 
   expect(judged({ rulesVersion: manifestRulesVersion - 1, reason: "Once refused." })?.differs).toBe(true)
 })
 
-test("a declaration comes from the parser, and a manifest rejected by a sync stays rejected even if it parses", () => {
+test("a declaration comes from the parser, and a manifest that a sync rejected stays rejected even if it parses", () => {
   expect(declarationOf(absent)._tag).toBe("Absent")
   expect(declarationOf(carrier(valid))._tag).toBe("Parsed")
   expect(declarationOf(carrier(broken))._tag).toBe("Refused")

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { AccessTokens, type NewAccessToken } from "../../../../../actors/access/account/AccessTokens.ts"
 import { as, testAccounts } from "../../../../support/Accounts.ts"
 
-/** Gives the test its own accounts and Workspaces instead of shared ones. */
+/** Creates separate accounts and Workspaces for the test. */
 export const fresh = Effect.provide(Layer.fresh(testAccounts))
 
 export const newToken = Effect.fnUntraced(function* (subject: string, request: Partial<NewAccessToken> = {}) {
@@ -21,7 +21,7 @@ const tables = [
   "projects",
   "users"
 ]
-/** Dumps all rows as text, so that tests can check that nothing changed and no secret was stored. */
+/** Dumps all rows as text. Tests compare dumps to check that no row changed and no secret was stored. */
 export const dump = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return JSON.stringify(yield* Effect.forEach(tables, (table) => sql`SELECT * FROM ${sql(table)} ORDER BY 1`))

@@ -16,7 +16,7 @@ const step = Effect.sync(() => {
   if (steps === Number(fuse)) process.kill(process.pid, "SIGKILL")
 })
 
-/** Each replacement of the keyring file counts as two steps, one just before and one just after it. */
+/** Each replacement of the keyring file counts as two steps: just before it and just after it. */
 const files = Layer.effect(
   FileSystem.FileSystem,
   Effect.map(FileSystem.FileSystem, (real) => ({
@@ -25,7 +25,7 @@ const files = Layer.effect(
   }))
 )
 
-/** Each batch of data keys reads the clock in its transaction, so each reading counts as a step. */
+/** The rotation reads the clock once per batch of data keys, inside the transaction. Each reading counts as a step. */
 const clock = Layer.effect(
   Clock.Clock,
   Effect.map(

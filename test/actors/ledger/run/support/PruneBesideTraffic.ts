@@ -75,7 +75,7 @@ const prunings = Layer.mergeAll(
   AuditRemoval.layer.pipe(Layer.provide(Layer.succeed(AuditRetention, Duration.millis(1))))
 )
 
-/** Removes everything that can be removed from such an installation, while a writer commits as often as possible. */
+/** Removes all removable records of such an installation, while a writer commits as often as possible. */
 export const pruneBesideTraffic = (size: PruneSize) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -109,7 +109,8 @@ export const pruneBesideTraffic = (size: PruneSize) =>
     const gone = yield* beside("records", records.removeAll)
     const writes = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_events WHERE action = 'bench.write'`
     const committed = phases.reduce((sum, phase) => sum + phase.waits.length, 0)
-    // Writes as many events as there are Runs, so that removing history takes long enough for the writer to get its turns.
+    // Writes as many events as there are Runs, so that the removal of the history takes long enough for the writer to commit
+    // meanwhile.
     for (let from = 0; from < size.runs; from += notesAtOnce) {
       yield* sql.withTransaction(Effect.replicateEffect(note("bench.past"), notesAtOnce, { discard: true }))
     }
