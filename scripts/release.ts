@@ -6,7 +6,7 @@ import { Command, Flag } from "effect/cli"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { platform } from "../src/composition/Platform.ts"
 import { version } from "../src/Version.ts"
-import { checksums, releaseHeading } from "./Release.ts"
+import { checksums, releaseHeading, releaseNotes } from "./ReleaseFiles.ts"
 import { presentFacts, promiseChanges, snapshotFile } from "./VersionPromise.ts"
 
 /** The release cannot be made. */
@@ -30,10 +30,9 @@ const checkPromises = Effect.fn("release.checkPromises")(function* (root: string
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const changelog = yield* files.readFileString(path.join(root, "CHANGELOG.md"))
-  const heading = releaseHeading(version)
-  if (!changelog.split("\n").some((line) => line.startsWith(heading))) {
+  if (releaseNotes(changelog, version) === "") {
     return yield* new ReleaseFailed({
-      message: `CHANGELOG.md has no heading '${heading}'. Move the unreleased part below it, or pass --draft.`
+      message: `CHANGELOG.md has no part '${releaseHeading(version)}'. Move the unreleased part below it, or pass --draft.`
     })
   }
   for (const [name, facts] of Object.entries(yield* presentFacts)) {
@@ -47,7 +46,13 @@ const checkPromises = Effect.fn("release.checkPromises")(function* (root: string
 
 const platformsOfPackages = ["linux-x64", "linux-arm64"] as const
 
-const release = Effect.fn("release")(function* (isDraft: boolean, withImages: boolean) {
+interface Options {
+  readonly isDraft: boolean
+  readonly isPublic: boolean
+  readonly withImages: boolean
+}
+
+const release = Effect.fn("release")(function* ({ isDraft, isPublic, withImages }: Options) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
@@ -66,8 +71,11 @@ const release = Effect.fn("release")(function* (isDraft: boolean, withImages: bo
   yield* script("chart", "--out", "dist/release")
   yield* script("packages")
   for (const name of yield* files.readDirectory(path.join(root, "dist/packages"))) {
+    if (isPublic) yield* run(path.join(root, "dist/packages", name), "npm", "pkg", "delete", "private")
     yield* run(root, "npm", "pack", path.join(root, "dist/packages", name), "--pack-destination", out, "--silent")
   }
+  const changelog = yield* files.readFileString(path.join(root, "CHANGELOG.md"))
+  yield* files.writeFileString(path.join(root, "dist/release-notes.md"), releaseNotes(changelog, version))
   yield* files.writeFileString(path.join(out, "SHA256SUMS"), yield* checksums(out))
   yield* Console.log(`dist/release holds svc ${version}.`)
 })
@@ -84,9 +92,13 @@ const command = Command.make(
         "Also make the OCI images; needs Debian's mmdebstrap, and qemu-user for the other architecture"
       ),
       Flag.withDefault(false)
+    ),
+    public: Flag.Boolean("public").pipe(
+      Flag.withDescription("Leave out the mark that keeps npm from publishing the packages"),
+      Flag.withDefault(false)
     )
   },
-  ({ draft, images }) => release(draft, images)
+  (given) => release({ isDraft: given.draft, isPublic: given.public, withImages: given.images })
 ).pipe(Command.withDescription("Make every artefact of this version in dist/release"))
 
 NodeRuntime.runMain(Command.run(command, { version }).pipe(Effect.provide(platform)))

@@ -3,6 +3,20 @@ import { Effect, FileSystem, Path } from "effect"
 /** Start of the changelog's heading of a release. */
 export const releaseHeading = (version: string) => `## ${version}`
 
+/** Returns the part of the changelog about a release; empty if it has none. */
+export const releaseNotes = (changelog: string, version: string): string => {
+  const lines = changelog.split("\n")
+  const from = lines.findIndex(
+    (line) => line === releaseHeading(version) || line.startsWith(`${releaseHeading(version)} `)
+  )
+  if (from < 0) return ""
+  const length = lines.slice(from + 1).findIndex((line) => line.startsWith("## "))
+  return `${lines
+    .slice(from + 1, length < 0 ? undefined : from + 1 + length)
+    .join("\n")
+    .trim()}\n`
+}
+
 const sumsFile = "SHA256SUMS"
 
 /** Returns the SHA-256 of every file in the folder, in the format of `sha256sum --check`. */

@@ -1,0 +1,36 @@
+import { Option, Schema } from "effect"
+
+const Audited = Schema.fromJsonString(
+  Schema.Struct({
+    vulnerabilities: Schema.Record(
+      Schema.String,
+      Schema.Struct({ severity: Schema.String, isDirect: Schema.optionalKey(Schema.Boolean), range: Schema.String })
+    )
+  })
+)
+
+/** Severities of advisories that fail the check. */
+const refused = new Set(["high", "critical"])
+
+type Verdict =
+  | { readonly kind: "unanswered"; readonly reason: string }
+  | { readonly kind: "passed"; readonly lesser: ReadonlyArray<string> }
+  | { readonly kind: "failed"; readonly advisories: ReadonlyArray<string> }
+
+/**
+ * Judges the answer of `npm audit --json`. Not every registry answers it; a missing answer is no failure, because it depends on the
+ * network and not on the commit.
+ */
+export const advisoryVerdict = (answer: string): Verdict => {
+  const audited = Schema.decodeUnknownOption(Audited)(answer)
+  if (Option.isNone(audited)) {
+    const [reason = "no output"] = answer.trim().split("\n")
+    return { kind: "unanswered", reason: reason.slice(0, 200) }
+  }
+  const found = Object.entries(audited.value.vulnerabilities).map(
+    ([name, { range, severity }]) => [severity, `${name} ${range}: ${severity}`] as const
+  )
+  const advisories = found.flatMap(([severity, text]) => (refused.has(severity) ? [text] : []))
+  if (advisories.length > 0) return { kind: "failed", advisories }
+  return { kind: "passed", lesser: found.map(([, text]) => text) }
+}
