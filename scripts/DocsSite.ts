@@ -1,0 +1,97 @@
+import { Effect, FileSystem, Path } from "effect"
+
+/** Sections of the sidebar, in the order in which people need them. Each page of `docs/` is in one of them. */
+export const docsSections: Readonly<Record<string, ReadonlyArray<string>>> = {
+  Start: ["quickstart", "concepts", "install", "compared-with", "known-limits", "roadmap"],
+  Use: [
+    "terminal",
+    "cli",
+    "exit-codes",
+    "pipeline",
+    "approvals",
+    "scan",
+    "manifest",
+    "adoption",
+    "moving",
+    "leaving",
+    "notices",
+    "api"
+  ],
+  People: ["invitations", "automation-members", "upstream", "oidc", "identity-tutorial", "oauth-helpers"],
+  Operate: ["operations", "hosting", "tls", "sizing", "upgrade", "stuck-run", "agents", "security"],
+  Embed: ["embedding"],
+  Build: []
+}
+
+/** Folders of `docs/` whose pages follow the named pages of a section, in the order of their names. */
+const folders: Readonly<Record<string, string>> = { webhooks: "Use", packages: "Embed", builders: "Build" }
+
+/** Pages outside of `docs/` that the site contains. */
+const rootPages = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"]
+
+const titleOf = (text: string, page: string) => /^# (.+)$/m.exec(text)?.[1]?.replaceAll("`", "") ?? page
+
+/** A block or a span of code, in which brackets are no link, or a link. */
+const codeOrLink = /^```[\s\S]*?^```|`[^`\n]+`|(?<!!)\[((?:[^[\]]|\[[^\]]*\])+)\]\(([^()\s]+)\)/gm
+const isExternal = (target: string) => /^(?:[a-z]+:|#|\/)/.test(target)
+
+/**
+ * Prepares a page: links to files that are not pages become plain HTML, because the generator treats a link without an extension as a
+ * page. Returns the text and the linked files, as paths from the root.
+ */
+export const preparedPage = (text: string, page: string, path: Path.Path) => {
+  const copied: Array<string> = []
+  const prepared = text.replaceAll(codeOrLink, (whole: string, label: string, target?: string) => {
+    if (target === undefined || isExternal(target)) return whole
+    const [file = ""] = target.split("#")
+    if (file.endsWith(".md")) return whole
+    copied.push(path.join(path.dirname(page), file))
+    return `<a href="${target}" target="_self">${label}</a>`
+  })
+  return { text: prepared, copied }
+}
+
+interface SidebarItem {
+  readonly text: string
+  readonly link: string
+}
+
+export interface DocsSite {
+  readonly pages: ReadonlyMap<string, string>
+  /** Files that pages link to, and folders whose files they link to. */
+  readonly copied: ReadonlyArray<string>
+  readonly sections: ReadonlyArray<{ readonly text: string; readonly items: ReadonlyArray<SidebarItem> }>
+}
+
+const markdown = /\.md$/
+
+/** Reads the pages of the repository, and orders them for the sidebar. */
+export const docsSite = Effect.fn("docsSite")(function* (root: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const below = Effect.fnUntraced(function* (folder: string) {
+    const names = yield* files.readDirectory(path.join(root, folder), { recursive: true })
+    return names.filter((name) => markdown.test(name)).map((name) => path.join(folder, name))
+  })
+  const names = [...(yield* below("docs")), ...(yield* below("examples")), ...rootPages, "README.md"].toSorted()
+  const prepared = yield* Effect.forEach(names, (name) =>
+    Effect.map(files.readFileString(path.join(root, name)), (text) => [name, preparedPage(text, name, path)] as const)
+  )
+  const titles = new Map(prepared.map(([name, { text }]) => [name, titleOf(text, name)]))
+  const item = (name: string): SidebarItem => ({
+    text: titles.get(name) ?? name,
+    link: `/${name.replace(markdown, "")}`
+  })
+  const sections = Object.entries(docsSections).map(([text, pages]) => {
+    const own = pages.map((page) => `docs/${page}.md`)
+    const further = names.filter((name) => folders[name.split("/")[1] ?? ""] === text && name.startsWith("docs/"))
+    const root = text === "Build" ? rootPages : []
+    return { text, items: [...root, ...own, ...further].map(item) }
+  })
+  const site: DocsSite = {
+    pages: new Map(prepared.map(([name, { text }]) => [name === "README.md" ? "index.md" : name, text])),
+    copied: [...new Set(prepared.flatMap(([, { copied }]) => copied))].toSorted(),
+    sections
+  }
+  return site
+})

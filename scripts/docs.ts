@@ -1,0 +1,51 @@
+// `npm run docs` builds the documentation as static pages in dist/docs, with search, and fails on a link that leads nowhere. VitePress has
+// a lock file of its own in site/, so that `npm ci` of the product does not install it.
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Console, Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { docsSite } from "./DocsSite.ts"
+
+/** The pages could not be built. */
+class DocsFailed extends Schema.TaggedError<DocsFailed>()("DocsFailed", { message: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 1
+}
+
+const run = Effect.fnUntraced(function* (folder: string, program: string, ...args: ReadonlyArray<string>) {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const handle = yield* spawner.spawn(ChildProcess.make(program, args, { cwd: folder, extendEnv: true }))
+  const [output, code] = yield* Effect.all([Stream.mkString(Stream.decodeText(handle.all)), handle.exitCode], {
+    concurrency: 2
+  })
+  if (Number(code) !== 0) return yield* new DocsFailed({ message: `${program} failed:\n${output.slice(-4000)}` })
+}, Effect.scoped)
+
+const program = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
+  const source = path.join(root, "site/pages")
+  const site = yield* docsSite(root)
+  yield* files.remove(source, { recursive: true, force: true })
+  const write = Effect.fnUntraced(function* (name: string, text: string) {
+    yield* files.makeDirectory(path.dirname(path.join(source, name)), { recursive: true })
+    yield* files.writeFileString(path.join(source, name), text)
+  })
+  yield* Effect.forEach(site.pages, ([name, text]) => write(name, text))
+  yield* write("site.json", JSON.stringify({ title: "svc", sections: site.sections }))
+  for (const name of site.copied) {
+    if (!(yield* files.exists(path.join(root, name)))) {
+      return yield* new DocsFailed({ message: `A page links to ${name}, which does not exist.` })
+    }
+    const target = path.join(source, "public", name)
+    yield* files.makeDirectory(path.dirname(target), { recursive: true })
+    yield* files.copy(path.join(root, name), target)
+  }
+  const generator = path.join(root, "site")
+  if (!(yield* files.exists(path.join(generator, "node_modules/vitepress")))) {
+    yield* run(generator, "npm", "ci", "--no-audit", "--no-fund")
+  }
+  yield* run(generator, path.join(generator, "node_modules/.bin/vitepress"), "build", ".")
+  yield* Console.log("Built dist/docs. Serve it as static files, or open it with `npm run docs:preview`.")
+})
+
+NodeRuntime.runMain(program.pipe(Effect.provide(NodeServices.layer)))
