@@ -65,7 +65,7 @@ const unexpected = (faults: ReadonlyArray<string>, missing: true | undefined) =>
 const sideways = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
 
-/** Finds visible text whose size is not one of the design's five sizes. */
+/** Finds visible text with a size that is not one of the design's five sizes. */
 const otherSizes = (page: Page) =>
   page.evaluate(() => {
     const sizes = new Set(["12px", "13px", "14px", "16px", "24px"])
@@ -80,7 +80,7 @@ const otherSizes = (page: Page) =>
 
 const themes = ["light", "dark"] as const
 
-/** Switches the open page to the other theme with the page's own control. */
+/** Switches the open page to the other theme with the control on the page. */
 const inTheme = (page: Page, theme: (typeof themes)[number]) =>
   page.evaluate((value) => document.documentElement.setAttribute("data-theme", value), theme)
 
@@ -89,7 +89,7 @@ const short = process.env["SVC_TEST_BROWSER"] === "short"
 const languages = ["en", "ja"] as const
 const widths = short ? [1440] : [1440, 390]
 
-describe.each(languages)("Screens in %s", (language) => {
+describe.each(languages)("Accessibility of screens in %s", (language) => {
   test.each(widths)(
     "a screen at %d px has no accessibility violations in either theme and does not scroll sideways",
     async (width) => {
@@ -118,7 +118,7 @@ describe.each(languages)("Screens in %s", (language) => {
   )
 })
 
-describe.each(looks)("Accessibility in %s", (_name, look) => {
+describe.each(looks)("Accessibility of dialogs in %s", (_name, look) => {
   test(
     "every dialog closes with Escape and returns the focus",
     async () => {
@@ -162,7 +162,7 @@ describe.each(looks)("Accessibility in %s", (_name, look) => {
 })
 
 // The short run skips this, because the two checks above cover it at another width.
-describe.skipIf(short)("On a phone", () => {
+describe.skipIf(short)("Accessibility on a phone", () => {
   test("the navigation on a phone opens, navigates and closes", async () => {
     const { page, go } = await suite.visit(phone)
     await go(`/w/acme/runs/${failedRun}`, ".diagnosis")

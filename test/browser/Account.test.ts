@@ -48,7 +48,7 @@ describe("sign-in methods", () => {
 })
 
 describe("Address links", () => {
-  test("an address link shows its purpose and why it cannot be used, even after a reload", async () => {
+  test("an address link shows its purpose, and the reason why it cannot be used, even after a reload", async () => {
     for (const [secret, said] of [
       ["#svce_secret", "gets the address mina.sato@acme.example instead of mina@acme.example"],
       ["#svce_used", "This link was used"],
@@ -116,7 +116,7 @@ describe("the account", () => {
     expect(faults).toEqual([])
   })
 
-  test("the account keeps its last sign-in method, and explains why", async () => {
+  test("the account keeps its last sign-in method, and explains the reason", async () => {
     const { page, go } = await suite.visit()
     const message = "This is the last way to sign in to this account. Add another one first."
     await page.route("**/auth/upstream/identities/*", (route) =>

@@ -10,7 +10,7 @@ import { password, personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
-/** Nothing listens at this address, because the test reads from no Git server. */
+/** No server listens at this address, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 const mina = "mina@acme.example"
 const newAddress = "mina.sato@acme.example"
@@ -102,7 +102,7 @@ describe("Address-change links", () => {
         yield* see(words.linkMailed)
         const link = yield* mailedLink(newAddress, "/account/address")
 
-        // A signed-out person gets back to the link after signing in, and the secret never appears in an address.
+        // A signed-out person returns to the link after signing in, and no address contains the secret.
         yield* japanese.step(() => japanese.page.goto(link))
         yield* japanese.step(() => japanese.page.waitForURL("**/sign-in?return=*"))
         expect(japanese.page.url()).not.toContain("svce_")

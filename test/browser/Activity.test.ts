@@ -82,14 +82,14 @@ describe("the activity", () => {
     expect(await tested.locator("summary").textContent()).toContain("tested a connection.")
     await page.getByText("3 syncs of 1 source brought nothing new").click()
     expect(await page.locator(".activity-fold[open] .activity-again").count()).toBe(3)
-    // A sync that found something has a separate line.
+    // A sync that found a change has a separate line.
     expect(await page.locator(".activity-row > .activity-text", { hasText: "synced a source." }).count()).toBe(2)
     await page.locator(".activity-row", { hasText: "requested a plan." }).locator(".sum-destroy").waitFor()
     expect(await barriers(page)).toEqual([])
     expect(faults).toEqual([])
   })
 
-  test("the address filters the activity and its export, so everybody who opens it sees the same", async () => {
+  test("the address contains the filter of the activity and its export, so everybody who opens it sees the same list", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/activity", ".activity-row")
     await page.getByLabel("Action").selectOption("run.approve")

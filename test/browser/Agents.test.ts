@@ -55,7 +55,7 @@ describe("Workspace agents", () => {
 
 describe("Pool runs", () => {
   for (const look of looks) {
-    test(`a waiting run shows what every agent lacks, and links to the agents (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`a waiting run shows why no agent can execute it, and links to the agents (${language}, ${look.width ?? 1440} px)`, async () => {
       const words = decisionWords[look.language]
       const world = withRun(queuedRun, {
         pool: "eu-west",
@@ -136,7 +136,7 @@ describe("Pool runs", () => {
     expect(await page.locator(".resource-waiting").count()).toBe(0)
   })
 
-  test("a run is not released if another agent has claimed it since", async () => {
+  test("a run is not released if another agent has claimed it meanwhile", async () => {
     const world = withRun(applyRun, { ...applyingAgent(), agentUnreachableSince: ago(3) })
     const { page, go } = await suite.visit(lightEnglish, world)
     await go(`/w/acme/runs/${applyRun}`, ".notice-warn")

@@ -200,7 +200,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
   }
 }
 
-/** Ignores expected refusals, and the invitation page's attempt to load the signed-in person. */
+/** Ignores expected refusals, and the failed request of the invitation page for the signed-in person. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|09)/.test(text))
 
 describe.each([
@@ -208,7 +208,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("Approval by two people, the owner in %s and the approver in %s", (first, second) => {
   it.live(
-    "an approval required by a rule is refused to the author, given by a team member, and lapses with the membership",
+    "an approval that a rule requires is refused to the author, given by a team member, and lapses with the membership",
     () =>
       Effect.gen(function* () {
         const repository = yield* notesRepository(module)

@@ -52,7 +52,7 @@ describe("Auto-update", () => {
 
 describe("The webhook card", () => {
   for (const look of [lightEnglish, darkJapanese, phone])
-    test(`shows the last delivery with its verdict, in ${look.language} at ${look.width ?? 1360} px`, async () => {
+    test(`the webhook card shows the last delivery with its verdict, in ${look.language} at ${look.width ?? 1360} px`, async () => {
       const words = sourceWords[look.language]
       const { world, sourceId } = worldWith({
         lastDelivery: { at: new Date(Date.now() - 60_000).toISOString(), verdict: "unproven", runCount: 0 }

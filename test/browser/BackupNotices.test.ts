@@ -11,7 +11,7 @@ import { setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish, phone } from "./support/Suite.ts"
 
-/** Nothing listens at this address, because the test reads from no Git server. */
+/** No server listens at this address, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 const slowMachine = 600_000
 
@@ -83,7 +83,7 @@ describe("Backup warnings", () => {
           await chmod(key, 0o600)
           await mkdir(backups)
         })
-        // There is a current backup, so none is due and the schedule leaves the folder alone.
+        // A current backup exists, so no backup is due and the schedule does not write to the folder.
         yield* Effect.promise(() => writeFile(join(backups, backupName(Date.now())), ""))
         const visit = yield* operatorAt([
           `--backup-directory=${backups}`,

@@ -80,7 +80,7 @@ for (const [language, look] of [
   ["ja", darkJapanese]
 ] as const) {
   const words = planWords[language]
-  describe(`403 changes (${language})`, () => {
+  describe(`A plan with 403 changes (${language})`, () => {
     test("a long plan groups similar resources into rows, and lists losses and new exposure first", async () => {
       const { page, faults, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${reviewRun}`, ".change")
@@ -105,7 +105,7 @@ for (const [language, look] of [
       await series.locator("summary").first().click()
       const member = series.locator(".change").first()
       await member.locator("summary").click()
-      // All values that are not yet known share one line.
+      // All unknown values share one line.
       expect(await member.locator("dt").allInnerTexts()).toEqual(["instance_type", "arn, public_ip"])
       expect(await barriers(page)).toEqual([])
 

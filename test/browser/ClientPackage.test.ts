@@ -21,7 +21,7 @@ interface Server {
 }
 
 declare global {
-  /** Defined in the page by the bundle below. */
+  /** The bundle below defines this in the page. */
   function useClient(server: Server): Promise<unknown>
 }
 
@@ -156,7 +156,7 @@ it.live("the published client works only in pages of a listed origin", () =>
       "last-event-id",
       "traceparent"
     ])
-    // Reading the list again needs no second preflight.
+    // A second read of the list needs no second preflight.
     const listed = seen.filter(({ path }) => path === "/api/v1/workspaces").map(({ method }) => method)
     expect(listed).toEqual(["OPTIONS", "GET", "GET"])
     expect([...origins]).toEqual([named.origin])

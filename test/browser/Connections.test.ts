@@ -55,7 +55,7 @@ describe("Git connections", () => {
   })
 
   for (const look of [lightEnglish, darkJapanese])
-    test(`the origins of Git connections from an earlier release are confirmed one by one (${look.language})`, async () => {
+    test(`the origins of Git connections from an earlier release are confirmed individually (${look.language})`, async () => {
       const { page, api, faults, go } = await suite.visit(look)
       await go(screen, ".row-connection")
       const confirm = look.language === "en" ? "Confirm origins" : "送信先を確認"

@@ -18,7 +18,7 @@ interface Server {
   readonly repository: string
 }
 
-/** Runs in the page, and does everything that an application on another origin does with the API. */
+/** Runs in the page, and makes every request that an application on another origin would make. */
 const use = async ({ repository, token, url }: Server) => {
   const authorization = `Bearer ${token}`
   const read = async (path: string) => (await fetch(`${url}${path}`, { headers: { authorization } })).json()

@@ -27,7 +27,7 @@ const intercept = async (page: Page, row: DecisionRow, handle: (route: Route) =>
   return () => page.unroute(pattern, each)
 }
 
-/** Every change that the dashboard sends, except from pages before sign-in. */
+/** Every change that the dashboard sends, except changes from pages before sign-in. */
 const sentLines = async (): Promise<ReadonlyArray<string>> => {
   const lines = Object.values<string>(endpoints).filter((line) => !line.startsWith("GET "))
   for (const file of new Bun.Glob("{app,screens}/**/*.{ts,tsx}").scanSync(dashboard)) {
@@ -58,12 +58,12 @@ const languages = short ? (["en"] as const) : (["en", "ja"] as const)
 /** The short run takes the first row, which approves, and every tenth row after it. */
 const rows = decisions.filter((_, index) => !short || index % 10 === 0)
 
-describe("Approve and apply", () => {
+describe("Decision: approve and apply", () => {
   const [approval] = decisions
   if (approval === undefined) throw new Error("There are no decisions.")
   const paths = (changes: ReadonlyArray<{ readonly path: string }>) => changes.map(({ path }) => path.split("/").at(-1))
 
-  test("closing the dialog before the response to the approval sends no apply", async () => {
+  test("closing the dialog before the response to the approval arrives sends no apply", async () => {
     const { api, page, go } = await suite.visit()
     await go(approval.path, approval.ready)
     const decide = await approval.reach(page, "en")
@@ -73,7 +73,7 @@ describe("Approve and apply", () => {
       arrived.resolve(route)
       await route.fulfill({ response }).catch(() => undefined)
     })
-    // The response is in transit when the person closes the dialog.
+    // The person closes the dialog while the response is in transit.
     await page.evaluate(() => {
       const send = window.fetch
       Reflect.set(window, "fetch", async (url: string, request: RequestInit) => {
@@ -140,7 +140,7 @@ describe.each(languages)("in %s", (language) => {
   }
 
   test.each(rows.map((row) => [row.line, row] as const))(
-    "%s is refused while offline, and not reported as unsent if its response was lost",
+    "%s is refused while offline, and is not reported as unsent if its response was lost",
     async (_, row) => {
       const { page, decide, sent } = await opened(row)
       await page.context().setOffline(true)

@@ -8,15 +8,15 @@ const short = process.env["SVC_TEST_BROWSER"] === "short"
 /** The short run takes every tenth dialog. */
 const walked = dialogs.filter((_, index) => !short || index % 10 === 0)
 
-describe("a dialog on a screen of 390 by 600", () => {
+describe("Dialogs on a screen of 390 by 600", () => {
   for (const [index, { open, path, ready, source }] of walked.entries()) {
-    test(`keeps its buttons in view, and puts the first focus on none that decides: ${index} ${source}`, async () => {
+    test(`a dialog on a small screen keeps its buttons in view, and does not focus a deciding button first: ${index} ${source}`, async () => {
       const { page, go } = await suite.visit()
       await go(path, ready)
       await open(page, "en")
       const dialog = page.getByRole("dialog").last()
       await dialog.waitFor()
-      // Some dialogs are opened from the navigation, which a small screen folds.
+      // Some dialogs open from the navigation, which is folded on a small screen.
       await page.setViewportSize(small)
       const focused = await page.evaluate(() => {
         const element = document.activeElement

@@ -50,7 +50,7 @@ for (const [language, look] of [
   const words = driftFoundWords[language]
   const plans = planWords[language]
   describe(`drift (${language})`, () => {
-    test("a Capsule's page describes drift by resource, with a plan for each way to settle it", async () => {
+    test("a Capsule's page describes drift by resource, and offers a plan for each way to settle it", async () => {
       const { page, faults, go } = await suite.visit(look, world())
       const asked: Array<string> = []
       page.on("request", (request) => {
@@ -90,7 +90,7 @@ for (const [language, look] of [
       await page.waitForURL(({ pathname }) => /\/runs\/run_/.test(pathname) && !pathname.endsWith(driftRun))
     })
 
-    test("a void drift plan can be planned again the same way", async () => {
+    test("a void drift plan can be planned again in the same way", async () => {
       const made = world()
       made.runs = made.runs.map((run) => (run.id === reviewRun ? { ...run, status: "superseded" } : run))
       const { page, go } = await suite.visit(look, made)

@@ -41,7 +41,7 @@ describe("First visits", () => {
     await code.release()
     await page.locator(".decision").waitFor()
     expect(await page.locator(".first-frame").count()).toBe(0)
-    // Data that was requested early is not requested again.
+    // The page does not request data again that was requested early.
     expect(asked.filter((path) => path === "/api/v1/dashboard/bootstrap")).toHaveLength(1)
     expect(faults).toEqual([])
   })
@@ -111,7 +111,7 @@ describe("First visits", () => {
   test("a first visit with a revoked session goes to sign-in without showing an error", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
-    // Responding to a navigation with no content keeps the current page and its messages.
+    // A navigation that gets a response without content keeps the current page and its messages.
     await page.route(/\/sign-in\?/, (route) => route.fulfill({ status: 204 }))
     const leaving = page.waitForEvent("requestfailed", (request) => request.url().includes("/sign-in?"))
     await page.goto(`${api.origin}/account`, { waitUntil: "commit" })

@@ -11,13 +11,13 @@ import { barriers, browserSuite, darkJapanese, lightEnglish } from "./support/Su
 
 const suite = browserSuite()
 
-describe("letter keys on a Run", () => {
-  test("`a` and `d` open the dialogs and decide nothing, `l` goes to the log", async () => {
+describe("Shortcuts on a Run", () => {
+  test("the keys `a` and `d` open the dialogs without deciding, and `l` goes to the log", async () => {
     const { api, page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".decision")
     await page.keyboard.press("a")
     await page.getByRole("dialog", { name: decisionWords.en.approveDialogTitle }).waitFor()
-    // The key that opened the dialog does nothing inside of it.
+    // Inside the dialog, the key that opened it has no effect.
     await page.keyboard.press("d")
     expect(await page.getByRole("dialog").count()).toBe(1)
     await page.keyboard.press("Escape")
@@ -29,7 +29,7 @@ describe("letter keys on a Run", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("`g` `a` still opens the activity, and typing in a field opens nothing", async () => {
+  test("the keys `g` `a` still open the activity, and typing in a field opens nothing", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".comment-form")
     await page.locator(".comment-form textarea").fill("a")
@@ -50,10 +50,10 @@ const choose = async (page: Page, typed: string, name: string) => {
   await page.getByRole("option", { name }).first().click()
 }
 
-describe("the palette", () => {
+describe("Actions from anywhere: the palette", () => {
   for (const look of [lightEnglish, darkJapanese]) {
     const words = appWords[look.language].verbs
-    test(`leads to what people do with a Capsule, and does nothing itself (${look.language})`, async () => {
+    test(`the palette leads to the actions on a Capsule, and performs none itself (${look.language})`, async () => {
       const { api, page, go } = await suite.visit(look)
       await go("/w/acme", ".attention-row")
       await choose(page, words.plan("storefront"), words.plan("storefront"))
@@ -73,8 +73,8 @@ describe("the palette", () => {
   }
 })
 
-describe("the log", () => {
-  test("fills the screen and comes back, and the search goes on from the place on the screen", async () => {
+describe("Actions from anywhere: the log", () => {
+  test("the log fills the screen and returns, and a search continues from the place on the screen", async () => {
     const words = logWords.en
     const { api, page, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
@@ -100,7 +100,7 @@ describe("the log", () => {
     await page.locator(".log-wanted").waitFor()
     const found = await page.locator(".log-wanted .log-text").textContent()
     expect(found).toBe("needle 350")
-    // Escape ends the search first, and the place stays.
+    // The first Escape ends the search. The scroll position does not change.
     await page.keyboard.press("Escape")
     await page.getByText("needle 350", { exact: true }).waitFor()
     expect(await page.locator(".log-full").count()).toBe(1)
@@ -109,7 +109,7 @@ describe("the log", () => {
   })
 })
 
-test("each line of the history that left a state behind offers to roll back to it", async () => {
+test("each line of the history that stored a state offers a rollback to that state", async () => {
   const words = capsuleWords.en
   const { page, go } = await suite.visit()
   await page.route("**/state-versions*", async (route) => {

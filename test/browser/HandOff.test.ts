@@ -11,7 +11,8 @@ const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/
 const ticket = "canary-setup-ticket"
 
 /**
- * Simulates the program that started the flow. Records the requests it receives, and those that the server receives before them.
+ * Simulates the program that started the flow. Records the requests that it receives, and the requests that the server receives
+ * before them.
  */
 const elsewhere = async (page: Page) => {
   const visits: Array<string> = []
@@ -47,7 +48,7 @@ const applied = (): World => {
 }
 
 describe("External installs", () => {
-  test("an external install shows its destination, continues there only on request, and keeps no part of the ticket", async () => {
+  test("an external install shows its destination, continues there only on request, and stores no part of the ticket", async () => {
     const { page, api, faults, go } = await suite.visit(undefined, applied())
     const { visits, asked } = await elsewhere(page)
     await nameCapsule(page)
@@ -76,7 +77,7 @@ describe("External installs", () => {
 
     await page.goto(`${api.origin}/w/acme/runs/${applyRun}`)
     await page.locator(".log-line").first().waitFor()
-    // The response may have been lost, so the same Run may send it again, but another Run may not.
+    // The response may have been lost, so the same Run may send the ticket again. Another Run may not.
     await page.getByRole("button", { name: "Continue to notes" }).waitFor()
     expect(await stored(page)).not.toContain(ticket)
     api.world.runs = api.world.runs.map((run) => (run.id === applyRun ? { ...run, id: "run_later" } : run))

@@ -8,7 +8,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("home", () => {
-  test("home shows one entry for each capsule, in groups, riskiest first, with all its other reasons", async () => {
+  test("home shows one entry per capsule, in groups, riskiest first, with all its other reasons", async () => {
     const { page, faults, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.getByRole("heading", { level: 1, name: "6 things need you" }).waitFor()
@@ -30,7 +30,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("home plans everything waiting for the same commit together, and opens the update", async () => {
+  test("home plans all capsules that wait for the same commit together, and opens the update", async () => {
     const { api, page, faults, go } = await suite.visit()
     await page.route(`**/api/v1/run-groups/${waitingUpdate.id}**`, (route) =>
       route.fulfill({ json: { runGroup: waitingUpdate, runs: [] } })

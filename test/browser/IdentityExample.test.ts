@@ -113,7 +113,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each(
   ["ja", "en"]
 ] as const)("Two people and an application, the owner in %s and the guest in %s", (first, second) => {
   it.live(
-    "an application admits an invited person until their removal, which takes effect with their next request",
+    "an application admits an invited person until the person is removed, from the next request on",
     () =>
       Effect.gen(function* () {
         const at = yield* followedTutorial
@@ -128,7 +128,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each(
 
         yield* owner.signIn
         yield* guest.join(yield* owner.invite, "Ken", "ken@acme.example")
-        // Both people are signed in at once, each under their own name.
+        // Both people are signed in at once, each under a different name.
         yield* Effect.all([owner.enter("mina"), guest.enter("Ken")], { concurrency: "unbounded" })
 
         yield* guest.leave

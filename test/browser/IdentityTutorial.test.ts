@@ -12,7 +12,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("Iden
     () =>
       Effect.gen(function* () {
         const { app, printed, theirs } = yield* followedTutorial
-        // The test replaces these values; the tutorial's commands must need no others.
+        // The test replaces these values. The tutorial's commands must need no other values from the reader.
         for (const name of ["REPOSITORY", "EMAIL", "PASSWORD", "SVC", "APP", "FOLDER"])
           expect(theirs).toContain(`${name}=`)
         expect(printed).toContain(`redirect_uri = ${app}/callback`)
@@ -30,7 +30,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("Iden
         yield* step(() => page.getByRole("heading", { name: "Sign in to notes" }).waitFor())
         yield* step(() => page.getByRole("button", { name: "Allow" }).click())
         yield* step(() => page.waitForURL(`${app}/`))
-        // The account has no display name, so `name` is the local part of its address.
+        // The account has no display name, so `name` is the local part of the address.
         yield* step(() => page.getByRole("heading", { name: "Hello, mina" }).waitFor())
         yield* step(() => page.getByRole("link", { name: "Sign out" }).click())
         yield* step(() => page.waitForURL(`${app}/`))

@@ -69,7 +69,7 @@ describe("Install links", () => {
     expect(faults).toEqual([])
   })
 
-  test("an install link creates nothing by itself, survives a reload, and sends exactly what was reviewed", async () => {
+  test("an install link creates nothing before the person confirms, survives a reload, and sends exactly what was reviewed", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
     expect(new URL(page.url()).pathname).toBe("/new")
@@ -159,7 +159,7 @@ describe("Install links", () => {
     expect(await barriers(page)).toEqual([])
   })
 
-  test("rejects a link with any unknown part as a whole", async () => {
+  test("the page rejects a link with an unknown part as a whole", async () => {
     const { page, api, go } = await suite.visit()
     await go(`${link.replace("/install?", "/new?")}&var.domain=evil`, ".notice-bad")
     await page.getByText("It contains a field that this server does not support.").waitFor()
@@ -169,7 +169,7 @@ describe("Install links", () => {
     expect(await page.getByLabel("Git address").inputValue()).toBe("")
   })
 
-  // The server rejects such a link before any page sees it.
+  // The server rejects such a link before a page receives it.
   test.skipIf(compiledBinary() === undefined)(
     "the server also rejects a link with an unknown part, and the message is readable without JavaScript",
     async () => {
@@ -227,7 +227,7 @@ describe("signing in", () => {
     }
   })
 
-  test("an unusable setup link explains why, even after a reload, and how to continue", async () => {
+  test("an unusable setup link explains the reason and the next step, even after a reload", async () => {
     for (const [secret, ...texts] of [
       ["#used-secret", "creating the first account", "The first account exists already", "svc admin reset-password"],
       ["#used-reset-secret", "getting back into an account", "This link was used", "svc admin reset-password"],
@@ -245,7 +245,7 @@ describe("signing in", () => {
     }
   })
 
-  test("the setup page mentions the first account only while there is none, and can retry after a failure", async () => {
+  test("the setup page mentions the first account only if there is no account, and can retry after a failure", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/auth/setup/link", (route) =>
       route.fulfill({ status: 503, json: { error: { code: "unavailable", message: "The server is starting." } } })
@@ -259,7 +259,7 @@ describe("signing in", () => {
     await page.getByText("lets you into mina@acme.example").waitFor()
   })
 
-  test("a second setup link works in the same tab, and its secret leaves the address bar too", async () => {
+  test("a second setup link works in the same tab, and its secret disappears from the address bar too", async () => {
     const { page, api, go } = await suite.visit()
     await go("/setup#used-secret", ".notice-warn")
     await page.evaluate(() => {

@@ -44,7 +44,7 @@ describe("Repository addresses", () => {
     await page.getByRole("button", { name: installWords.en.read }).click()
     await page.getByText(installWords.en.removed).waitFor()
     expect(world.sources.map(({ id }) => id)).toEqual(before)
-    // The page sends no removal: the server removes the source, whether or not the page is open.
+    // The page does not send the removal. The server removes the source, whether or not the page is open.
     expect(api.changes.map(({ method }) => method)).toEqual(["POST"])
     expect(faults).toEqual([])
   })

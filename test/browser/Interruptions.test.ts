@@ -100,7 +100,7 @@ describe("Interrupted applies", () => {
         yield* press("Plan again")
         yield* heading("Plan · notes")
         yield* reviewing
-        // The diagnostic's folded detail contains the address too.
+        // The folded details of the diagnostic contain the address too.
         yield* step(() => page.getByText("demo_note.slow").filter({ visible: true }).first().waitFor())
         expect(yield* countCreations(mirror.notesDir)).toBe(3)
       }).pipe(Effect.provide(NodeServices.layer)),

@@ -12,7 +12,7 @@ import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 import { joinWords } from "../../src/dashboard/signed-out/JoinWords.ts"
 
-/** Nothing listens at this address, because the test reads from no Git server. */
+/** No server listens at this address, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
 const patience = 20_000
@@ -34,7 +34,7 @@ const twoPeople = Effect.fnUntraced(function* (flags: ReadonlyArray<string> = []
 })
 type Owner = Effect.Success<ReturnType<typeof twoPeople>>["owner"]
 
-/** Creates an open invitation link; once the button has focus, only the keyboard is used. */
+/** Creates an open invitation link. From the focus on the button onwards, uses only the keyboard. */
 const inviteByKeyboard = Effect.fnUntraced(function* ({ page, step }: Owner, origin: string) {
   yield* step(() => page.goto(`${origin}/`))
   yield* step(() => page.waitForURL("**/w/*"))
@@ -111,7 +111,7 @@ describe("Invitation links", () => {
         yield* guest.step(() => guest.page.goto(link))
         yield* guest.press(words.haveAccount)
         yield* guest.step(() => guest.page.waitForURL("**/sign-in?return=/join"))
-        // Opening the link as the owner, who is already a member, does not use it up.
+        // The owner is already a member, so opening the link as the owner does not consume it.
         yield* guest.type("メールアドレス", "mina@acme.example")
         yield* guest.type("パスワード", password)
         yield* guest.press("サインイン")

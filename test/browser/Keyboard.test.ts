@@ -52,7 +52,7 @@ describe("Keyboard only", () => {
     expect(await button.evaluate((element) => element === document.activeElement)).toBe(true)
   })
 
-  test("g and a letter navigate, but not while typing", async () => {
+  test("g followed by a letter navigates, except while typing", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.keyboard.press("g")

@@ -33,7 +33,7 @@ resource "demo_note" "farewell" {
 }
 `
 
-/** Edits the real resource behind the tool's back, without updating its state. */
+/** Edits the real resource without the tool, so that the tool's state is out of date. */
 const editNote = Effect.fnUntraced(function* (notesDir: string, name: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -42,7 +42,7 @@ const editNote = Effect.fnUntraced(function* (notesDir: string, name: string) {
   yield* files.writeFileString(note, (yield* files.readFileString(note)).replace("Good morning", "Edited by hand"))
 })
 
-/** Reads how many notes exist. */
+/** Returns the number of notes. */
 const notesLeft = Effect.fnUntraced(function* (notesDir: string) {
   const files = yield* FileSystem.FileSystem
   return (yield* files.readDirectory(notesDir)).filter((file) => file.endsWith(".json")).length
@@ -50,7 +50,7 @@ const notesLeft = Effect.fnUntraced(function* (notesDir: string) {
 
 describe("Main job", () => {
   it.live(
-    "the dashboard does the main job, from the setup link to the destruction",
+    "the dashboard performs the main job, from the setup link to the destruction",
     () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror

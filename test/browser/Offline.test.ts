@@ -15,7 +15,7 @@ const disconnect = async (page: Page) => {
   }
 }
 
-/** Marks the document. A missing mark reveals a reload. */
+/** Marks the document. A missing mark means that the page was reloaded. */
 const mark = (page: Page) => page.evaluate(() => Reflect.set(globalThis, "__same", true))
 const isSame = (page: Page) => page.evaluate(() => Reflect.get(globalThis, "__same") === true)
 
@@ -29,7 +29,7 @@ describe("Offline clicks", () => {
     await page.getByText(en.unreachableClick).waitFor()
     expect(await page.locator(".attention-row").first().isVisible()).toBe(true)
     expect(await barriers(page)).toEqual([])
-    // The screen is retried on request and automatically, but the server is still down.
+    // The screen retries on request and automatically, but the server is still down.
     await page.getByRole("button", { name: en.unreachableRetry }).click()
     await page.getByText(en.unreachableClick).waitFor()
     reconnect()
@@ -73,12 +73,12 @@ describe("Offline clicks", () => {
     reconnect()
   })
 
-  test("a file missing on the server is not taken for an outage, and the page reloads once", async () => {
+  test("a file missing on the server does not count as an outage, and the page reloads once", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)
     let missing = true
-    // Simulates an upgrade of the server: the files of the old version are gone.
+    // Simulates an upgrade of the server: the files of the old version no longer exist.
     await page.route("**/assets/ConnectionsScreen-*", (route) =>
       missing ? route.fulfill({ status: 404 }) : route.fallback()
     )

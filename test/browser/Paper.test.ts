@@ -14,7 +14,7 @@ for (const [language, look] of [
 ] as const) {
   const words = paperWords[language]
   describe(`Printed plans (${language})`, () => {
-    test("a plan that is printed or saved as a page has every change, the digest and the approvers", async () => {
+    test("a plan that is printed or saved as a page contains every change, the digest and the approvers", async () => {
       const world = newWorld()
       const plan = world.runs.find(({ id }) => id === reviewRun)
       if (plan === undefined) throw new Error("no plan")

@@ -4,7 +4,7 @@ import { barriers, browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-/** Splits a hint into the text before its code and the text after it. */
+/** Splits a hint into the texts before and after its code. */
 const partsOf = (text: string): ReadonlyArray<string> => text.split("`").filter((part) => part !== "")
 
 test.each(["en", "ja"] as const)(

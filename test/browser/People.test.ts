@@ -61,7 +61,7 @@ describe.each([
         const present = Math.floor((yield* Clock.currentTimeMillis) / stepMillis)
         const { codes, key } = yield* here.turnOnFactor(present)
         const [recovery = ""] = codes
-        // The code that activated the second factor cannot be used again, so use the next, which is already accepted.
+        // The code that activated the second factor cannot be used again. The server already accepts the next code.
         yield* there.signIn("mina@acme.example", codeOf(key, present + 1), codeOf(key, present))
         yield* elsewhere.signIn("mina@acme.example", recovery)
         yield* here.seesCodesLeft(codes.length - 1)

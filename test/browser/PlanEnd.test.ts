@@ -55,7 +55,7 @@ describe("Open approvals", () => {
   for (const [language, look] of looks) {
     const words = planEndWords[language]
 
-    test(`an open approval shows the plan, state and configuration it applies to (${language})`, async () => {
+    test(`an open approval shows the plan, state and configuration that it applies to (${language})`, async () => {
       const visit = await visited(look)
       visit.api.world.runs = visit.api.world.runs.map((run) =>
         run.id === safeRun
@@ -174,7 +174,7 @@ describe("Open approvals", () => {
     await visit.go(review, ".decision")
     await visit.page.getByTestId("decision").getByRole("button", { name: decisionWords.en.applyNow }).click()
     api.world.approvals = lapsed
-    // The Run has no event for a lapsed approval, so the page notices only when it polls.
+    // The Run has no event for a lapsed approval, so the page notices it only at the next poll.
     await visit.page.clock.runFor(20_000)
     await visit.page.getByRole("dialog").getByText(planEndWords.en.reasons.lapsed).waitFor()
     expect(await visit.page.getByRole("dialog").locator("button[type=submit]").isDisabled()).toBe(true)

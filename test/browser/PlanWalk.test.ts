@@ -20,7 +20,7 @@ describe("First-time users", () => {
       world.approvals = lapsed
       const { faults, go, page } = await suite.visit(look, world)
       await go(`/w/acme/runs/${reviewRun}`, "[data-testid=approvals]")
-      // The test presses no key from here on, because everything must be visible already.
+      // The test presses no key from here on, because everything must already be visible.
       const main = page.getByRole("main")
       await main.getByText("Statement[14] › LegacyExportRead › Effect").first().waitFor()
       await main.getByText("acme-audit-prod").first().waitFor()

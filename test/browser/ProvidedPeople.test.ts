@@ -34,7 +34,7 @@ const world = Effect.gen(function* () {
     demoProvider(issuer, { secret, redirectUri, groupsOf: (login) => groups.get(login) ?? [] })
   )
   listener.handle = provider.callback()
-  /** From their next sign-in, members of the group have the role in the Workspace. */
+  /** Members of the group get the role in the Workspace at their next sign-in. */
   const allow = Effect.fnUntraced(function* (group: string, workspaceId: string, role: "admin" | "viewer") {
     const rules = [{ groups: [group], workspaces: [{ workspaceId, role }] }]
     yield* step(() => writeFile(policy, JSON.stringify({ signIn: { rules } })))
@@ -43,7 +43,7 @@ const world = Effect.gen(function* () {
   return { ...server, allow, groups }
 })
 
-/** A person's actions on the provider's pages, by keyboard. */
+/** Signs a person in on the provider's pages by keyboard. */
 const visitorIn = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
   const { [language]: entrance } = signedOutWords
@@ -109,7 +109,7 @@ describe.each([
         yield* kensPage.settings(handle)
         yield* kensPage.seesRole("Mina", "owner")
 
-        // Groups are looked up at every sign-in, not only at the first.
+        // svc looks up groups at every sign-in, not only at the first.
         yield* allow("platform", workspaceId, "viewer")
         yield* kensPage.signOut
         yield* ken.enters

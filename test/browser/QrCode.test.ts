@@ -26,7 +26,7 @@ const modulesOnScreen = async (page: Page, size: number): Promise<ReadonlyArray<
   )
 }
 
-describe("the set-up of a second factor", () => {
+describe("Setup of a second factor", () => {
   for (const look of [lightEnglish, darkJapanese, phone])
     test(`setting up a second factor shows a QR code with a white border and the key in groups of four, in ${look.language}, ${look.theme}, ${look.width ?? 1360} px`, async () => {
       const words = factorWords[look.language]

@@ -40,7 +40,7 @@ resource "terraform_data" "audit" {}
 const message = "Cut legacy export access"
 const comment = "Checked with the team of the exports"
 
-/** Performs the steps before a first-time user sees the plan, through the API as that person. */
+/** Performs, through the API and as the first-time user, the steps that lead to the plan. */
 const request = (page: Page, method: string, path: string, body: unknown = {}) =>
   Effect.promise(() =>
     page.evaluate(
@@ -71,7 +71,7 @@ const ended = (page: Page, id: string) =>
     ({ run }) => run
   )
 
-describe("Real first use", () => {
+describe("First use of a real server", () => {
   it.live(
     "a first-time user finds the changed statement, its cause, commit and approver on the Run's page",
     () =>
@@ -112,7 +112,7 @@ describe("Real first use", () => {
           yield* Effect.promise(() => visit.page.context().addCookies(state.cookies))
           const { see, step } = personAt(visit.page, 60_000)
           yield* step(() => visit.page.goto(`${server.network.origin}/runs/${planned.id}`))
-          // The test presses no key from here on, because everything must be visible already.
+          // The test presses no key from here on, because everything must already be visible.
           yield* see("Statement[20] › LegacyExportRead › Effect")
           yield* see(planWords[language].imports("acme-audit-prod"))
           const decision = visit.page.getByTestId("decision")

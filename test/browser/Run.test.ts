@@ -58,7 +58,7 @@ describe("Failed checks", () => {
 })
 
 describe("Reviewed plans", () => {
-  test("a plan lists the addresses to which the application may send people back, in both languages", async () => {
+  test("a plan lists the addresses to which the application may redirect people, in both languages", async () => {
     for (const [look, words] of [
       [lightEnglish, runWords.en],
       [darkJapanese, runWords.ja]
@@ -106,7 +106,7 @@ describe("Reviewed plans", () => {
     expect(await page.getByRole("dialog").getByRole("button", { name: "Approve and apply" }).isEnabled()).toBe(true)
   })
 
-  test("a changed plan applies nothing, and the page shows the error with its request id", async () => {
+  test("a plan that has changed is not applied, and the page shows the error with its request id", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()

@@ -150,7 +150,7 @@ describe("every document", () => {
       const answer = await page.request.get(`${api.origin}${path}`)
       expect(answer.headers()["content-security-policy"]).toBe(contentSecurityPolicy)
       expect(answer.headers()["x-content-type-options"]).toBe("nosniff")
-      // Only a real server sends this header, so check it only if there is a binary.
+      // Only a real server sends this header, so the test checks it only with a binary.
       if (compiledBinary() !== undefined) expect(answer.headers()["x-request-id"]).toMatch(/^req_/)
     }
   })

@@ -17,7 +17,7 @@ import { barriers, browserSuite, darkJapanese, lightEnglish, phone } from "./sup
 const suite = browserSuite()
 const run = promisify(execFile)
 
-describe("the sample module", () => {
+describe("The sample module", () => {
   for (const look of [lightEnglish, darkJapanese, phone])
     test(`the sample module is offered where a newcomer starts, in ${look.language} at ${look.width ?? 1360} px`, async () => {
       const { language } = look

@@ -40,7 +40,7 @@ describe("dependencies", () => {
 })
 
 describe("shared outputs", () => {
-  test("the receiving side accepts shared outputs, which can be stopped after confirmation", async () => {
+  test("the receiving workspace accepts shared outputs, and the share can be stopped after confirmation", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/settings/shares", ".row-static")
     await page.getByRole("button", { name: "Accept" }).click()

@@ -5,8 +5,8 @@ import { capsulePage, fillLog, runPage, searchCapsules, useLog, worldOf } from "
 import { browserSuite } from "./support/Suite.ts"
 import { type Work, workMeter } from "./support/Work.ts"
 
-// Cost is CPU time on the page's main thread, relative to the same actions on a small list in the same run, so the machine's
-// speed and load cancel out. `npm run bench:dashboard` prints the times that a reader would notice.
+// Cost is CPU time on the page's main thread, relative to the same actions on a small list in the same run, so that the speed and
+// the load of the machine cancel out. `npm run bench:dashboard` prints the times that a reader would notice.
 
 const suite = browserSuite()
 
@@ -22,7 +22,7 @@ const least = 1
 const ratio = (small: ReadonlyArray<Work>, big: ReadonlyArray<Work>): number =>
   median(big.map(({ cost }) => cost)) / Math.max(least, median(small.map(({ cost }) => cost)))
 
-/** Reports how many rows the page had at most, and how many it created. */
+/** Returns the maximum number of rows in the page, and the number of rows created. */
 const watchRows = (page: Page, selector: string) =>
   page.evaluate((wanted) => {
     const rows = { most: document.querySelectorAll(wanted).length, made: 0 }
@@ -41,7 +41,7 @@ const rowsSeen = (page: Page) =>
   })
 
 describe("Long lists", () => {
-  test("typing into the search of 1,000 capsules costs no more per key than of 10", async () => {
+  test("a key typed into the search costs the same with 1,000 capsules as with 10", async () => {
     const works = { small: new Array<Work>(), big: new Array<Work>() }
     for (let round = 0; round < rounds; round += 1)
       for (const [name, count] of [
@@ -55,7 +55,7 @@ describe("Long lists", () => {
         works[name].push(await searchCapsules(page, measure))
         const rows = await rowsSeen(page)
         expect(rows.most).toBeLessThan(60)
-        // At most two screens of rows for the whole search: a key that does not change the matching rows redraws nothing.
+        // At most two screens of rows for the whole search, because a key that does not change the matching rows redraws nothing.
         expect(rows.made).toBeLessThan(120)
         expect(faults).toEqual([])
         await page.close()
@@ -92,7 +92,8 @@ describe("Long logs", () => {
         await watchRows(page, ".log-line")
         await fillLog(page, api, count)
         const { ends, ...work } = await useLog(page, api, await workMeter(page), count)
-        // Jumping to either end is a smooth scroll that draws as often as the machine can, so divide by the number of layouts.
+        // Jumping to an end is a smooth scroll that draws as often as the machine can, so the cost is divided by the number of
+        // layouts.
         works[name].push({ ...work, ends: { ...ends, cost: ends.cost / Math.max(1, ends.layouts) } })
         expect((await rowsSeen(page)).most).toBeLessThan(100)
         expect(faults).toEqual([])

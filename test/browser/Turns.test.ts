@@ -15,7 +15,7 @@ import { barriers, browserSuite, darkJapanese, lightEnglish } from "./support/Su
 const suite = browserSuite()
 const bootstrap = "**/api/v1/dashboard/bootstrap*"
 
-/** Makes the person a member who may neither approve nor administer. */
+/** Turns the person into a member who may neither approve nor administer. */
 const asMember = (page: Page) =>
   page.route(bootstrap, async (route) => {
     const response = await route.fetch()

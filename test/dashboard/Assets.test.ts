@@ -131,7 +131,7 @@ describe("Dashboard files", () => {
       const set = yield* assets
       for (const path of ["/", "/runs/run_1", "/w/acme/runs", "/w/acme/capsules", "/new", "/account"]) {
         const html = text(assetFor(set, { path })?.body)
-        // Counts only files loaded at once: a worker is started later by a page that needs it.
+        // Counts only files loaded at once. A page that needs a worker starts it later.
         expect(html.match(/(?:src|href)="\/assets\/[\w.-]+\.js"/g)?.length).toBeLessThan(21)
       }
     })
@@ -193,7 +193,7 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("paths outside the dashboard are left to the server", () =>
+  it.live("the dashboard leaves paths outside it to the server", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const path of [

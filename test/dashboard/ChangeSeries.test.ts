@@ -30,7 +30,7 @@ describe("Indexed changes", () => {
     ])
   })
 
-  test("indexed changes may have their index in the module", () => {
+  test("indexed changes may have their index in the module's address", () => {
     const all = Array.from({ length: 5 }, (_, index) =>
       change(`module.shard[${index}].aws_s3_bucket.data`, ["create"], [])
     )

@@ -37,7 +37,7 @@ test("no other file in the dashboard contains an API path", () => {
   expect(naming).toEqual([list])
 })
 
-test("an address has encoded parameters, and only those query parameters that have a value", () => {
+test("an address contains encoded parameters, and only the query parameters that have a value", () => {
   const params = { workspaceId: "ws_1", subject: "a/b c?" }
   expect(address(endpoints.workspacesUpdateMember, { params })).toBe("/api/v1/workspaces/ws_1/members/a%2Fb%20c%3F")
   expect(
@@ -45,7 +45,8 @@ test("an address has encoded parameters, and only those query parameters that ha
   ).toBe("/api/v1/workspaces/ws_1/runs?limit=5")
 })
 
-// Type-checked but never called. Each line must be a type error; an expected error that does not occur is reported too.
+// Type-checked but never called. Each line must be a type error, and the checker also reports an expected error that does not
+// occur.
 export const refusedByTypes = async () => {
   // @ts-expect-error: the API has no such route
   await call("GET /api/v1/capsule/:capsuleId", { params: { capsuleId: "cap_1" } })

@@ -22,7 +22,7 @@ const written = ["running/agent", "running/execution", "inputs/git"]
     ].map(([, code = ""]) => code)
   )
 
-test("every reason for a Run or sync to fail has a message in Japanese", () => {
+test("every error code of a Run or sync has a message in Japanese", () => {
   const codes = new Set([
     ...written,
     ...RunnerFailureReason.literals,

@@ -54,7 +54,7 @@ describe("Module forms", () => {
 })
 
 describe("an answer", () => {
-  test("parses an answer according to its type", () => {
+  test("a module's form parses an answer according to its type", () => {
     expect(parseAnswer({ type: "number", required: true }, " 2.5 ")).toEqual({ kind: "value", value: 2.5 })
     for (const typed of ["9007199254740993", "-12345678901234.123456"])
       expect(parseAnswer({ type: "number", required: true }, typed)).toEqual({ kind: "value", value: typed })
@@ -70,12 +70,12 @@ describe("an answer", () => {
     expect(parseAnswer({ type: "string", required: false }, " kept ")).toEqual({ kind: "value", value: " kept " })
   })
 
-  test("an empty answer is unset, and a problem if it is required", () => {
+  test("an empty answer is unset, and an error if it is required", () => {
     expect(parseAnswer({ type: "string", required: false }, "")).toEqual({ kind: "unset" })
     expect(parseAnswer({ type: "string", required: true }, undefined)).toMatchObject({ problem: "required" })
   })
 
-  test("reports an answer that does not match its type", () => {
+  test("a module's form reports an answer that does not match its type", () => {
     for (const [type, text, problem] of [
       ["number", "1e999", "number"],
       ["number", "two", "number"],
@@ -87,7 +87,7 @@ describe("an answer", () => {
     }
   })
 
-  test("parses all answers together, and returns problems by name", () => {
+  test("a module's form parses all answers together, and returns errors by name", () => {
     const { values, problems } = answersOf(fieldsOf(model), { domain: "shop.example", replicas: "x" })
     expect(values).toEqual({ domain: "shop.example" })
     expect([...problems.keys()].sort()).toEqual(["replicas", "session_key"])

@@ -108,7 +108,7 @@ describe("addresses", () => {
     }
   })
 
-  test("reads a setup link's secret from either form of its fragment", () => {
+  test("the setup page reads a link's secret from either form of its fragment", () => {
     expect(setupSecret("#abc")).toBe("abc")
     expect(setupSecret("#secret=a%2Bb")).toBe("a+b")
     expect(setupSecret("")).toBeUndefined()

@@ -37,7 +37,7 @@ describe("Capsule history", () => {
     ])
   })
 
-  test("a Capsule's history assigns a check to the last successful apply before it, not to a failed one", () => {
+  test("a Capsule's history assigns a check to the last successful apply before it, not to a failed apply", () => {
     const runs = [check("c"), run("failed"), run("good")]
     expect(shape(runs, [applyOf("failed", "failed"), applyOf("good")])).toEqual([
       ["failed", "apply-of-failed", ""],

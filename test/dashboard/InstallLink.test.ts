@@ -72,7 +72,7 @@ describe("Install links", () => {
     ["?kind=capsule-source-options&path=options.json", "source"]
   ]
   for (const [search, expected] of refusals) {
-    test(`rejects the install link ${search} as a whole`, () => {
+    test(`the install form rejects the link ${search} as a whole`, () => {
       expect(problem(search)).toBe(expected)
     })
   }

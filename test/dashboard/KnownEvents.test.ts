@@ -6,7 +6,7 @@ test.each<[RunStatus | undefined, ReadonlyArray<string>, boolean]>([
   ["waiting_approval", ["run.queued", "run.started", "plan.summary", "run.waiting_approval"], true],
   ["succeeded", ["run.waiting_approval", "run.approved"], true],
   ["failed", ["run.started", "diagnostic", "run.failed", "diagnostic"], true],
-  // Not reflected: the plan may have been approved after it was read, or only by the first of two approvers.
+  // Not reflected: the plan may have been approved after it was read, or only one of two approvers has approved it.
   ["waiting_approval", ["run.waiting_approval", "run.approved"], false],
   ["waiting_approval", ["run.superseded"], false],
   // Not reflected: more than the status changes while a Run is in progress.

@@ -21,14 +21,14 @@ const logOf = (...lines: ReadonlyArray<string>) => {
 const placesOf = (rows: LogRows) => Array.from({ length: rows.count() }, (_, row) => rows.at(row))
 
 describe("Log rows", () => {
-  test("log rows equal the log's lines if nothing wraps", () => {
+  test("log rows equal the log's lines if no line wraps", () => {
     expect(placesOf(new LogRows(logOf("a", "b".repeat(500)), undefined))).toEqual([
       { index: 0, part: 0 },
       { index: 1, part: 0 }
     ])
   })
 
-  test("a long line continues in further rows, which can be found by the line", () => {
+  test("a long line continues in further rows, which can be found by the line number", () => {
     const rows = new LogRows(logOf("a", "b".repeat(25), "c"), 10)
     expect(placesOf(rows)).toEqual([
       { index: 0, part: 0 },
@@ -48,7 +48,7 @@ describe("Log rows", () => {
     expect(rows.count()).toBe(3)
   })
 
-  test("returns only the rows of the requested lines", () => {
+  test("log rows can be read for a range of lines", () => {
     const buffer = logOf("a", "Error: no", "  in main.tf", "b", "Warning: old", "c")
     const rows = new LogRows(buffer, undefined, ({ level }) => level !== "plain")
     expect(placesOf(rows).map((place) => buffer.line(place?.index ?? -1)?.text)).toEqual([
@@ -96,7 +96,7 @@ describe("Log rows", () => {
 })
 
 describe("Line links", () => {
-  test("a link to lines identifies one line or several", () => {
+  test("a link to log lines identifies one line or several", () => {
     expect(["#L12", "#L12-L14", "#L14-12", "#L0", "#Lx", ""].map(rangeOf)).toEqual([
       { from: 12, to: 12 },
       { from: 12, to: 14 },
@@ -108,7 +108,7 @@ describe("Line links", () => {
     expect([hashOf({ from: 3, to: 3 }), hashOf({ from: 3, to: 9 })]).toEqual(["#L3", "#L3-L9"])
   })
 
-  test("a link to lines can be extended in both directions", () => {
+  test("a link to log lines can be extended in both directions", () => {
     expect(extended({ from: 5, to: 5 }, 9)).toEqual({ from: 5, to: 9 })
     expect(extended({ from: 5, to: 9 }, 2)).toEqual({ from: 2, to: 9 })
     expect(extended(undefined, 2)).toEqual({ from: 2, to: 2 })

@@ -37,7 +37,7 @@ describe("Log search", () => {
     expect(all(new LogSearch(lines, "nothing"))).toEqual([])
   })
 
-  test("a log search never reads more lines at a time than its limit", () => {
+  test("a log search never reads more lines at once than its limit", () => {
     const { lines, looked } = linesOf(numbered(100_000))
     const search = new LogSearch(lines, "line 9")
     for (let steps = 1; !search.done; steps += 1) {

@@ -47,7 +47,7 @@ describe("First reads", () => {
     expect(widening("title", "a", "5 * 5")).toEqual([])
   })
 
-  test("the review highlights access for everybody, but not traffic to everywhere", () => {
+  test("the review highlights access for everybody, but not network traffic to everywhere", () => {
     expect(widening("cidr_blocks", ["10.0.0.0/8"], ["10.0.0.0/8", "0.0.0.0/0"])).toEqual([
       ["public", "cidr_blocks 0.0.0.0/0"]
     ])

@@ -15,7 +15,7 @@ const twin = person("usr_c", "Kim")
 const otherTwin = person("usr_d", "Kim")
 const people = [ada, adaByron, twin, otherTwin, person("usr_e", undefined, "guest@example.com")]
 
-test("a mention opens at an @ that begins a word, and ends at a line break", () => {
+test("typing an @ at the start of a word opens a mention, which ends at a line break", () => {
   expect(openMention("Ask @A", 6)).toEqual({ at: 4, typed: "A" })
   expect(openMention("@", 1)).toEqual({ at: 0, typed: "" })
   expect(openMention("(@Ada", 5)).toEqual({ at: 1, typed: "Ada" })
@@ -25,13 +25,13 @@ test("a mention opens at an @ that begins a word, and ends at a line break", () 
   expect(openMention("@Ada later", 2)).toEqual({ at: 0, typed: "A" })
 })
 
-test("a mention suggests the people whose name or address contains the typed text", () => {
+test("a mention suggests people whose name or address contains the typed text", () => {
   expect(suggested(people, "ada", 9)).toEqual([ada, adaByron])
   expect(suggested(people, "EXAMPLE", 9).map(({ subject }) => subject)).toEqual(["usr_a", "usr_e"])
   expect(suggested(people, "", 2)).toEqual([ada, adaByron])
 })
 
-test("finds mentioned people in a text, the longest name first", () => {
+test("mentioned people are found in a text, the longest name first", () => {
   const found = (text: string, ...chosen: ReadonlyArray<string>) => mentionsIn(text, people, new Set(chosen))
   expect(found("@Ada, look")).toEqual(["usr_a"])
   expect(found("@Ada Byron, look")).toEqual(["usr_b"])

@@ -58,7 +58,7 @@ describe("Run timeline", () => {
     ])
   })
 
-  test("the timeline of a failed apply shows where it failed", () => {
+  test("the timeline of a failed apply shows the failed step", () => {
     expect(states(failedRun)).toContainEqual(["apply", "failed"])
     expect(states(failedRun)).toContainEqual(["state", "skipped"])
   })
@@ -110,7 +110,7 @@ describe("Run timeline", () => {
     expect(states(queuedRun).map(([, state]) => state)).toEqual(["active", "pending", "pending", "pending", "pending"])
   })
 
-  test("the timeline shows a source build only if there was one, at its place in the order", () => {
+  test("the timeline shows a source build in its place, and only if there was one", () => {
     const run = runOf(reviewRun)
     const at = (second: number) => `2026-11-20T09:00:0${second}.000Z`
     const events = ["prepare", "build", "init", "plan"].map((phase, index) => ({

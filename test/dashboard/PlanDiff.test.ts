@@ -50,7 +50,7 @@ describe("Plan diff", () => {
       "hidden",
       "later"
     ])
-    // Plans of earlier releases have neither side.
+    // Plans of earlier releases record neither side.
     expect(kinds(hidden, ["delete"])).toEqual(["hidden", "absent"])
     expect(kinds(hidden, ["create"])).toEqual(["absent", "hidden"])
     expect(kinds(hidden, ["update"])).toEqual(["hidden", "hidden"])

@@ -15,7 +15,7 @@ const failedCheck = run({
 })
 
 describe("Offered re-adoptions", () => {
-  test("a re-adoption is offered if nothing but a check failed in the last deciding Run", () => {
+  test("a re-adoption is offered if only a check failed in the last deciding Run", () => {
     const plan = run({
       id: "run_0000000000000102",
       type: "plan",
@@ -50,7 +50,7 @@ describe("Offered re-adoptions", () => {
     expect(snapshotChoices({}, {})).toEqual([])
   })
 
-  test("a re-adoption requires no secret and no value that another source supplies", () => {
+  test("a re-adoption requires no secret, and no value that another source supplies", () => {
     const asked = fieldsOf(reviewedModel(installConfig)).map(({ name }) => name)
     const open = installConfig.variables.filter(({ origin, sensitive }) => origin === "user" && !sensitive)
     expect(asked.toSorted()).toEqual(open.map(({ name }) => name).toSorted())

@@ -14,7 +14,7 @@ const check = (id: string, more: Parameters<typeof baseRun>[0] | object = {}) =>
   })
 
 describe("Run lines", () => {
-  test("the list of Runs folds consecutive drift checks without findings, but never one with findings", () => {
+  test("the list of Runs folds consecutive drift checks without findings, but never a check with findings", () => {
     const runs = [check("run_a"), check("run_b"), check("run_c", { drifted: true }), check("run_d")]
     const [day] = linesByDay(runs, [], { foldsChecks: true })
     expect(day?.lines.map((line) => (line.kind === "checks" ? line.runs.length : line.run.id))).toEqual([

@@ -103,7 +103,7 @@ describe("Run stream", () => {
     expect(waits).toHaveLength(0)
   })
 
-  test("a stopped Run's stream cancels its wait and does nothing more", () => {
+  test("a stopped Run stream cancels its wait, and sends no further request", () => {
     const { stream, opened, items, states, waits, last, send } = harness()
     stream.start()
     last().onClose(1006)

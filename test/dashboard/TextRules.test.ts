@@ -26,7 +26,7 @@ const texts = (value: unknown, path: string, given: ReadonlyArray<unknown>): Tex
       const text: unknown = value(...given)
       return typeof text === "string" ? [[path, text]] : []
     } catch {
-      // The function's parameters have other types than the given values.
+      // The function's parameters have types other than those of the given values.
       return []
     }
   }
@@ -50,7 +50,7 @@ describe("English counts", () => {
     expect(counted(1, "entry was", "entries were")).toBe("1 entry was")
   })
 
-  test("English counts never write a plural noun for one thing, nor a singular noun for two", () => {
+  test("English counts never combine a plural noun with one, nor a singular noun with two", () => {
     const one = all("en", [1, 1, 1])
     expect(one.length).toBeGreaterThan(1500)
     expect(

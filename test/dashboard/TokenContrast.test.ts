@@ -70,7 +70,7 @@ describe("the colours", () => {
     expect(pairs.length).toBeGreaterThan(74)
   })
 
-  test("computes the contrast of colours correctly", () => {
+  test("the contrast test computes the contrast of colours correctly", () => {
     expect(contrast("#000000", "#ffffff")).toBeCloseTo(21, 5)
     expect(contrast("#767676", "#ffffff")).toBeCloseTo(4.54, 2)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Turns } from "../../src/dashboard/api/Turns.ts"
 
-/** A page whose clock advances with the work it does, and which runs queued tasks on request. */
+/** A page whose clock advances with the work that it performs, and which runs queued tasks on request. */
 const page = () => {
   const tasks: Array<() => void> = []
   let at = 0
@@ -20,7 +20,7 @@ const page = () => {
 }
 
 describe("turns", () => {
-  test("runs queued work in order of arrival, and blocks the page for at most one slice", () => {
+  test("queued work runs in order of arrival, and blocks the page for at most one slice", () => {
     const { clock, pass, task } = page()
     const turns = new Turns(clock)
     const done: Array<number> = []
@@ -36,7 +36,7 @@ describe("turns", () => {
     expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test("runs items that arrive later in their turn", () => {
+  test("queued work that arrives later runs in its turn", () => {
     const { clock, task } = page()
     const turns = new Turns(clock)
     const done: Array<string> = []
@@ -50,7 +50,7 @@ describe("turns", () => {
     expect(done).toEqual(["first", "from the first", "after a rest"])
   })
 
-  test("never runs work that has been cleared, even within a slice", () => {
+  test("queued work that has been cleared never runs, even within a slice", () => {
     const { clock, task } = page()
     const turns = new Turns(clock)
     const done: Array<string> = []

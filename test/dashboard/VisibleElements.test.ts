@@ -21,12 +21,12 @@ describe("Visible characters", () => {
   })
 })
 
-test("does not change the value of a form field", () => {
+test("escaping does not change the value of a form field", () => {
   const field = jsx("input", { value: hostile, readOnly: true })
   expect(renderToStaticMarkup(field)).toContain(`value="${hostile}"`)
 })
 
-test("the screens are compiled with these functions", () => {
+test("the screens are compiled with the functions that escape text", () => {
   const notice = jsx(Notice, { tone: "info", title: hostile, children: hostile })
   const markup = renderToStaticMarkup(notice)
   expect(markup).toContain(`<strong>${shown}</strong>${shown}`)

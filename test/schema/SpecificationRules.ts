@@ -162,7 +162,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
     "G16",
     "runner/execution/SourceBuild.test.ts",
     "(G16)",
-    "rejects a source build whose outputs are missing, or contain links, special files or configuration"
+    "a source build fails if its outputs are missing, or contain links, special files or configuration"
   ],
   ["G17", "runner/git/StableVersion.test.ts", "(G17)", "100,000 tags"]
 ]

@@ -1,5 +1,5 @@
-// Runs a service in its own process, so that a test can kill it during an apply and the build of a plan. Prints details for the
-// test once a state with one finished and one unfinished resource has been stored.
+// Runs a service in a separate process, so that a test can kill it during an apply and the build of a plan. Prints details for
+// the test after it has stored a state with one finished and one unfinished resource.
 import { Effect, Layer, Schema } from "effect"
 import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
 import { InstallPlans } from "../../../actors/commands/install-plan/InstallPlans.ts"
@@ -36,7 +36,7 @@ const journey = Effect.fnUntraced(function* (token: string, variables: Readonly<
   const bindings = { variables, options: { providerBindings: [bound(connection.id)] } }
   const { capsuleId, plan } = yield* planned("killed", {}, bindings)
 
-  // Starts a plan, which keeps running while its build sleeps.
+  // Starts a plan, which is still running while its build sleeps.
   const building = yield* (yield* InstallPlans).create(
     context,
     workspaceId,
@@ -83,7 +83,7 @@ const program = Effect.gen(function* () {
         notesDir: mirror.notesDir,
         url,
 
-        // No-ops, because the test has already committed.
+        // These calls do nothing, because the test has already committed.
         commit: () => Effect.succeed(""),
         moveBranch: () => Effect.void
       })

@@ -118,9 +118,9 @@ export const unmovedOperator = Layer.mock(OperatorSuccession)({
   planMoved: () => Effect.undefined
 })
 
-/** Conditions under which a Run starts, apart from the authority in the database. */
+/** Conditions for the start of a Run, apart from the authority in the database. */
 export interface PlaneConditions {
-  /** The tool that the service has now, or `undefined` if none is installed. */
+  /** The currently installed tool, or `undefined` if none is installed. */
   readonly tool: Pick<Tool, "name" | "version"> | undefined
   readonly requirements: ReadonlyArray<ProviderRequirement>
   /** The Connection that is bound to every requirement. */
@@ -314,8 +314,8 @@ export const preparation = (conditions: PlaneConditions) =>
   )
 
 /**
- * Prepares Runs in the same way, with every service that an apply needs before its tool. `started` receives each Run whose tool
- * starts.
+ * Prepares Runs in the same way, with every service that an apply needs before its tool starts. `started` receives each Run whose
+ * tool starts.
  */
 export const applyPlane = (conditions: PlaneConditions, started: Array<string>) =>
   Layer.mergeAll(

@@ -14,8 +14,8 @@ const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: s
 }
 
 /**
- * The pure runner with run folders. Like the real runner, an apply reports its phase and leaves its state in `folders`. Every
- * state contains `secret`.
+ * A runner without processes but with run folders. Like the real runner, it reports the phase of an apply and writes the state to
+ * `folders`. Every state contains `secret`.
  */
 export const lastingRunner = (folders: LeftFolders, secret: string) =>
   Layer.effect(

@@ -6,8 +6,8 @@ import { partBytes } from "../../../actors/base/vault/SealedParts.ts"
 import { Vault } from "../../../actors/base/vault/Vault.ts"
 
 /**
- * Pads a stored state with whitespace until it is long enough to be sealed in parts, and returns the padded text. The state
- * itself is unchanged.
+ * Pads a stored state with whitespace until svc stores it in several sealed parts. Returns the padded text. The state itself is
+ * unchanged.
  */
 export const lengthened = Effect.fnUntraced(function* (row: StateVersionRow, bytes = 2 * partBytes) {
   const sql = yield* SqlClient.SqlClient

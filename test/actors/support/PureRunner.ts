@@ -13,8 +13,8 @@ import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { SourceSnapshotId } from "../../../schema/records/Ids.ts"
 
 /**
- * A runner whose modules are functions of a plan's commit and inputs. In the time the real tool needs for one plan, a test can
- * perform a hundred interactions between Capsules.
+ * A runner whose modules are functions of a plan's commit and inputs. A hundred interactions between Capsules take as long as one
+ * plan with the real tool.
  */
 export interface PureModules {
   /** Faults by Capsule id. Each replaces the Capsule's next plan or apply, once. */
@@ -191,7 +191,7 @@ export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?:
     if (adopted === undefined) return yield* Effect.die(new Error(`${capsuleId} has adopted nothing`))
     const id = SourceSnapshotId.make(`snap_${digestOf(`snapshot ${commits} ${capsuleId}`).slice(0, 24)}`)
     const [newest] = yield* sql<{ at: string }>`SELECT MAX(created_at) AS at FROM source_snapshots`
-    // Must be newer than every earlier commit, even if commits follow each other quickly.
+    // The time must be later than that of every earlier commit, even if commits follow each other quickly.
     const createdAt = new Date(Math.max(Date.now(), Date.parse(newest?.at ?? "") + 1)).toISOString()
     yield* sql`INSERT INTO source_snapshots ${sql.insert({ ...adopted, id, resolved_commit: commit, created_at: createdAt })}`
     const { path, ref, source_id: sourceId } = adopted

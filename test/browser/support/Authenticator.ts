@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { personAt } from "./Person.ts"
 
-/** Gives the browser an authenticator that always consents, as if the owner kept a finger on the sensor. */
+/** Gives the browser an authenticator that always consents, as if its owner kept a finger on the sensor. */
 export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
   const { step } = personAt(page, 15_000)
   const devtools = yield* Effect.promise(() => page.context().newCDPSession(page))

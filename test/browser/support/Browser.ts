@@ -14,7 +14,7 @@ export interface Look {
 
 export interface OpenPage {
   readonly page: Page
-  /** Collects everything that the console would report as a fault: errors, policy violations, failed requests. */
+  /** Collects everything that the console reports as a fault: errors, policy violations, failed requests. */
   readonly faults: Array<string>
 }
 
@@ -57,7 +57,7 @@ export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<Te
       page.on("console", (message) => {
         if (message.type() === "error" || message.type() === "warning") faults.push(message.text())
       })
-      // Violations are also collected in the page, because the console does not show report-only or silent ones.
+      // Also collects violations in the page, because the console does not show report-only or silent violations.
       await page.exposeFunction("__violated", (what: string) => faults.push(`policy: ${what}`))
       await page.addInitScript(() => {
         document.addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective, sample }) => {
@@ -66,7 +66,7 @@ export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<Te
         })
       })
       page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`))
-      // A timeout for things that must not happen, far longer than a busy machine needs.
+      // Timeout for waiting until something does not happen, far longer than a busy machine needs.
       page.setDefaultTimeout(30_000)
       return { page, faults }
     },

@@ -14,7 +14,7 @@ interface Watch {
 export interface DevelopmentApi {
   readonly origin: string
   readonly world: World
-  /** Requests that change something, in order: `POST /api/v1/runs/x/approve {...}`. */
+  /** Requests that changed records, in order: `POST /api/v1/runs/x/approve {...}`. */
   readonly changes: ReadonlyArray<{ readonly method: string; readonly path: string; readonly body: unknown }>
   /** Every stream that was opened, by Run, with its `after`. */
   readonly opened: ReadonlyArray<Watch>

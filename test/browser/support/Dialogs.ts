@@ -6,7 +6,7 @@ import { runDialogs } from "./dialogs/RunDialogs.ts"
 import { workspaceDialogs } from "./dialogs/WorkspaceDialogs.ts"
 import type { OpenedDialog } from "./dialogs/DialogActions.ts"
 
-/** Every dialog, with the action that opens it. A test fails if a file renders a dialog that is not listed here. */
+/** Every dialog, with the steps that open it. A test fails if a file renders a dialog that is not listed here. */
 export const dialogs: ReadonlyArray<OpenedDialog> = [
   ...appDialogs,
   ...runDialogs,
@@ -16,7 +16,7 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   ...workspaceDialogs
 ]
 
-/** Files that implement the dialog itself, or render a phone layout's dialog, which has its own test. */
+/** Files that implement dialogs in general, or that render a phone layout's dialog, which has a separate test. */
 export const otherDialogs: ReadonlyArray<string> = [
   "app/RemovalDialog.tsx",
   "app/Shell.tsx",

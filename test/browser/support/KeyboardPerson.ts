@@ -131,7 +131,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
       await page.keyboard.press("Escape")
       await closed()
     }),
-    /** The person's confirmation is too old, so the page first asks for a new one. */
+    /** The person's last confirmation is too old, so the page first asks for a new confirmation. */
     handOver: (name: string) =>
       step(async () => {
         await keys.press(within(row(name), people.handOver))
@@ -203,7 +203,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
         await closed()
         await page.getByText(name).first().waitFor()
       }),
-    /** Returns the time step of the code it used, the key, and the recovery codes. */
+    /** Returns the time step of the used code, the key, and the recovery codes. */
     turnOnFactor: (present: number) =>
       step(async () => {
         await page.goto(`${origin}/account`)
@@ -240,7 +240,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
         await page.goto(`${origin}/account`)
         await page.getByText(factor.codesLeft(count)).waitFor()
       }),
-    /** Signs out the other devices, one by one. */
+    /** Signs out the other devices individually. */
     signOutOthers: (count: number) =>
       step(async () => {
         await page.goto(`${origin}/account`)

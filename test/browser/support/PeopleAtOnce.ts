@@ -5,10 +5,10 @@ import { startBrowser, type TestBrowser } from "./Browser.ts"
 import { type Language, personIn, step } from "./KeyboardPerson.ts"
 import { realServer } from "./RealServer.ts"
 
-/** Nothing listens at this address, because the test reads from no Git server. */
+/** No server listens at this address, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
-/** Ignores expected refusals, and the invitation page's attempt to load the signed-in person. */
+/** Ignores expected refusals, and the failed request of the invitation page for the signed-in person. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|03|04|09)/.test(text))
 
 /** Starts a fresh server with several people, each with a separate browser context, language and theme. */

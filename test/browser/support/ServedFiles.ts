@@ -7,7 +7,7 @@ import { compiledBinary, serverProcess } from "./ServerProcess.ts"
 /** Serves everything except the API: documents, scripts, styles, and the 404 for missing paths. */
 export type ServedFiles = (request: Request) => Promise<Response>
 
-/** Request headers that affect the dashboard's response; the others belong to the connection. */
+/** Request headers that affect the dashboard's response. The other headers belong to the connection. */
 const asked = ["accept", "accept-encoding", "accept-language", "if-none-match"] as const
 
 /** Headers that belong to a single connection, or that the next server sets. */

@@ -45,7 +45,7 @@ export interface ServerProcess {
   readonly port: number
   /** Undefined once an account exists. */
   readonly setupLink: string | undefined
-  /** Simulates a power failure: the process cannot clean up. Succeeds once it has exited. */
+  /** Simulates a power failure: the process cannot clean up. Succeeds once the process has exited. */
   readonly crash: Effect.Effect<void>
 }
 

@@ -59,11 +59,11 @@ export const browserSuite = () => {
 }
 
 /**
- * Returns all axe violations on the page under the default rules, with the rule and the elements. Focus guards around an open
- * menu are excluded, because they pass the focus on as soon as they receive it.
+ * Returns all axe violations on the page under the default rules, with the rule and the elements. Excludes focus guards around an
+ * open menu, because they pass the focus on at once.
  */
 export const barriers = async (page: Page): Promise<ReadonlyArray<string>> => {
-  // The pages have no frames, so axe needs no second page to collect results from them.
+  // The pages have no frames, so axe needs no second page to collect results from frames.
   const axe = new AxeBuilder({ page }).setLegacyMode(true).exclude("[data-base-ui-focus-guard]")
   const { violations } = await axe.analyze()
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`)

@@ -13,7 +13,7 @@ const side = (lines: ReadonlyArray<DifferenceLine>, of: "removed" | "added"): Re
     line.kind === "same" ? [line.text] : line.kind === of ? [line.segments.map(({ text }) => text).join("")] : []
   )
 
-/** Renders the rows without folds, in a format that reads like the screen. */
+/** Renders the unfolded rows as text in the layout of the screen. */
 const drawn = ({ lines }: Difference): ReadonlyArray<string> =>
   lines.map((line) => {
     if (line.kind === "same") return `  ${line.text}`
@@ -35,7 +35,7 @@ const policyOf = (statements: ReadonlyArray<unknown>) =>
   JSON.stringify({ Version: "2012-10-17", Statement: statements })
 const twenty = Array.from({ length: 20 }, (_, index) => statement(`S${index}`))
 
-test("a change outside a list's elements has its own path, not that of the element above it", () => {
+test("a change after a list has a path of its own level, not the path of the list's last element", () => {
   const value = (port: number, note: string, deep: number) => ({
     first: "same",
     rules: [
@@ -49,7 +49,7 @@ test("a change outside a list's elements has its own path, not that of the eleme
 })
 
 describe("a policy", () => {
-  test("a policy shows whose effect changes, and folds the other statements with a count", () => {
+  test("the diff of a policy shows whose effect changes, and folds the other statements with a count", () => {
     const changed = twenty.with(13, statement("S13", "Deny"))
     const found = difference(policyOf(twenty), policyOf(changed))
     expect(found.extent).toEqual({ unit: "statements", changed: 1, added: 0, removed: 0, total: 20 })
@@ -80,14 +80,14 @@ describe("a policy", () => {
     expect(found.changedLines).toBe(2)
   })
 
-  test("a policy in a different order is not a change", () => {
+  test("the diff of a policy ignores a different order of statements", () => {
     const found = difference(policyOf(twenty), policyOf(twenty.toReversed()))
     expect(found).toMatchObject({ only: "order", changedLines: 0, reordered: 19 })
     const actions = (list: ReadonlyArray<string>) => policyOf([{ Sid: "A", Effect: "Allow", Action: list }])
     expect(difference(actions(["a:b", "c:d"]), actions(["c:d", "a:b"]))).toMatchObject({ only: "order", reordered: 1 })
   })
 
-  test("a policy that admits everybody or allows everything has a warning in its heading", () => {
+  test("the diff of a policy that admits everybody or allows everything has a warning in its heading", () => {
     const before = [statement("A")]
     const open = [{ ...statement("A"), Principal: "*", Action: ["s3:GetObject", "s3:*"] }]
     expect(difference(policyOf(before), policyOf(open)).highlights).toEqual([
@@ -100,7 +100,7 @@ describe("a policy", () => {
     ])
   })
 
-  test("a new statement in a policy shows the permissions it grants", () => {
+  test("the diff of a policy shows the permissions that a new statement grants", () => {
     const found = difference(policyOf([statement("A")]), policyOf([statement("A"), statement("B", "Deny")]))
     expect(found.extent).toMatchObject({ unit: "statements", changed: 1, added: 1, total: 2 })
     expect(found.highlights.map(({ after, before, name }) => [name, before, after])).toEqual([
@@ -112,8 +112,8 @@ describe("a policy", () => {
   })
 })
 
-describe("Objects and lists", () => {
-  test("pairs objects by key, and list elements by name", () => {
+describe("Value difference: objects and lists", () => {
+  test("the value diff pairs objects by key, and list elements by name", () => {
     const found = difference(
       {
         size: 1,
@@ -155,34 +155,34 @@ describe("Objects and lists", () => {
     ])
   })
 
-  test("reports the new position of an element that moves in an ordered list", () => {
+  test("the value diff reports the new position of an element that moves in an ordered list", () => {
     const found = difference({ steps: ["build", "test", "ship"] }, { steps: ["ship", "build", "test"] })
     expect(drawn(found)).toContain('> "ship" 3 to 1')
     expect(found).toMatchObject({ only: undefined, extent: { unit: "items", changed: 1, total: 3 } })
   })
 
-  test("distinguishes changes only in type, only in white space, and only in order", () => {
+  test("the value diff distinguishes changes only in type, only in white space, and only in order", () => {
     expect(difference({ port: "4" }, { port: 4 }).only).toBe("type")
     expect(difference('{"a":1}', '{ "a": 1 }').only).toBe("whitespace")
     expect(difference("a b\nc", "a  b\nc").only).toBe("whitespace")
     expect(difference({ a: 1 }, { a: 2 }).only).toBeUndefined()
   })
 
-  test("shows an unknown part in its place, and never confuses it with text", () => {
+  test("the value diff shows an unknown part in its place, and never confuses it with text", () => {
     expect(drawn(difference({ id: "a" }, { id: "(known after apply)" }))).toContain('+   "id": (known after apply)')
     expect(drawn(difference('{"id":"a"}', '{"id":"(known after apply)"}'))).toContain(
       '+   "id": "[(known after apply)]"'
     )
   })
 
-  test("compares objects as text if a number is too long for a double or a key is repeated", () => {
+  test("the value diff compares objects as text if a number is too long for a double or a key is repeated", () => {
     expect(difference('{"a":12345678901234567890}', '{"a":12345678901234567891}').reading).toBe("words")
     expect(difference('{"a":1,"a":2}', '{"a":1,"a":3}').reading).toBe("words")
   })
 })
 
 describe("texts", () => {
-  test("marks the changed words in a line, and folds unchanged lines", () => {
+  test("the value diff marks the changed words in a line, and folds unchanged lines", () => {
     const lines = Array.from({ length: 12 }, (_, index) => `line ${index}`)
     const found = difference(lines.join("\n"), lines.with(6, "line six").join("\n"))
     expect(drawn(found)).toEqual([
@@ -195,7 +195,7 @@ describe("texts", () => {
     ])
   })
 
-  test("marks no words in lines that have little in common", () => {
+  test("the value diff marks no words in lines that have little in common", () => {
     expect(drawn(difference("x\nabc def", "x\nquite another thing"))).toEqual([
       "  x",
       "- abc def",
@@ -203,14 +203,14 @@ describe("texts", () => {
     ])
   })
 
-  test("decodes base64 text if its attribute is known to contain base64", () => {
+  test("the value diff decodes base64 text if the attribute is known to contain base64", () => {
     const encoded = (text: string) => Buffer.from(text).toString("base64")
     expect(difference(encoded("a\nb"), encoded("a\nc"), "user_data").reading).toBe("base64")
     expect(difference(encoded("a\nb"), encoded("a\nc"), "checksum").reading).toBe("words")
     expect(difference("AAEC", "AAED", "user_data").reading).toBe("words")
   })
 
-  test("makes invisible characters in text visible", () => {
+  test("the value diff makes invisible characters in text visible", () => {
     expect(drawn(difference("admin", "adm\u200bin"))[1]).toContain("U+200B")
   })
 })
@@ -254,7 +254,7 @@ describe("Lossless differences", () => {
     )
   })
 
-  test("line numbers increase on each side", () => {
+  test("line numbers in a value diff increase on each side", () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
         const lines = opened(difference(before, after).lines)

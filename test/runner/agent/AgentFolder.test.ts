@@ -11,7 +11,7 @@ const two = Effect.gen(function* () {
   return [yield* one, yield* one] as const
 })
 
-it.live("two agent processes that start together create only one key pair, and one next pair", () =>
+it.live("two agent processes that start together create only one key pair and one next key pair", () =>
   Effect.gen(function* () {
     const [one, other] = yield* two
     const same = Effect.fnUntraced(function* (of: (folder: AgentFolder["Service"]) => typeof one.keys) {
@@ -26,7 +26,7 @@ it.live("two agent processes that start together create only one key pair, and o
   })
 )
 
-it.live("a late response does not change keys that another process has adopted or announced in the meantime", () =>
+it.live("a late response does not change keys that another process has adopted or announced meanwhile", () =>
   Effect.gen(function* () {
     const [one, late] = yield* two
     yield* one.keys
@@ -45,7 +45,7 @@ it.live("a late response does not change keys that another process has adopted o
 )
 
 it.live(
-  "an agent process that accepts jobs waits for a command that checks the lock, but not for another process that accepts jobs",
+  "an agent process that accepts jobs waits for a command that tests the lock, but not for another such process",
   () =>
     Effect.gen(function* () {
       const [one, other] = yield* two

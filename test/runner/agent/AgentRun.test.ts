@@ -30,7 +30,8 @@ describe("Agent applies", () => {
           return printedState(state)
         })
       )
-      // A folder in place of the temporary file makes the next write of the record fail. The first record already exists.
+      // A folder takes the place of the temporary file, so that the next write of the record fails. The first record already
+      // exists.
       yield* Effect.promise(() => mkdir(join(folder, "record.json.new")))
       yield* run
       expect(isStarted).toBe(false)
@@ -60,7 +61,7 @@ describe("Agent applies", () => {
     })
   )
 
-  it.live("a state that the tool could only print is submitted even if the Run was abandoned in the meantime", () =>
+  it.live("a state that the tool could only print is submitted even if the Run was abandoned meanwhile", () =>
     Effect.gen(function* () {
       const isRunning = yield* Deferred.make<void>()
       const { end, recovered, run, sent } = yield* offeredApply((_, control) =>

@@ -32,7 +32,7 @@ describe("Power cuts", () => {
   for (const record of [undefined, ""]) {
     const without = record === undefined ? "without a record" : "with an empty record"
 
-    it.live(`${without}, the state that an apply left is kept, with the claim taken from the folder's name`, () =>
+    it.live(`${without}, the agent keeps a state that an apply left, with the claim in the folder's name`, () =>
       Effect.gen(function* () {
         const { adopted, paths } = yield* afterPowerCut(record)
         yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })
@@ -43,7 +43,7 @@ describe("Power cuts", () => {
     )
 
     it.live(
-      `${without}, an apply that may have been permitted to start is kept, so that the agent can report that it never started`,
+      `${without}, the agent keeps an apply that may have been permitted to start, and can report that it never started`,
       () =>
         Effect.gen(function* () {
           const { adopted, paths } = yield* afterPowerCut(record)
@@ -53,7 +53,7 @@ describe("Power cuts", () => {
         })
     )
 
-    it.live(`${without}, nothing is kept if no apply was about to start`, () =>
+    it.live(`${without}, the agent keeps nothing if no apply was about to start`, () =>
       Effect.gen(function* () {
         const { adopted, folder } = yield* afterPowerCut(record)
         expect(yield* adopted).toBeUndefined()

@@ -51,7 +51,7 @@ describe("packed contents", () => {
     await Effect.runPromise(
       Stream.runForEach(unpackedContents(reading, most), ({ length }) =>
         Effect.sync(() => {
-          // Measures how much was read before it was passed on. Packing halves the size of this text.
+          // Measures how many bytes were read before any were passed on. Packing halves the size of this text.
           furthest = Math.max(furthest, 2 * read - given)
           given += length
         })
@@ -84,7 +84,7 @@ describe("packed contents", () => {
     expect(mostHeld).toBeLessThanOrEqual(2 * mebibyte)
   })
 
-  test("rejects packed contents that have been changed or exceed the limit", async () => {
+  test("unpacking rejects contents that have been changed or exceed the limit", async () => {
     const plain = text(3 * mebibyte)
     const packed = await Effect.runPromise(packContents(plain))
     const changed = packed.slice()
@@ -102,7 +102,7 @@ describe("packed contents", () => {
     await Effect.runPromise(Stream.runDrain(unpackedContents(inPieces(packed), plain.length)))
   })
 
-  test("rejects packed contents whose length differs from their declared length", async () => {
+  test("unpacking rejects contents whose length differs from their declared length", async () => {
     const plain = text(3 * mebibyte)
     const packed = await Effect.runPromise(packContents(plain))
     const says = (length: number) => {
@@ -115,7 +115,7 @@ describe("packed contents", () => {
       says(plain.length - 1),
       says(plain.length + 1),
       says(most + 1),
-      // The last three bytes only mark the end, so cutting a fourth byte removes content.
+      // The last three bytes only mark the end, so the test also cuts a fourth byte, which is content.
       packed.subarray(0, packed.length - 4),
       packed.subarray(0, packed.length >> 1),
       Buffer.concat([packed, await Effect.runPromise(packContents(text(70)))])
@@ -152,7 +152,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("rejects packed contents that request a longer window than svc uses", async () => {
+  test("unpacking rejects contents that request a longer window than svc uses", async () => {
     const frame = (windowLog: number) => zstdBomb(1, { windowLog })
     expect((await Effect.runPromise(heldContents(inPieces(frame(21)), most))).length).toBe(mebibyte)
     for (const windowLog of [24, 27, 31]) {

@@ -8,7 +8,7 @@ const movable = () => {
 }
 
 describe("Agent leases", () => {
-  test("an agent's lease includes time while the machine was suspended, and at least the time of the finer clock", () => {
+  test("an agent's lease includes the time while the machine was suspended, and at least the time of the finer clock", () => {
     const { at, clocks } = movable()
     const since = momentOf(clocks)
     at.boot += 3600
@@ -30,7 +30,7 @@ describe("Agent leases", () => {
     }
   })
 
-  test("an agent's lease starts when the answered message was sent, no matter when the response arrives", () => {
+  test("an agent's lease starts when the answered message was sent, whenever the response arrives", () => {
     const { at, clocks } = movable()
     const sent = momentOf(clocks)
     at.boot += 20
@@ -39,7 +39,7 @@ describe("Agent leases", () => {
     expect(lease.killAtBoot()).toBe(1048)
   })
 
-  test("an agent's lease remembers that it has expired, and does not expire early", () => {
+  test("an agent's lease that has expired stays expired, and does not expire early", () => {
     const { at, clocks } = movable()
     const lease = makeLease(clocks, momentOf(clocks), 60)
     at.boot += 47

@@ -17,8 +17,8 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 const unused = Effect.die(new Error("not a part of the acceptance"))
 
 /**
- * An offer that was requested a few seconds ago. `told` collects the messages to the guard; `answer` is the server's response to
- * the acceptance.
+ * An offer that the agent requested a few seconds ago. `told` collects the messages to the guard; `answer` is the server's
+ * response to the acceptance.
  */
 const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof JobKind.Type = "plan") {
   const folder = yield* temporaryFolder
@@ -66,7 +66,7 @@ const isComplete = (moment: OfferAcceptance["mayStart"]) =>
 
 describe("Offer acceptance", () => {
   it.live(
-    "an agent starts processes before it accepts a fresh offer, and they die before another agent can get the offer",
+    "an agent starts processes before it accepts a fresh offer, and they exit before another agent can get the offer",
     () =>
       Effect.gen(function* () {
         const { answer, begin, handle, told } = yield* offered(1)
@@ -93,21 +93,23 @@ describe("Offer acceptance", () => {
       yield* begun
       yield* mayStart
       expect(told).toEqual([{ say: "hold", left: 48 }])
-      // The offer's deadline no longer applies, so later failures are not attributed to its age.
+      // The offer's deadline no longer applies, so later failures are not blamed on the age of the offer.
       expect(handle.lease?.wasOver()).toBe(false)
     })
   )
 
-  it.live("an agent starts nothing of an apply before acceptance, so a slow acceptance cannot abort the apply", () =>
-    Effect.gen(function* () {
-      const { answer, begin, told } = yield* offered(1, "apply")
-      const { begun, mayStart } = yield* begin
-      expect(yield* isComplete(mayStart)).toBe(false)
-      yield* Deferred.succeed(answer, undefined)
-      yield* begun
-      yield* mayStart
-      expect(told).toEqual([{ say: "hold", left: 48 }])
-    })
+  it.live(
+    "an agent starts no process of an apply before it accepts the offer, so a slow acceptance cannot abort the apply",
+    () =>
+      Effect.gen(function* () {
+        const { answer, begin, told } = yield* offered(1, "apply")
+        const { begun, mayStart } = yield* begin
+        expect(yield* isComplete(mayStart)).toBe(false)
+        yield* Deferred.succeed(answer, undefined)
+        yield* begun
+        yield* mayStart
+        expect(told).toEqual([{ say: "hold", left: 48 }])
+      })
   )
 
   it.live("a rejected acceptance ends the Run, and the guard deletes its folder", () =>

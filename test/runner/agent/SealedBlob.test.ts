@@ -30,7 +30,7 @@ const collected = <E>(stream: Stream.Stream<Uint8Array, E>) =>
   Stream.runCollect(stream).pipe(Effect.map((chunks) => new Uint8Array(Buffer.concat(chunks))))
 
 describe("SealedMessage", () => {
-  test("a sealed message opens only with the key and purpose it was sealed for", async () => {
+  test("a sealed message opens only with the key and purpose for which it was sealed", async () => {
     const keys = await pairOfKeys()
     const stranger = await pairOfKeys()
     const sealed = await Effect.runPromise(sealFor(keys.publicKey, purpose, bytes(100)))
@@ -64,7 +64,7 @@ describe("SealedBlob", () => {
     }
   })
 
-  test("rejects a sealed blob that was truncated, changed or created for another purpose", async () => {
+  test("opening rejects a sealed blob that was truncated, changed or created for another purpose", async () => {
     const keys = await pairOfKeys()
     const sealed = await Effect.runPromise(
       collected(sealBlob(keys.publicKey, purpose, inChunks(bytes(2 * mebibyte + 5), mebibyte)))
@@ -90,7 +90,7 @@ describe("SealedBlob", () => {
     }
   })
 
-  test("rejects the same faults in a sealed blob in memory", async () => {
+  test("opening rejects the same faults in a sealed blob in memory", async () => {
     const keys = await pairOfKeys()
     const { privateKey } = keys
     for (const length of [0, 1000, mebibyte, 2 * mebibyte + 5]) {

@@ -19,7 +19,7 @@ const event = (address: string): ReportedEntry => ({
 
 const line = (text: string): ReportedEntry => ({ kind: "line", at, phase: "apply", stream: "stdout", text })
 
-/** A server that stores each batch once, however often it arrives. */
+/** A server that stores each batch once, even if it arrives several times. */
 const receiver = () => {
   let last = 0
   const entries: Array<ReportedEntry> = []
@@ -190,12 +190,14 @@ describe("Agent spool", () => {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-  it.live("an agent's spool never reuses a number that the server has seen, even if its own disk has lost it", () =>
-    Effect.gen(function* () {
-      const spool = yield* openSpool(yield* temporaryFolder)
-      yield* spool.acknowledged(7)
-      yield* spool.append(event("a.a"))
-      expect(Option.map(yield* spool.next, ({ number }) => number)).toEqual(Option.some(8))
-    })
+  it.live(
+    "an agent's spool never reuses a number that the server has seen, even if its own disk has lost the entry",
+    () =>
+      Effect.gen(function* () {
+        const spool = yield* openSpool(yield* temporaryFolder)
+        yield* spool.acknowledged(7)
+        yield* spool.append(event("a.a"))
+        expect(Option.map(yield* spool.next, ({ number }) => number)).toEqual(Option.some(8))
+      })
   )
 })

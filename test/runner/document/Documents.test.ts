@@ -60,7 +60,7 @@ describe("Document pieces", () => {
     expect(JSON.stringify(assembled(value).value)).toBe(JSON.stringify(value))
   })
 
-  test("a document's long byte arrays are moved between threads, and short ones are copied", () => {
+  test("a document's long byte arrays are moved between threads, and short arrays are copied", () => {
     const long = new Uint8Array(longestReadHere).fill(7)
     const pieces = [...piecesOf({ before: [1], nested: { long }, short: new Uint8Array([1, 2]) })]
     expect(pieces.flatMap(movedWith).map(({ byteLength }) => byteLength)).toContain(longestReadHere)
@@ -92,7 +92,7 @@ describe("Long documents", () => {
     })
   )
 
-  it.live("another thread rejects an invalid document above 1 MiB, with the reason and position of the fault", () =>
+  it.live("a document above 1 MiB that is invalid is rejected with the reason and position of the fault", () =>
     Effect.gen(function* () {
       const long = `{"a":"${"x".repeat(longestReadHere)}",\n"a":1}`
       const { longest, value } = yield* longestParsedHere(Effect.flip(readDocument("json", bytesOf(long))))
@@ -118,7 +118,7 @@ describe("Long documents", () => {
   )
 })
 
-describe("Long agent reports", () => {
+describe("Documents: long agent reports", () => {
   const evidence = {
     tool: { name: "opentofu", version: "1.10.0" },
     sandboxLevel: "bubblewrap",
@@ -192,7 +192,7 @@ describe("Long agent reports", () => {
     })
   )
 
-  it.live("rejects an agent's report above 1 MiB that does not match the schema", () =>
+  it.live("a long agent's report that does not match the schema is rejected", () =>
     Effect.gen(function* () {
       expect(yield* Effect.flip(readJobResult(left))).toMatchObject({ _tag: "JsonRefusal" })
       expect(yield* Effect.flip(readUnfinishedApply(applied))).toMatchObject({ _tag: "JsonRefusal" })
@@ -200,7 +200,7 @@ describe("Long agent reports", () => {
   )
 })
 
-describe("Deeply nested documents", () => {
+describe("Documents: deep nesting", () => {
   const deep = (length: number) => bytesOf(`{"version":4,"serial":1,"lineage":"l","x":${"[".repeat(length)}`)
 
   it.live("the scan rejects a document that is nested too deeply", () =>

@@ -22,7 +22,7 @@ const start = (address: string) =>
 const complete = (address: string) => start(address).replace("apply_start", "apply_complete")
 
 describe("Applies with a faulty tool", () => {
-  live("reports the state and unfinished operations of a tool that fails after a change", () =>
+  live("an apply reports the state and unfinished operations of a tool that fails after a change", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -52,7 +52,7 @@ describe("Applies with a faulty tool", () => {
     })
   )
 
-  live("redacts a tool's error that quotes a new secret, because the state marks the secret", () =>
+  live("an apply redacts a tool's error that quotes a new secret, because the state marks the secret", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -82,7 +82,7 @@ describe("Applies with a faulty tool", () => {
     })
   )
 
-  live("lists the created resources if a tool truncates the state after a creation", () =>
+  live("an apply lists the created resources if its tool truncates the state after a creation", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -93,7 +93,7 @@ describe("Applies with a faulty tool", () => {
     })
   )
 
-  live("the last complete checkpoint is kept if a tool truncates its state file", () =>
+  live("an apply keeps the last complete checkpoint if its tool truncates the state file", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -117,7 +117,7 @@ describe("Applies with a faulty tool", () => {
     })
   )
 
-  live("rejects the state of a tool that replaces it with a different state, an older state or a link", () =>
+  live("an apply rejects a state that its tool replaced with a different state, an older state or a link", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -135,7 +135,7 @@ describe("Applies with a faulty tool", () => {
     })
   )
 
-  live("imports the printed copy and emergency file of a tool that cannot write its state", () =>
+  live("an apply imports the printed copy and emergency file of a tool that cannot write its state", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -240,7 +240,7 @@ describe("Applies with a faulty tool", () => {
     })
   )
 
-  live("an apply finishes even though its reports cannot be stored", () =>
+  live("an apply finishes even if its reports cannot be stored", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

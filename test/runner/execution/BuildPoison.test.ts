@@ -35,7 +35,7 @@ const manifest = JSON.stringify({
   ]
 })
 
-/** Files that a build may declare as outputs to influence how the tool handles the reviewed module. */
+/** Files that a malicious build declares as outputs to change how the tool handles the reviewed module. */
 const poisons: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ...[".terraform/modules/modules.json", ".terraform/modules", ".terraform"].map(
     (output) =>
@@ -90,7 +90,7 @@ describe("Malicious builds", () => {
         `ln ${folder}/beside/canary dist/linked; cp ${folder}/beside/canary dist/copied`,
         `for to in ${folder} .. ../.. ../../..; do echo x > $to/escaped 2>/dev/null; done`,
         "mknod dist/disk b 8 0; mknod dist/null c 1 3; chmod u+s dist/app.txt",
-        // This process has its own session, ignores signals, and changes the output between a check and the following read.
+        // This process has a separate session, ignores signals, and changes the output between a check and the following read.
         "(trap '' HUP INT TERM; setsid sh -c 'trap \"\" HUP INT TERM; while :; do echo poisoned > dist/app.txt; rm -rf dist/swap; ln -s /etc/passwd dist/swap; rm -f dist/swap; done' >/dev/null 2>&1 &)",
         "true"
       ].join("\n")

@@ -32,7 +32,7 @@ const firstLine = async (stream: ReadableStream<Uint8Array>) => {
   return text.trim()
 }
 
-/** Kills the service during an apply, and returns what it left behind. */
+/** Kills the service during an apply, and returns the processes and files that remain. */
 const crash = (isolation: "auto" | "off") =>
   Effect.gen(function* () {
     const runner = yield* TestRunner
@@ -69,12 +69,12 @@ const crash = (isolation: "auto" | "off") =>
 
 describe("Killed services", () => {
   it.live(
-    "after a service is killed during a sandboxed apply, nothing keeps running and everything can be recovered",
+    "after a service is killed during a sandboxed apply, no process remains and everything can be recovered",
     () => crash("auto"),
     60_000
   )
   it.live(
-    "processes left by a service killed during an unsandboxed apply are killed before recovery",
+    "recovery first kills the processes that a service killed during an unsandboxed apply has left",
     () => crash("off"),
     60_000
   )

@@ -114,7 +114,7 @@ describe("deliverCredentials", () => {
     expect(plain(apart.variables)).toEqual({ svc_provider_0: "x", svc_provider_1: "y" })
   })
 
-  test("rejects a secret that would reach another provider, without revealing its value", () => {
+  test("a delivery rejects a secret that would reach another provider, without disclosing its value", () => {
     const reason = refused([
       tuple({ values: { SHARED_TOKEN: secret("canary-one") } }),
       tuple({ alias: "b", connection: "b", values: { SHARED_TOKEN: secret("canary-two") } })
@@ -139,7 +139,7 @@ describe("deliverCredentials", () => {
     })
   })
 
-  test("rejects variable names that would affect more than one provider", () => {
+  test("a delivery rejects variable names that would affect more than one provider", () => {
     for (const [more, part] of [
       [{ values: { PATH: secret("x") } }, "PATH"],
       [{ config: { alias: "x" } }, "alias"],
@@ -155,7 +155,7 @@ describe("deliverCredentials", () => {
 })
 
 describe("environmentNameProblem", () => {
-  test("accepts variable names that configure a provider", () => {
+  test("a delivery accepts variable names that configure a provider", () => {
     for (const name of [
       "AWS_ACCESS_KEY_ID",
       "GITHUB_TOKEN",
@@ -170,7 +170,7 @@ describe("environmentNameProblem", () => {
     }
   })
 
-  test("rejects variable names that control the tool, the loader, an interpreter or the network", () => {
+  test("a delivery rejects variable names that control the tool, the loader, an interpreter or the network", () => {
     for (const name of [
       "TF_LOG",
       "TF_CLI_ARGS",

@@ -23,7 +23,7 @@ terraform {
 resource "evil_thing" "a" {}
 `
 
-/** A pattern that matches the credential but not itself, because it appears in the plugin and its command lines. */
+/** A pattern that matches the credential but not the pattern's own text, which appears in the plugin and its command lines. */
 const canary = `${tokenA.slice(0, -1)}[${tokenA.slice(-1)}]`
 
 /** The plugin's attack attempts when the tool starts it. Each line prints its name if the attempt succeeds. */
@@ -129,12 +129,14 @@ describe("Hostile providers", () => {
     )
   }
 
-  it.live("a hostile provider without isolation can read and change nearly everything, which proves the attempts", () =>
-    couldAt("process", (could) => {
-      expect(could.length).toBeGreaterThan(7)
-      expect(could).toEqual(
-        expect.arrayContaining(["finds the other's credential in an environment", "writes into the other Run"])
-      )
-    })
+  it.live(
+    "a hostile provider without isolation can read and change nearly everything, which proves that the attempts work",
+    () =>
+      couldAt("process", (could) => {
+        expect(could.length).toBeGreaterThan(7)
+        expect(could).toEqual(
+          expect.arrayContaining(["finds the other's credential in an environment", "writes into the other Run"])
+        )
+      })
   )
 })

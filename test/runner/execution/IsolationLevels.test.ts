@@ -21,7 +21,7 @@ const linkOf = (key: Redacted.Redacted) =>
     .digest("hex")
     .slice(0, 24)}`
 
-/** Every way in which the module can obtain an absolute path. */
+/** All expressions by which the module can obtain an absolute path. */
 const absolute = {
   "infra/main.tf": `
     resource "terraform_data" "paths" {
@@ -34,7 +34,7 @@ const absolute = {
 
 const tree = { "main.tf": `${required}${note("a")}` }
 
-/** Plans and applies the same module with these settings. It must work at every level, although the visible files differ. */
+/** Plans and applies the same module with these settings, which must work at every level, although the visible files differ. */
 const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
   Effect.gen(function* () {
     const mirror = yield* providerMirror
@@ -42,7 +42,7 @@ const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
     const inside = Effect.gen(function* () {
       const { status } = yield* Sandbox
       if (!status.accepted) return undefined
-      // World-writable, because the Run writes here as its own user.
+      // World-writable, because the Run writes here as a separate user.
       if (status.level === "user_landlock") chmodSync(mirror.notesDir, 0o777)
       const runner = yield* TestRunner
       const job = planJob(folder, tree, {
@@ -106,13 +106,13 @@ describe("isolation levels", () => {
           cwd: `${root}/source/infra`,
           root: `${root}/source/infra`
         })
-        // The Run leaves nothing outside its folder.
+        // The Run leaves no files outside its folder.
         expect(existsSync(linkOf(addressKey))).toBe(false)
       }).pipe(Effect.provide(runnerWith({ ...settings, dataFolder: tmpdir() })))
     )
 
   for (const isolation of ["auto", "required"] as const)
-    it.live(`rejects a Run before anything starts if no allowed level works under ${isolation}`, () =>
+    it.live(`svc rejects a Run before anything starts if no allowed level works under ${isolation}`, () =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
         const failure = yield* Effect.flip(runner.plan(planJob(yield* temporaryFolder, tree), recorder().sink))
@@ -139,7 +139,7 @@ describe("isolation levels", () => {
     ["an operator who requires namespaces", plain, { isolation: "required" }, {}]
   ]
   for (const [name, tree, settings, more] of others)
-    it.live(`rejects a trusted module with ${name}`, () =>
+    it.live(`svc rejects a trusted module with ${name}`, () =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
         const job = planJob(yield* temporaryFolder, tree, more)

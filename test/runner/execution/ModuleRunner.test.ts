@@ -7,7 +7,7 @@ import { suite } from "../../support/Effect.ts"
 import { applyJob, modulePath, planJob, recorder, temporaryFolder, variable } from "./support/RunnerHarness.ts"
 import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
-// Gives each Run its own network, as in the shipped configuration.
+// Gives each Run a separate network, as in the shipped configuration.
 const { live, dispose } = suite(runnerWith({ network: defaultSandboxSettings.network }))
 afterAll(dispose)
 
@@ -100,7 +100,7 @@ describe("ModuleRunner", () => {
         "show",
         "plan.summary"
       ])
-      // No secret remains on disk.
+      // The disk contains no secret any more.
       expect(readdirSync(first.runFolder)).toEqual([])
 
       const applied = recorder()
@@ -118,7 +118,7 @@ describe("ModuleRunner", () => {
         .map(({ data }) => data.address)
       expect(started.sort()).toEqual(["module.net.terraform_data.net", "terraform_data.a"])
       expect(applied.events.filter(({ kind }) => kind === "resource.completed")).toHaveLength(2)
-      // The plan installed nothing, so the apply installs nothing either.
+      // The plan installed no provider, so the apply installs none either.
       expect(applied.events.flatMap((event) => (event.kind === "run.phase" ? [event.data.phase] : []))).toEqual([
         "prepare",
         "apply",
@@ -149,7 +149,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("rejects a plan file other than the reviewed one before anything starts", () =>
+  live("the runner rejects a plan file other than the reviewed plan file before anything starts", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -163,21 +163,23 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("the runner passes an ephemeral input again to the apply, and reports the tool's error if it is missing", () =>
-    Effect.gen(function* () {
-      const runner = yield* TestRunner
-      const folder = yield* temporaryFolder
-      const tree = {
-        "main.tf": `variable "token" {\n  type      = string\n  ephemeral = true\n}\nresource "terraform_data" "a" {\n  input = "x"\n}`
-      }
-      const first = planJob(folder, tree, { variables: { token: variable(secret, true) } })
-      const plan = yield* runner.plan(first, recorder().sink)
-      const without = yield* runner.apply(applyJob(folder, first, plan), recorder().sink)
-      expect(without).toMatchObject({ exit: "failed", changedAnything: false })
-      expect(without.diagnostics.map(({ summary }) => summary)).toContain("No value for required variable")
-      const given = applyJob(folder, first, plan, { ephemeralVariables: { token: Redacted.make(secret) } })
-      expect((yield* runner.apply(given, recorder().sink)).exit).toBe("succeeded")
-    })
+  live(
+    "the runner passes an ephemeral input to the apply again, and reports the tool's error if the input is missing",
+    () =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const folder = yield* temporaryFolder
+        const tree = {
+          "main.tf": `variable "token" {\n  type      = string\n  ephemeral = true\n}\nresource "terraform_data" "a" {\n  input = "x"\n}`
+        }
+        const first = planJob(folder, tree, { variables: { token: variable(secret, true) } })
+        const plan = yield* runner.plan(first, recorder().sink)
+        const without = yield* runner.apply(applyJob(folder, first, plan), recorder().sink)
+        expect(without).toMatchObject({ exit: "failed", changedAnything: false })
+        expect(without.diagnostics.map(({ summary }) => summary)).toContain("No value for required variable")
+        const given = applyJob(folder, first, plan, { ephemeralVariables: { token: Redacted.make(secret) } })
+        expect((yield* runner.apply(given, recorder().sink)).exit).toBe("succeeded")
+      })
   )
 
   live("the runner never fetches a module: a module that the scan did not find is missing", () =>
@@ -191,7 +193,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("rejects files that would override the runner's own files, and reports a missing module", () =>
+  live("the runner rejects files that would override its own files, and reports a missing module", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -207,7 +209,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("the module's own override, cloud block and plugins folder do not replace the runner's (G15)", () =>
+  live("the module's override, cloud block and plugins folder do not replace the runner's (G15)", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

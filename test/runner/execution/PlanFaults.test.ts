@@ -12,7 +12,7 @@ const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
 
 describe("Plans with a faulty tool", () => {
-  live("reports the last output of a tool that dies after printing garbage, without secrets", () =>
+  live("a plan reports the last output of a tool that dies after printing garbage, without secrets", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -30,7 +30,7 @@ describe("Plans with a faulty tool", () => {
     })
   )
 
-  live("a plan fails if its tool prints nothing at all", () =>
+  live("a plan fails if its tool prints nothing", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -47,7 +47,8 @@ describe("Plans with a faulty tool", () => {
       const hanging = brokenPlan(
         folder,
         { plan: "trap '' INT TERM; echo deaf; while :; do sleep 1; done" },
-        // The grace period also covers the start of the script. The signal would kill the script if it had not set its trap yet.
+        // The grace period also covers the start of the script, because the signal would kill a script that has not set its trap
+        // yet.
         { timing: { ...shortTiming, planGrace: "1 second" } }
       )
       const failure = yield* Effect.flip(runner.plan(hanging, recorder().sink))
@@ -109,7 +110,7 @@ describe("Plans with a faulty tool", () => {
     })
   )
 
-  live("rejects a plan in an unknown format without quoting it", () =>
+  live("a plan in an unknown format is rejected without being quoted", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -142,7 +142,7 @@ describe("projectPlan", () => {
     expect(outputChanges[0]?.after).toBe(long)
   })
 
-  test("a projected plan shows imports with their ids, moves with both addresses, and why objects are replaced", () => {
+  test("a projected plan shows imports with their ids, moves with both addresses, and the causes of replacements", () => {
     const plan = planOf({
       resource_changes: [
         change(["no-op"], { importing: { id: "bucket-p4ssw0rd-canary" } }),
@@ -334,7 +334,7 @@ describe("maskValue", () => {
   }
   type Json = Parameters<typeof maskValue>[0]
 
-  test("exactly the marked leaves of a value are hidden", () => {
+  test("the projection hides exactly the marked leaves of a value", () => {
     fc.assert(
       fc.property(tree, fc.boolean(), (root, asList) => {
         const hidden: Array<string> = []

@@ -42,7 +42,7 @@ const root: PlannedModule = {
 const of = planReferences(root)
 
 describe("Attribute references", () => {
-  test("an attribute's references follow inputs, resources, modules and repetitions, and report where they cannot continue", () => {
+  test("an attribute's references follow inputs, resources, modules and repetitions, and report where they end", () => {
     const names = ["computed", "deep", "file", "hidden", "other", "own", "read", "rule", "unset", "written"]
     expect(of("demo.plain", names)).toEqual([
       { attribute: "computed" },
@@ -57,7 +57,7 @@ describe("Attribute references", () => {
     ])
   })
 
-  test("an attribute of an instance in a module also refers to whatever determines the instance count", () => {
+  test("an attribute of an instance in a module also refers to everything that determines the instance count", () => {
     expect(of(`demo.many["a.b[\\"0\\"]"]`, ["name"])).toEqual([
       { inputs: ["names"] },
       { attribute: "name", inputs: ["names"] }

@@ -80,7 +80,7 @@ const refusal = (set: ProvidedSet, plan: string, base?: string) =>
   ).pipe(Effect.match({ onSuccess: () => undefined, onFailure: ({ message, reason }) => ({ message, reason }) }))
 
 describe("Leaking plans", () => {
-  it.effect("rejects a plan that would leak this machine's credentials, with an error that omits them", () =>
+  it.effect("a runner rejects a plan that would leak this machine's credentials, with an error that omits them", () =>
     Effect.gen(function* () {
       const value = "own-credential-canary"
       const plan = document({ note: `a ${value} b` })
@@ -92,46 +92,50 @@ describe("Leaking plans", () => {
     })
   )
 
-  it.effect("rejects leaking text that the state did not contain, even if the state contains other credentials", () =>
-    Effect.gen(function* () {
-      const secretOnly = { ...google, publicNames: [] }
-      const base = JSON.stringify({ version: 4, resources: [{ attributes: { project: "acme-prod-1", key: "x" } }] })
-      expect(yield* refusal(secretOnly, document({ project: "acme-prod-1" }), base)).toBeUndefined()
-      for (const leak of [pem, googleKey.private_key_id, pem.split("\n")[1] ?? ""]) {
-        const plan = document({ project: "acme-prod-1", note: leak })
-        expect(yield* refusal(secretOnly, plan, base)).toMatchObject({ reason: "plan_failed" })
-        // The plan is accepted if the state already contains the credential.
-        expect(yield* refusal(secretOnly, plan, document({ other: leak, project: "acme-prod-1" }))).toBeUndefined()
-      }
-      // The plan is still rejected if the state contains only part of the key.
-      const line = document({ note: pem.split("\n")[1] })
-      expect(yield* refusal(secretOnly, document({ note: pem }), line)).toMatchObject({ reason: "plan_failed" })
-    })
+  it.effect(
+    "a runner rejects leaking text that the state did not contain, even if the state contains other credentials",
+    () =>
+      Effect.gen(function* () {
+        const secretOnly = { ...google, publicNames: [] }
+        const base = JSON.stringify({ version: 4, resources: [{ attributes: { project: "acme-prod-1", key: "x" } }] })
+        expect(yield* refusal(secretOnly, document({ project: "acme-prod-1" }), base)).toBeUndefined()
+        for (const leak of [pem, googleKey.private_key_id, pem.split("\n")[1] ?? ""]) {
+          const plan = document({ project: "acme-prod-1", note: leak })
+          expect(yield* refusal(secretOnly, plan, base)).toMatchObject({ reason: "plan_failed" })
+          // The plan is accepted if the state already contains the credential.
+          expect(yield* refusal(secretOnly, plan, document({ other: leak, project: "acme-prod-1" }))).toBeUndefined()
+        }
+        // The plan is still rejected if the state contains only part of the key.
+        const line = document({ note: pem.split("\n")[1] })
+        expect(yield* refusal(secretOnly, document({ note: pem }), line)).toMatchObject({ reason: "plan_failed" })
+      })
   )
 
-  it.effect("rejects a plan with Google's credentials only for content that the operator has not declared public", () =>
-    Effect.gen(function* () {
-      expect(yield* refusal(google, googlePlan())).toBeUndefined()
-      const file = JSON.stringify(googleKey, null, 2)
-      for (const leak of [
-        { note: pem },
-        { note: pem.replaceAll("\n", "\\n") },
-        { note: googleKey.private_key_id },
-        { note: file },
-        { note: JSON.stringify(googleKey) },
-        { note: Buffer.from(file).toString("base64") },
-        { note: Buffer.from(pem).toString("hex") },
-        { [googleKey.private_key_id]: true }
-      ]) {
-        const refused = yield* refusal(google, googlePlan(leak))
-        expect(refused).toMatchObject({
-          reason: "plan_failed",
-          message: expect.stringContaining("file.key.json private_key")
-        })
-      }
-      // If no names are declared public, every value in the plan counts as secret.
-      expect(yield* refusal({ ...google, publicNames: [] }, googlePlan())).toMatchObject({ reason: "plan_failed" })
-    })
+  it.effect(
+    "a runner rejects a plan with Google's credentials only for content that the operator has not declared public",
+    () =>
+      Effect.gen(function* () {
+        expect(yield* refusal(google, googlePlan())).toBeUndefined()
+        const file = JSON.stringify(googleKey, null, 2)
+        for (const leak of [
+          { note: pem },
+          { note: pem.replaceAll("\n", "\\n") },
+          { note: googleKey.private_key_id },
+          { note: file },
+          { note: JSON.stringify(googleKey) },
+          { note: Buffer.from(file).toString("base64") },
+          { note: Buffer.from(pem).toString("hex") },
+          { [googleKey.private_key_id]: true }
+        ]) {
+          const refused = yield* refusal(google, googlePlan(leak))
+          expect(refused).toMatchObject({
+            reason: "plan_failed",
+            message: expect.stringContaining("file.key.json private_key")
+          })
+        }
+        // If no names are declared public, every value in the plan counts as secret.
+        expect(yield* refusal({ ...google, publicNames: [] }, googlePlan())).toMatchObject({ reason: "plan_failed" })
+      })
   )
 
   it.effect("a plan may contain the value of a public variable, unless another name makes it a secret", () =>
@@ -147,7 +151,7 @@ describe("Leaking plans", () => {
     })
   )
 
-  it.effect("a plan is searched in every digit of its numbers, and rejected if it cannot be searched", () =>
+  it.effect("a runner searches every digit of the numbers in a plan, and rejects a plan that cannot be searched", () =>
     Effect.gen(function* () {
       for (const [secret, shown] of [
         ["12345678901234567891", "12345678901234567891"],

@@ -18,7 +18,7 @@ const key = [
   "-----END PRIVATE KEY-----"
 ].join("\n")
 
-/** The tool must not know that the values are secret, or it would hide the output itself. */
+/** The tool does not know that the values are secret. Otherwise it would hide the output itself. */
 const provisioned = (name: string, command: string) => `
 resource "terraform_data" "${name}" {
   provisioner "local-exec" {
@@ -39,7 +39,7 @@ variable "key" {
   sensitive = true
 }
 `
-// Interleaves two commands: each prints half of the secret, then waits for the other before it prints the rest.
+// Interleaves two commands: each prints half of the secret, then waits for the other command before it prints the rest.
 const meet = (own: string, other: string) => `
 printf '%.20s\\n' "$TOKEN"
 : > ../${own}

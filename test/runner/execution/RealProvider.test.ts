@@ -38,60 +38,58 @@ const signalOn = (
 }
 
 describe("Real providers", () => {
-  it.live(
-    "the runner passes a Connection through the environment, locks the provider, and hides a token it prints",
-    () =>
-      onStage(({ job, folder, notesDir }) =>
-        Effect.gen(function* () {
-          const runner = yield* TestRunner
-          const seen = recorder()
-          const first = job(
-            { "main.tf": `${required}${note("a")}` },
-            {
-              credentials: [credentials(notesDir, { config: { echo_token: true } })]
-            }
-          )
-          const plan = yield* runner.plan(first, seen.sink)
-          expect(plan.summary.add).toBe(1)
-          expect(plan.envNames).toEqual(["DEMO_DIR", "DEMO_TOKEN"])
-          expect(plan.lockText).toContain(`provider "${provider}"`)
-          expect(plan.providerLockDigest).toMatch(/^sha256:/)
-          expect(plan.resourceChanges[0]?.provider).toBe(provider)
+  it.live("the runner passes a Connection through the environment, locks the provider, and hides a printed token", () =>
+    onStage(({ job, folder, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const seen = recorder()
+        const first = job(
+          { "main.tf": `${required}${note("a")}` },
+          {
+            credentials: [credentials(notesDir, { config: { echo_token: true } })]
+          }
+        )
+        const plan = yield* runner.plan(first, seen.sink)
+        expect(plan.summary.add).toBe(1)
+        expect(plan.envNames).toEqual(["DEMO_DIR", "DEMO_TOKEN"])
+        expect(plan.lockText).toContain(`provider "${provider}"`)
+        expect(plan.providerLockDigest).toMatch(/^sha256:/)
+        expect(plan.resourceChanges[0]?.provider).toBe(provider)
 
-          const applied = yield* runner.apply(applyJob(folder, first, plan), seen.sink)
-          expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
-          expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
-          const shown = `${seen.everything()}${JSON.stringify([plan, applied])}`
-          expect(shown).toContain("token=[redacted env.DEMO_TOKEN]")
-          expect(shown).not.toContain(tokenA)
-          expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
-          // The tool writes the state file before it reports success, so at least one read saw the complete state.
-          expect(applied.serial).toBeGreaterThan(0)
+        const applied = yield* runner.apply(applyJob(folder, first, plan), seen.sink)
+        expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
+        expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
+        const shown = `${seen.everything()}${JSON.stringify([plan, applied])}`
+        expect(shown).toContain("token=[redacted env.DEMO_TOKEN]")
+        expect(shown).not.toContain(tokenA)
+        expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
+        // The tool writes the state file before it reports success, so at least one read saw the complete state.
+        expect(applied.serial).toBeGreaterThan(0)
 
-          const { state } = applied
-          if (state === undefined) throw new Error("the apply left no state")
-          const { variables } = first
-          const drift = { ...first, variables, state, lockText: plan.lockText }
-          expect((yield* runner.driftCheck(drift, recorder().sink)).drifted).toBe(false)
-          const [name = ""] = readdirSync(notesDir).filter((file) => file.endsWith(".json"))
-          const stored = JSON.parse(readFileSync(join(notesDir, name), "utf8"))
-          writeFileSync(join(notesDir, name), JSON.stringify({ ...stored, content: "changed by hand" }))
-          const edited = yield* runner.driftCheck(drift, recorder().sink)
-          expect(edited.drifted).toBe(true)
-          expect(edited.resourceDrift[0]).toMatchObject({ address: "demo_note.a", actions: ["update"] })
-          expect(edited.resourceDrift[0]?.changedAttributes).toContainEqual({
-            name: "content",
-            before: "content of a",
-            after: "changed by hand"
-          })
-          rmSync(join(notesDir, name))
-          const removed = yield* runner.driftCheck(drift, recorder().sink)
-          expect(removed.resourceDrift[0]?.actions).toEqual(["delete"])
+        const { state } = applied
+        if (state === undefined) throw new Error("the apply left no state")
+        const { variables } = first
+        const drift = { ...first, variables, state, lockText: plan.lockText }
+        expect((yield* runner.driftCheck(drift, recorder().sink)).drifted).toBe(false)
+        const [name = ""] = readdirSync(notesDir).filter((file) => file.endsWith(".json"))
+        const stored = JSON.parse(readFileSync(join(notesDir, name), "utf8"))
+        writeFileSync(join(notesDir, name), JSON.stringify({ ...stored, content: "changed by hand" }))
+        const edited = yield* runner.driftCheck(drift, recorder().sink)
+        expect(edited.drifted).toBe(true)
+        expect(edited.resourceDrift[0]).toMatchObject({ address: "demo_note.a", actions: ["update"] })
+        expect(edited.resourceDrift[0]?.changedAttributes).toContainEqual({
+          name: "content",
+          before: "content of a",
+          after: "changed by hand"
         })
-      )
+        rmSync(join(notesDir, name))
+        const removed = yield* runner.driftCheck(drift, recorder().sink)
+        expect(removed.resourceDrift[0]?.actions).toEqual(["delete"])
+      })
+    )
   )
 
-  it.live("the runner keeps two Connections for one provider apart, and the apply does not need either again", () =>
+  it.live("the runner keeps two Connections for one provider apart, and the apply needs neither again", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -243,36 +241,38 @@ describe("Real providers", () => {
           changedAnything: true
         })
         expect(Option.getOrUndefined(left)?.completed.map(({ address }) => address)).toEqual(["demo_note.a"])
-        // The plugin exited with its sandbox, so it cannot create a note later, unknown to the service.
+        // The plugin exited with its sandbox, so it cannot later create a note that the service does not record.
         expect(yield* countCreations(notesDir)).toBe(1)
         expect(readdirSync(join(apply.runFolder, "capsule"))).not.toContain("settings")
       })
     )
   )
 
-  it.live("rejects a provider other than the locked one, a lost lock, and a package missing from the mirror", () =>
-    onStage(({ job, folder, notesDir }) =>
-      Effect.gen(function* () {
-        const runner = yield* TestRunner
-        const first = job({ "main.tf": `${required}${note("a")}` })
-        const plan = yield* runner.plan(first, recorder().sink)
-        const tampered = plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA")
-        const applyWith = (lockText: string | undefined) =>
-          runner.apply(applyJob(folder, first, plan, { lockText }), recorder().sink)
-        const foreign = yield* applyWith(tampered)
-        expect(foreign).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
-        expect(foreign.diagnostics[0]?.summary).toContain("does not match any of the checksums recorded")
-        // Without a lock, nothing is installed, and the tool reports the missing provider.
-        const lost = yield* applyWith(undefined)
-        expect(lost).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
-        expect(lost.diagnostics[0]?.summary).toBe("Inconsistent dependency lock file")
-        expect(notesOf(notesDir)).toEqual([])
+  it.live(
+    "the runner rejects a provider other than the locked provider, a lost lock, and a package missing from the mirror",
+    () =>
+      onStage(({ job, folder, notesDir }) =>
+        Effect.gen(function* () {
+          const runner = yield* TestRunner
+          const first = job({ "main.tf": `${required}${note("a")}` })
+          const plan = yield* runner.plan(first, recorder().sink)
+          const tampered = plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA")
+          const applyWith = (lockText: string | undefined) =>
+            runner.apply(applyJob(folder, first, plan, { lockText }), recorder().sink)
+          const foreign = yield* applyWith(tampered)
+          expect(foreign).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
+          expect(foreign.diagnostics[0]?.summary).toContain("does not match any of the checksums recorded")
+          // Without a lock, no provider is installed, and the tool reports the missing provider.
+          const lost = yield* applyWith(undefined)
+          expect(lost).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
+          expect(lost.diagnostics[0]?.summary).toBe("Inconsistent dependency lock file")
+          expect(notesOf(notesDir)).toEqual([])
 
-        const absent = job({ "main.tf": required.replace("acme/demo", "acme/absent") })
-        const failure = yield* Effect.flip(runner.plan(absent, recorder().sink))
-        expect(failure.reason).toBe("init_failed")
-        expect(JSON.stringify(failure.diagnostics)).toContain("example.test/acme/absent")
-      })
-    )
+          const absent = job({ "main.tf": required.replace("acme/demo", "acme/absent") })
+          const failure = yield* Effect.flip(runner.plan(absent, recorder().sink))
+          expect(failure.reason).toBe("init_failed")
+          expect(JSON.stringify(failure.diagnostics)).toContain("example.test/acme/absent")
+        })
+      )
   )
 })

@@ -35,7 +35,7 @@ const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (files) =>
   files.makeTempDirectoryScoped({ prefix: "svc-digests-" })
 )
 
-tests.live("rejects a plan file other than the reviewed one before anything else happens", () =>
+tests.live("an apply rejects a plan file other than the reviewed plan file before anything else happens", () =>
   Effect.gen(function* () {
     const job: ApplyJob = {
       runId: "run_a",
@@ -59,7 +59,7 @@ tests.live("rejects a plan file other than the reviewed one before anything else
   })
 )
 
-tests.live("does not unpack a build archive other than the reviewed one", () =>
+tests.live("an apply does not unpack a build archive other than the reviewed archive", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const folder = yield* temporaryFolder

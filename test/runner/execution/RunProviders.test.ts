@@ -82,7 +82,7 @@ const refusal = Effect.fnUntraced(function* <E, R>(apply: (sink: RunSink) => Eff
   return refused
 })
 
-describe("Applies with providers", () => {
+describe("Providers of an apply", () => {
   for (const form of ["packed", "unpacked"] as const)
     it.live(`an apply uses the packages that its plan installed from ${form} ones, without installing again`, () =>
       afterPlan(
@@ -110,10 +110,10 @@ describe("Applies with providers", () => {
     )
   )
 
-  it.live("rejects an apply with a lock other than the reviewed one, and changes nothing", () =>
+  it.live("an apply rejects a lock other than the reviewed lock, and changes nothing", () =>
     afterPlan(({ apply, notesDir, plan }) =>
       Effect.gen(function* () {
-        // With an additional hash the package remains valid, so only a comparison with the plan's own lock detects the change.
+        // With an additional hash the package remains valid, so only a comparison with the lock of the plan detects the change.
         const others = [
           plan.lockText?.replace("  hashes = [\n", `  hashes = [\n    "h1:${"A".repeat(43)}=",\n`),
           plan.lockText?.replaceAll('"1.0.0"', '"1.1.0"')
@@ -227,7 +227,7 @@ describe("Oversized packages", () => {
     )
   }
 
-  /** Plans with such a package, and returns the failure and the largest size observed of its folder. */
+  /** Plans with such a package. Returns the failure, and the largest observed size of the package's folder. */
   const planWith = (archive: Uint8Array, cacheFolder: string, folder: string, job: Stage["job"]) =>
     Effect.gen(function* () {
       expect(archive.byteLength).toBeLessThan(folderBytes / 8)
@@ -323,7 +323,7 @@ describe("Provider store", () => {
   )
 
   it.live(
-    "the provider store rejects packages that the Run could still change, or that contain links to other places",
+    "the provider store rejects packages that the Run could still change, or that contain links to files outside",
     () =>
       withPackage((folder, installed) =>
         Effect.gen(function* () {

@@ -224,7 +224,7 @@ for (const [name, settings] of levels) {
   })
 }
 
-it.live("reports a missing tool without its location", () =>
+it.live("svc reports a missing tool without the tool's location", () =>
   onStage(({ job }) =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
@@ -239,7 +239,7 @@ it.live("reports a missing tool without its location", () =>
   )
 )
 
-test("an Output stored by an earlier release is shown without its Run's folder", () => {
+test("the folder of a Run is hidden in an Output that an earlier release stored", () => {
   expect(
     storedValue("/srv/svc/data/runs", { root: "/srv/svc/data/runs/run_0-1/capsule/source", other: "/srv/data" })
   ).toEqual({

@@ -83,7 +83,7 @@ describe("Source builds", () => {
     })
   )
 
-  live("rejects a source build whose outputs are missing, or contain links, special files or configuration", () =>
+  live("a source build fails if its outputs are missing, or contain links, special files or configuration", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -126,7 +126,8 @@ describe("Source builds", () => {
       const absent = yield* Effect.flip(runner.plan(building(folder, [{ argv: ["no-such-program"] }]), recorder().sink))
       expect(absent).toMatchObject({ reason: "build_failed", phase: "build" })
       const hanging = building(folder, [shell("trap '' INT; echo deaf; while :; do sleep 1; done")], {
-        // The grace period also covers the start of the script. The signal would kill the script if it had not set its trap yet.
+        // The grace period also covers the start of the script, because the signal would kill a script that has not set its trap
+        // yet.
         timing: { build: "100 millis", planGrace: "1 second" }
       })
       expect(yield* Effect.flip(runner.plan(hanging, recorder().sink))).toMatchObject({

@@ -40,7 +40,7 @@ describe("Stable paths", () => {
   )
 
   it.live(
-    "a Capsule's stable path belongs to one Run at a time, and a Run that is cancelled while it waits does not take it",
+    "a Capsule's stable path belongs to one Run at a time, and a Run cancelled while it waits never gets the path",
     () =>
       Effect.gen(function* () {
         const { first, job, second } = yield* twoRuns
@@ -62,7 +62,7 @@ describe("Stable paths", () => {
           Effect.scoped(Effect.map(hold(job, second), (held) => readlinkSync(held))),
           { startImmediately: true }
         )
-        // Runs of another Capsule begin and end in the meantime.
+        // Runs of another Capsule begin and end meanwhile.
         const other = { addressKey: Redacted.make(randomUUID()) }
         for (let run = 0; run < 20; run++) yield* Effect.scoped(hold(other, join(first, "other")))
         expect(readlinkSync(path)).toBe(join(first, "capsule"))

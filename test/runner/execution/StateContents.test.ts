@@ -6,7 +6,7 @@ const provider = 'provider["registry.opentofu.org/hashicorp/aws"]'
 const bytesOf = (document: object) =>
   new TextEncoder().encode(JSON.stringify({ version: 4, serial: 1, lineage: "l", ...document }))
 
-/** Reads the state both whole and in parts. */
+/** Reads the state both as a whole and in parts. */
 const ways = [{ longestParsed: 1e6 }, { longestParsed: 0 }]
 
 const read = async (bytes: Uint8Array, way: (typeof ways)[number]) => {
@@ -115,7 +115,8 @@ test("reading a state in parts keeps only one object in memory at a time", async
       }
     ]
   })
-  // Changes a later instance after an earlier one has been passed on. The change must be visible, because nothing is read ahead.
+  // Changes a later instance after an earlier instance has been passed on. The change must be visible, because the reader does
+  // not read ahead.
   const text = new TextDecoder().decode(bytes)
   const seen: Array<string | undefined> = []
   const contents = await Effect.runPromise(

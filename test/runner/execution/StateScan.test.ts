@@ -88,7 +88,7 @@ const parsed = (content: Uint8Array) =>
   }))
 
 describe("Scanned states", () => {
-  test.each(states)("a scanned state has the same identity as a parsed one: %s", async (content) => {
+  test.each(states)("a scanned state has the same identity as the parsed state: %s", async (content) => {
     const found = await scanned(bytes(content))
     expect(Option.isSome(found)).toBe(true)
     expect(found).toEqual(parsed(bytes(content)))

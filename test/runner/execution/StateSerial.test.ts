@@ -25,7 +25,7 @@ describe("State serials", () => {
     )
   })
 
-  test("rejects a serial change in a document that is not a state", () => {
+  test("changing the serial fails for a document that is not a state", () => {
     for (const text of ['{"lineage":"x"}', '[{"serial":1}]', "", '{"serial":"1"}', '{"a":"serial"}', '{"serial'])
       expect(rewritten(text, 2)).toBeUndefined()
     expect(Option.isNone(withSerial(new Uint8Array([0xff, 0xfe]), 1))).toBe(true)

@@ -22,7 +22,7 @@ const phasesOf = ({ events }: Recorded) =>
 
 const linesOf = ({ logs }: Recorded) => logs.map(({ text }) => text)
 
-/** Prints the garbage collector settings that a program in the module sees. */
+/** Prints the garbage collector settings that a program sees in the module. */
 const tellCollector = 'provisioner "local-exec" {\n    command = "echo collector=$GOGC/$GOMEMLIMIT"\n  }'
 
 const child = `variable "size" {\n  type = number\n}\nresource "terraform_data" "child" {\n  input = var.size\n}\n`
@@ -38,8 +38,8 @@ afterAll(dispose)
 const alone = (folder: string, files: Tree, more: Partial<Placed<PlanJob>> = {}) =>
   planJob(folder, files, { selfContained: true, tool: { ...terraform, path: plainTerraform }, ...more })
 
-describe("Modules with nothing to install", () => {
-  live("a module with nothing to install is planned, applied and destroyed without an installation", () =>
+describe("Modules without providers to install", () => {
+  live("a module without providers to install is planned, applied and destroyed without an installation", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -73,7 +73,7 @@ describe("Modules with nothing to install", () => {
     })
   )
 
-  live("if the scan was wrong, the tool rejects the module before anything is planned", () =>
+  live("if the scan was wrong, the tool rejects the module before any change is planned", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -93,7 +93,7 @@ describe("Modules with nothing to install", () => {
     })
   )
 
-  live("a module is initialised anyway when something else may need it", () =>
+  live("a module is initialised anyway if it may need an installation for another reason", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

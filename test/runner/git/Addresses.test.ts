@@ -29,7 +29,7 @@ describe("addresses", () => {
     ["::ffff:127.0.0.1"],
     ["fd00::1"]
   ])
-    it.live(`rejects a name that resolves to ${addresses.join(" and ")} before any connection`, () =>
+    it.live(`a fetch rejects a name that resolves to ${addresses.join(" and ")} before any connection`, () =>
       Effect.gen(function* () {
         const sentinel = yield* httpServer((_request, response) => void response.end())
         const url = `https://git.example:${sentinel.port}/a.git`
@@ -54,7 +54,7 @@ describe("addresses", () => {
       const { gitdir, second } = yield* repository
       const { origin } = yield* serveRepository({ gitdir })
       const port = new URL(origin).port
-      // Nothing listens at the second address.
+      // No server listens at the second address.
       const resolver = answering(["127.0.0.1"], ["127.0.0.2"])
       const url = `http://git.example:${port}/repository.git`
       const found = yield* resolve({ url }).pipe(Effect.provide(resolver.layer))
@@ -63,7 +63,7 @@ describe("addresses", () => {
     })
   )
 
-  it.live("skips an address that does not respond and uses the next", () =>
+  it.live("a fetch skips an address that does not respond and uses the next", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const { origin } = yield* serveRepository({ gitdir })

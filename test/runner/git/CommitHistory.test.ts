@@ -78,7 +78,7 @@ describe("GitRemote.history", () => {
 })
 
 describe("GitRemote.namedRefs", () => {
-  it.live("lists branches and tags by name, with the commit behind an annotated tag", () =>
+  it.live("the history lists branches and tags by name, with the commit behind an annotated tag", () =>
     Effect.gen(function* () {
       const { gitdir, commits } = yield* repositoryOf(2)
       const [first = "", second = ""] = commits

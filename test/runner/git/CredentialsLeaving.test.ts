@@ -21,7 +21,7 @@ const header = `Bearer ${token}`
 const credentialsFor = (...allowed: ReadonlyArray<string>) =>
   GitCredentials.bearer(Redacted.make(token), origins(...allowed))
 
-/** Bypasses the parser, because the layers below must be safe for any address. */
+/** Bypasses the parser, because the layers below must handle every address safely. */
 const unchecked = (url: string) => GitAddress.make(url)
 
 const limits = {
@@ -83,7 +83,7 @@ const ways: ReadonlyArray<readonly [string, Way]> = [
   ["the fetch by native git", fetchBy("native")]
 ]
 
-/** Two Git servers. The credentials are only for the first one. */
+/** Two Git servers. The credentials belong to the first server. */
 const servers = Effect.gen(function* () {
   const { gitdir, second } = yield* repository
   const trusted = yield* serveByHttpBackend(gitdir)
@@ -93,7 +93,7 @@ const servers = Effect.gen(function* () {
 
 describe("Credential origins", () => {
   for (const [name, send] of ways.filter(([name]) => name !== "the newest version"))
-    it.live(`${name} sends credentials to the origins they belong to`, () =>
+    it.live(`${name} sends credentials to the origins of the credentials`, () =>
       Effect.gen(function* () {
         const { commit, foreign, trusted } = yield* servers
         const allowed = credentialsFor(trusted.origin, `${foreign.origin}/repository.git/`)
@@ -117,8 +117,7 @@ describe("Credential origins", () => {
           [trusted.url, [`http://localhost:${trusted.port}`]],
           [trusted.url, ["http://127.0.0.1"]],
           [trusted.url, [`https://127.0.0.1:${trusted.port}`]],
-          // The address contains the trusted origin or a token as the user name, which isomorphic-git turns into a separate
-          // header.
+          // The address contains the trusted origin or a token as its user name, which isomorphic-git sends in a separate header.
           [`http://127.0.0.1:${trusted.port}@127.0.0.1:${foreign.port}/repository.git`, [trusted.origin]],
           [`http://${token}:x@127.0.0.1:${foreign.port}/repository.git`, [foreign.origin]],
           [`${foreign.origin}/${trusted.origin}/repository.git`, [trusted.origin]]
@@ -136,7 +135,7 @@ describe("Credential origins", () => {
     )
 
   for (const [name, send] of ways)
-    it.live(`${name} cannot be tricked out of a prefix by the spelling of a path`, () =>
+    it.live(`no spelling of a path makes ${name} send credentials outside their prefix`, () =>
       Effect.gen(function* () {
         const server = yield* httpServer((_request, response) => void response.writeHead(404).end())
         const credentials = credentialsFor(`${server.origin}/team/`)
@@ -180,7 +179,7 @@ describe("Credential origins", () => {
             `${foreign.origin}/team/a.git/info/refs?service=git-upload-pack`,
             `${trusted.origin}@127.0.0.1:${foreign.port}/team/a.git/info/refs`,
             `//127.0.0.1:${foreign.port}/team/a.git/info/refs`,
-            // On the same server, but outside the prefix of the credentials.
+            // An address on the same server, but outside the prefix of the credentials.
             "/other/a.git/info/refs?service=git-upload-pack",
             "/team/../other/a.git/info/refs?service=git-upload-pack"
           ])
@@ -195,18 +194,16 @@ describe("Credential origins", () => {
 })
 
 describe("Process credentials", () => {
-  it.effect(
-    "credentials passed to a process keep their origins, and do not reveal their secret to other processes",
-    () =>
-      Effect.gen(function* () {
-        const credentials = credentialsFor("https://git.example.com/team/")
-        const encoded = yield* Schema.encodeEffect(GitCredentials.Handed)(credentials)
-        const handed = yield* Schema.decodeEffect(GitCredentials.Handed)(encoded)
-        expect(handed.origins).toEqual(credentials.origins)
-        expect(handed.authorizationFor("https://git.example.com/other/a")._tag).toBe("Failure")
-        const sent = yield* Effect.fromResult(handed.authorizationFor("https://git.example.com/team/a?service=x"))
-        expect(Redacted.value(sent)).toBe(header)
-        expect(`${JSON.stringify(credentials)} ${Bun.inspect(credentials)}`).not.toContain(token)
-      })
+  it.effect("credentials passed to a process keep their origins, and other processes cannot read their secret", () =>
+    Effect.gen(function* () {
+      const credentials = credentialsFor("https://git.example.com/team/")
+      const encoded = yield* Schema.encodeEffect(GitCredentials.Handed)(credentials)
+      const handed = yield* Schema.decodeEffect(GitCredentials.Handed)(encoded)
+      expect(handed.origins).toEqual(credentials.origins)
+      expect(handed.authorizationFor("https://git.example.com/other/a")._tag).toBe("Failure")
+      const sent = yield* Effect.fromResult(handed.authorizationFor("https://git.example.com/team/a?service=x"))
+      expect(Redacted.value(sent)).toBe(header)
+      expect(`${JSON.stringify(credentials)} ${Bun.inspect(credentials)}`).not.toContain(token)
+    })
   )
 })

@@ -80,7 +80,7 @@ describe("GitAddress", () => {
     "https://192.168.0.1/a",
     `https://github.com/${"a".repeat(2048)}`
   ])
-    test(`rejects the address ${JSON.stringify(text.slice(0, 60))}`, () =>
+    test(`the fetch policy rejects the address ${JSON.stringify(text.slice(0, 60))}`, () =>
       expect(Result.isFailure(parse(text))).toBe(true))
 
   test("only an allowed origin may use plain http or a private address", () => {

@@ -47,7 +47,7 @@ describe("GitRemote.resolve", () => {
     })
   )
 
-  it.live("Git signs in without revealing its credentials", () =>
+  it.live("Git signs in without disclosing its credentials", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const basic = Buffer.from("me:hunter2").toString("base64")
@@ -64,7 +64,7 @@ describe("GitRemote.resolve", () => {
 })
 
 describe("GitRemote.newestStableTag", () => {
-  it.live("Git returns the newest tag with the commit it peels to", () =>
+  it.live("Git returns the newest tag with the commit to which it peels", () =>
     Effect.gen(function* () {
       const { gitdir, first, second } = yield* repository
       yield* tagCommit({ gitdir, name: "v1.9.0", target: second })

@@ -84,7 +84,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("ignores parameters of the content type", () =>
+  it.live("the type of a Git response is read without the parameters of its content type", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.setHeader("content-type", "Application/X-git-upload-pack-advertisement; charset=utf-8")
@@ -94,7 +94,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("a server that requests a retry receives one more request after that time, but no third", () =>
+  it.live("a server that requests a retry receives one more request after that time, but no third request", () =>
     Effect.gen(function* () {
       for (const status of [429, 503]) {
         /** Number of responses that request a retry before a normal response. */
@@ -116,7 +116,7 @@ describe("Hostile Git servers", () => {
   )
 
   it.live(
-    "a server whose retry time exceeds the limit receives no other request, and the error contains the time",
+    "a server whose retry time exceeds the limit receives no second request, and the error contains the time",
     () =>
       Effect.gen(function* () {
         const later = new Date(Date.now() + 3_600_000).toUTCString()
@@ -160,7 +160,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("rejects an empty or SHA-256 repository of a protocol v0 server, and gives the reason", () =>
+  it.live("an empty or SHA-256 repository of a protocol v0 server is rejected with the reason", () =>
     Effect.gen(function* () {
       const start = listing.slice(0, 2)
       const zero = encodePacket(`${"0".repeat(40)} capabilities^{}\0shallow\n`)
@@ -248,7 +248,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("too many Git refs are truncated at the limit", () =>
+  it.live("a list of too many Git refs is truncated at the limit", () =>
     Effect.gen(function* () {
       const refs = Array.from({ length: 20 }, (_, index) => encodePacket(`${commit} refs/heads/b${index}\n`))
       const { url } = yield* httpServer(advertisement(...listing, ...refs, flushPacket))

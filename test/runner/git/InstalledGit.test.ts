@@ -39,7 +39,7 @@ const program = (folder: string, version: string) => {
 }
 
 describe("InstalledGit", () => {
-  it.live("installed git is not searched for when disabled", () =>
+  it.live("svc does not search for installed git if it is disabled", () =>
     Effect.gen(function* () {
       expect(yield* usable("off")).toBeUndefined()
     })

@@ -73,7 +73,7 @@ describe("Oversized packs", () => {
     ]
   ] as const)
     for (const [way, native] of ways)
-      it.live(`rejects a pack while unpacking it: ${name}, by ${way}`, () =>
+      it.live(`svc rejects a pack while it unpacks it: ${name}, by ${way}`, () =>
         Effect.gen(function* () {
           const bytes = bomb()
           expect(bytes.length).toBeLessThan(4 * mebibyte)

@@ -24,7 +24,8 @@ describe("packets", () => {
   })
 
   for (const text of ["00", "zzzz", "0003", "0002", "0006a", "ffff", "-001", "0x10"])
-    test(`rejects the packet ${text}`, () => expect(Result.isFailure(parsePackets(Buffer.from(text)))).toBe(true))
+    test(`the packet decoder rejects ${text}`, () =>
+      expect(Result.isFailure(parsePackets(Buffer.from(text)))).toBe(true))
 
   test("side-band data is split into full packets", () => {
     const bytes = Buffer.alloc(140_000, 7)

@@ -54,10 +54,10 @@ describe("a GitRef", () => {
     "a.",
     "x".repeat(4096)
   ])
-    test(`rejects the ref ${JSON.stringify(text.slice(0, 40))}`, () =>
+    test(`parsing rejects the ref ${JSON.stringify(text.slice(0, 40))}`, () =>
       expect(Result.isFailure(parseGitRef(text))).toBe(true))
 
-  test("a ref determines which prefixes are requested", () => {
+  test("a ref determines the prefixes that svc requests", () => {
     const target = (text: string) => Result.map(parseGitRef(text), refTarget)
     expect(target("HEAD")).toEqual(Result.succeed({ _tag: "head" }))
     expect(target(commit)).toEqual(Result.succeed({ _tag: "commit", commit }))

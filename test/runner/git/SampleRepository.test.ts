@@ -47,14 +47,14 @@ describe("the sample repository", () => {
     expect(Result.isFailure(fetchableAddress(url, policy))).toBe(true)
   })
 
-  test("can be fetched only on the server that serves it", () => {
+  test("the sample repository can be fetched only on the server that serves it", () => {
     expect(Result.isSuccess(fetchableAddress(policy.sample, policy))).toBe(true)
     expect(Result.isFailure(fetchableAddress(policy.sample, { allowOrigins: [] }))).toBe(true)
   })
 
-  it.live("is read from memory, without a connection to its address", () =>
+  it.live("the sample repository is read from memory, without a connection to its address", () =>
     Effect.gen(function* () {
-      // Nothing listens on port 9, so reading over the network would fail.
+      // No server listens on port 9, so a read over the network would fail.
       const url = Result.getOrThrow(fetchableAddress(policy.sample, policy))
       const service = yield* GitRemote
       const { commit } = yield* service.resolve({ url, ref: headRef })
@@ -67,7 +67,7 @@ describe("the sample repository", () => {
     }).pipe(Effect.provide(remote))
   )
 
-  it.live("can be cloned by native git", () =>
+  it.live("the sample repository can be cloned by native git", () =>
     Effect.gen(function* () {
       const { url } = yield* served
       const folder = yield* temporaryFolder

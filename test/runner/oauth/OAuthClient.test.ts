@@ -35,14 +35,14 @@ const client = (allowOrigins: ReadonlyArray<string>, addresses: ReadonlyArray<st
 const startAt = (server: AuthorizationServer) =>
   Effect.flatMap(OAuthClient, ({ authorizationUrl }) => authorizationUrl(server, asked))
 
-/** Returns why the client sends no request to this server. */
+/** Returns the reason why the client sends no request to this server. */
 const refusal = (server: AuthorizationServer, allowOrigins: ReadonlyArray<string>, addresses?: ReadonlyArray<string>) =>
   Effect.flip(startAt(server)).pipe(
     Effect.map(({ message, reason }) => `${reason}: ${message}`),
     Effect.provide(Layer.fresh(client(allowOrigins, addresses)))
   )
 
-it.live("rejects OAuth metadata from another issuer, without PKCE, or behind a redirect", () =>
+it.live("an OAuth client rejects metadata from another issuer, without PKCE, or behind a redirect", () =>
   Effect.gen(function* () {
     const { issuer, state } = yield* pliantServer
     const told = (metadata: Readonly<Record<string, unknown>>) => {
@@ -55,8 +55,8 @@ it.live("rejects OAuth metadata from another issuer, without PKCE, or behind a r
     expect(yield* told({ code_challenge_methods_supported: undefined })).toContain("PKCE")
     expect(yield* told({ authorization_endpoint: "javascript:alert(1)" })).toContain("no https address")
     expect(yield* told({ authorization_endpoint: "http://elsewhere.example/authorize" })).toContain("no https address")
-    // If the operator declares that the server supports PKCE although its metadata omits it, svc sends a challenge, never in
-    // plain text.
+    // If the operator declares that the server supports PKCE although its metadata does not mention it, svc sends a challenge,
+    // never in plain text.
     state.metadata = { code_challenge_methods_supported: undefined }
     const url = yield* startAt(at(issuer, { pkce: "sent" })).pipe(Effect.provide(client([issuer])))
     expect(new URL(url).searchParams.get("code_challenge_method")).toBe("S256")
@@ -64,7 +64,7 @@ it.live("rejects OAuth metadata from another issuer, without PKCE, or behind a r
   })
 )
 
-it.live("plain http and private addresses are accepted only for origins that the operator allows", () =>
+it.live("an OAuth client accepts plain http and private addresses only for origins that the operator allows", () =>
   Effect.gen(function* () {
     const { issuer, state } = yield* pliantServer
     expect(yield* refusal(at(issuer), [])).toContain("no https address that is allowed")
@@ -94,21 +94,23 @@ it.live("plain http and private addresses are accepted only for origins that the
   })
 )
 
-it.live("distinguishes a server that is unreachable or cannot revoke from a server that rejects the request", () =>
-  Effect.gen(function* () {
-    const { issuer, state } = yield* pliantServer
-    expect(yield* refusal(at("http://127.0.0.1:1"), ["http://127.0.0.1:1"])).toContain("unreachable")
-    state.metadata = { revocation_endpoint: undefined }
-    yield* Effect.gen(function* () {
-      const { refresh, revoke } = yield* OAuthClient
-      expect(yield* revoke(at(issuer), Redacted.make("r"), "refresh_token")).toBe("unsupported")
-      const refused = yield* Effect.flip(refresh(at(issuer), Redacted.make("nobody-knows-this-token")))
-      expect([refused.reason, refused.error]).toEqual(["refused", "invalid_grant"])
-      state.misbehaves = "lost"
-      expect((yield* Effect.flip(refresh(at(issuer), Redacted.make("r")))).reason).toBe("unanswered")
-      expect(refused.message).not.toContain("nobody-knows")
-    }).pipe(Effect.provide(client([issuer])))
-    const [form] = state.forms
-    expect([form?.get("client_id"), form?.get("client_secret")]).toEqual([null, null])
-  })
+it.live(
+  "an OAuth client distinguishes a server that is unreachable or cannot revoke from a server that rejects the request",
+  () =>
+    Effect.gen(function* () {
+      const { issuer, state } = yield* pliantServer
+      expect(yield* refusal(at("http://127.0.0.1:1"), ["http://127.0.0.1:1"])).toContain("unreachable")
+      state.metadata = { revocation_endpoint: undefined }
+      yield* Effect.gen(function* () {
+        const { refresh, revoke } = yield* OAuthClient
+        expect(yield* revoke(at(issuer), Redacted.make("r"), "refresh_token")).toBe("unsupported")
+        const refused = yield* Effect.flip(refresh(at(issuer), Redacted.make("nobody-knows-this-token")))
+        expect([refused.reason, refused.error]).toEqual(["refused", "invalid_grant"])
+        state.misbehaves = "lost"
+        expect((yield* Effect.flip(refresh(at(issuer), Redacted.make("r")))).reason).toBe("unanswered")
+        expect(refused.message).not.toContain("nobody-knows")
+      }).pipe(Effect.provide(client([issuer])))
+      const [form] = state.forms
+      expect([form?.get("client_id"), form?.get("client_secret")]).toEqual([null, null])
+    })
 )

@@ -28,7 +28,7 @@ const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) 
   )
 
 describe("Address checks", () => {
-  it.live("a probe rejects the same addresses as Git does, without a connection", () =>
+  it.live("a probe rejects the same addresses as a Git fetch, without a connection", () =>
     Effect.gen(function* () {
       let connections = 0
       const { port } = yield* server(() => {
@@ -55,7 +55,7 @@ describe("Address checks", () => {
     })
   )
 
-  it.live("a probe passes on the expected status and a string in the first 64 KiB of the body", () =>
+  it.live("a probe checks the expected status, and a string in the first 64 KiB of the body", () =>
     Effect.gen(function* () {
       const { port } = yield* server((request) => {
         const { pathname } = new URL(request.url)

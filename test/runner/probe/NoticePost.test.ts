@@ -13,7 +13,7 @@ const sendTo = Effect.fnUntraced(function* (address: string, allowOrigins: Reado
   return yield* post.send({ address, allowOrigins, headers: { "webhook-id": "ntc_x" }, body: '{"a":"日本"}' })
 })
 
-/** Starts a receiver that responds like this, and collects the requests it receives. */
+/** Starts a receiver with this response, and collects the requests that it receives. */
 const receiver = Effect.fnUntraced(function* (status: number, headers: Readonly<Record<string, string>> = {}) {
   const got: Array<{ readonly url: string; readonly id: unknown; readonly body: string }> = []
   const origin = yield* loopback((request, response) => {
@@ -45,7 +45,7 @@ for (const [status, headers, expected] of [
   )
 }
 
-it.live("does not follow a redirect from a receiver", () =>
+it.live("a notice does not follow a redirect from its receiver", () =>
   Effect.gen(function* () {
     const target = yield* receiver(200)
     const { origin } = yield* receiver(307, { location: `${target.origin}/elsewhere` })
@@ -54,7 +54,7 @@ it.live("does not follow a redirect from a receiver", () =>
   })
 )
 
-it.effect("a receiver that does not respond within 15 seconds times out", () =>
+it.effect("a notice to a receiver that does not respond within 15 seconds times out", () =>
   Effect.gen(function* () {
     let arrived = () => {}
     const waiting = new Promise<void>((resolve) => {
@@ -70,7 +70,7 @@ it.effect("a receiver that does not respond within 15 seconds times out", () =>
   })
 )
 
-it.live("sends nothing to a receiver with an untrusted certificate", () =>
+it.live("a notice is not sent to a receiver with an untrusted certificate", () =>
   Effect.gen(function* () {
     const { key, pem: cert } = yield* Effect.promise(() => selfSignedCertificate(new Date()))
     let requests = 0
@@ -91,14 +91,14 @@ it.live("sends nothing to a receiver with an untrusted certificate", () =>
   })
 )
 
-it.live("reports a receiver that does not exist as unreachable", () =>
+it.live("a notice to a receiver that does not exist is reported as unreachable", () =>
   Effect.gen(function* () {
     const origin = "http://127.0.0.1:1"
     expect(yield* sendTo(`${origin}/`, [origin])).toEqual({ outcome: "unreachable" })
   })
 )
 
-it.live("before each attempt, rejects a receiver name that resolves to a private address", () =>
+it.live("a notice is not sent to a receiver name that resolves to a private address, checked before each attempt", () =>
   Effect.gen(function* () {
     const { got, origin } = yield* receiver(200)
     const port = new URL(origin).port
@@ -114,7 +114,7 @@ it.live("before each attempt, rejects a receiver name that resolves to a private
   })
 )
 
-it.live("rejects a receiver address that the policy no longer allows", () =>
+it.live("a notice is not sent to a receiver address that the policy no longer allows", () =>
   Effect.gen(function* () {
     const { got, origin } = yield* receiver(200)
     expect(yield* sendTo(`${origin}/`, [])).toEqual({ outcome: "address_refused" })
@@ -122,7 +122,7 @@ it.live("rejects a receiver address that the policy no longer allows", () =>
   })
 )
 
-it.live("rejects plain HTTP and unusual ports of a receiver, even at a public address", () =>
+it.live("a notice is not sent over plain HTTP or to unusual ports, even at a public address", () =>
   Effect.gen(function* () {
     for (const address of ["http://hooks.example.test/", "https://hooks.example.test:22/"]) {
       const result = yield* Effect.provideService(sendTo(address, []), AddressResolver, {

@@ -64,12 +64,12 @@ describe("reversible encodings", () => {
       const spelled = spell(secret)
       const shown = target.text(`(${spelled})`)
       expect(shown).toContain("[redacted var.s]")
-      // Skips the first and last characters, which also encode the surrounding text.
+      // Skips the first and last characters, because they also encode surrounding text.
       expect(shown.replaceAll("[redacted var.s]", "").length).toBeLessThan(Math.max(24, spelled.length / 2))
     })
   }
 
-  test("finds secrets in reversible encodings wherever the text is split", () => {
+  test("the redactor finds secrets in reversible encodings wherever the text is split", () => {
     for (const spell of Object.values(spellings)) {
       const text = `<${spell(secret)}>`
       for (const size of [1, 3, 7]) {
@@ -81,14 +81,14 @@ describe("reversible encodings", () => {
     }
   })
 
-  test("finds a short secret in the base64 of a registry's credentials", () => {
+  test("the redactor finds a short secret in the base64 of a registry's credentials", () => {
     const short = new Redactor([{ origin: "var.s", value: Redacted.make("kq7zx") }])
     const config = base64(JSON.stringify({ auths: { h: { auth: base64("me:kq7zx") } } }))
     expect(short.text(config)).toContain("[redacted var.s]")
     expect(short.text(base64("me:kq7zx"))).toContain("[redacted var.s]")
   })
 
-  test("leaves ordinary encoded text unchanged", () => {
+  test("the redactor leaves ordinary encoded text unchanged", () => {
     const noise = base64("The quick brown fox jumps over the lazy dog. ".repeat(50))
     const digest = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
     const text = `${noise} ${digest} 550e8400-e29b-41d4-a716-446655440000 %2Fhome%2Fme &lt;b&gt; a\\nb`

@@ -12,7 +12,7 @@ const keyed = (addressKey: string, users: ReadonlyArray<string>) => {
 const [alice, bob] = ["alice-secret", "bob-secret"]
 
 describe("Secret instance keys", () => {
-  test("a hidden instance key does not depend on the order of secrets, but on the secret and the Capsule", () => {
+  test("a hidden instance key depends on the secret and the Capsule, not on the order of secrets", () => {
     const address = (key: string) => `module.u["${key}"].terraform_data.t["eu"]`
     const shown = keyed("one", [alice, bob]).address(address(alice))
     expect(shown).toMatch(/^module\.u\["\[redacted key [0-9a-f]{12}\]"\]\.terraform_data\.t\["eu"\]$/)
@@ -28,7 +28,7 @@ describe("Secret instance keys", () => {
     expect(first).not.toContain("a-")
   })
 
-  test("a hidden instance key is the same whether quoted by the tool or by a state", () => {
+  test("a hidden instance key is the same whether the tool or a state quotes it", () => {
     expect(hiddenKey("one", "a$${b}")).toBe(hiddenKey("one", "a${b}"))
     expect(hiddenKey("one", String.raw`a\u0062\"`)).toBe(hiddenKey("one", String.raw`ab\"`))
     expect(hiddenKey("one", "$a")).not.toBe(hiddenKey("one", "$$a"))

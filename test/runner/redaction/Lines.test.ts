@@ -54,7 +54,7 @@ describe("Multi-line secrets", () => {
     })
   }
 
-  test("hides base64 in lines of any length, at every alignment of the secret", () => {
+  test("the redactor hides base64 in lines of any length, at every alignment of the secret", () => {
     for (const before of ["", "x", "xx", "xxx"]) {
       const encoded = Buffer.from(`${before}${secret}`).toString("base64")
       for (const text of [encoded, Buffer.from(encoded).toString("base64"), Buffer.from(encoded).toString("hex")]) {
@@ -118,7 +118,7 @@ describe("Multi-line secrets", () => {
     ])
   })
 
-  test("a key printed line by line, cut anywhere, is replaced by a single mark", () => {
+  test("a key printed line by line and cut anywhere becomes a single mark", () => {
     const body = wrapped(Buffer.from("a private key ".repeat(20)).toString("base64"), 64)
     const key = ["-----BEGIN PRIVATE KEY-----", ...body, "-----END PRIVATE KEY-----"].join("\n")
     const printed = [...key.split("\n").flatMap((line) => [line.slice(0, 9), line.slice(9)]), "done"]
@@ -144,13 +144,13 @@ describe("Delayed text", () => {
     expect([...stream.push([secret.slice(5)]), ...stream.push(["after"])]).toEqual([mark, "after"])
   })
 
-  test("delayed text is checked before it is shown, and not lost when the output ends", () => {
+  test("delayed text is checked before it is shown, and is not lost when the output ends", () => {
     expect(shown(target, ["before", `x ${secret.slice(0, 20)}`])).toEqual(["before", `x ${mark}`])
     const text = target.stream()
     expect(text.push(`x ${secret.slice(0, 20)}`) + text.end("", true)).toBe(`x ${mark}`)
   })
 
-  test("hides delayed text beyond the limit, and shows the text after it", () => {
+  test("the redactor hides delayed text beyond the limit, and shows the text after it", () => {
     const stream = redactor(`beginning ${"'".repeat(4)} end-of-it`).lines()
     const flood = Array.from({ length: 40 }, () => "\u001b[31m\u001b[0m".repeat(128))
     const result = [...stream.push(["beginning"]), ...flood.flatMap((line) => stream.push([line]))]

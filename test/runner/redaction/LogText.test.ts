@@ -27,7 +27,7 @@ describe("logText", () => {
     expect(logText("\ud800")).toBe("\ufffd")
   })
 
-  test("log text contains nothing but text, tabs, line feeds and colours", () => {
+  test("log text contains only text, tabs, line feeds and colours", () => {
     const unit = fc.oneof(anyText(3), fc.constantFrom("\u001b", "\u009b", "[", "]", "0m", "\u0007"))
     fc.assert(
       fc.property(fc.array(unit, { maxLength: 30 }), (units) => {

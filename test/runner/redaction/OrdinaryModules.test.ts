@@ -14,7 +14,7 @@ interface OrdinaryModule {
 }
 
 const statement = { Effect: "Allow", Action: ["s3:GetObject", "s3:ListBucket"], Resource: "arn:aws:s3:::assets/*" }
-/** Values that are not secret and must be shown unchanged in every plan below. */
+/** Values that are not secret. Every plan below must show them unchanged. */
 const policy = JSON.stringify({ Version: "2012-10-17", Statement: [statement] })
 
 /** Modules with realistic secrets, several of which are also words in addresses, types and verbs. */

@@ -101,7 +101,7 @@ describe("Failing redaction", () => {
   )
 
   it.live(
-    "a rejected secret hides all output of its own Run, and nothing in other Runs",
+    "a secret that cannot be searched for hides all output of its Run, but no output of other Runs",
     withBreaking(
       Effect.gen(function* () {
         const redaction = yield* Redaction

@@ -86,7 +86,7 @@ describe("Redactor", () => {
           const head = Buffer.from(before).length
           const encoded = Buffer.from(before + secret + after).toString(encoding)
           const output = inPieces(redactor(secret), `Basic ${encoded}\n`, sizes)
-          // Range of the encoded characters that only the secret determines.
+          // Returns the range of encoded characters that only the secret determines.
           const start = Math.ceil((head * 4) / 3)
           const end = Math.floor(((head + Buffer.from(secret).length) * 4) / 3)
           expect(output).not.toContain(encoded.slice(start, end))
@@ -136,7 +136,7 @@ describe("Redactor", () => {
     )
   })
 
-  test("the redactor does not merge a certain match with one that the next character may invalidate", () => {
+  test("the redactor does not merge a certain match with a match that the next character may invalidate", () => {
     const target = redactor("-a", "aa")
     const content = "-a\u001b[1maa"
     expect(inPieces(target, content, [1])).toBe(target.text(content))
@@ -170,7 +170,7 @@ describe("Redactor", () => {
     expect(stream.end()).toBe("ts")
   })
 
-  test("the redactor applies secrets added while a stream is open", () => {
+  test("the redactor applies secrets that are added while a stream is open", () => {
     const target = redactor("first-secret")
     const stream = target.stream()
     expect(stream.push("first-secret second-secret\n")).toBe(`${redactionMark} second-secret\n`)

@@ -18,14 +18,14 @@ const serviceAccount = {
   nested: [{ pin_token: 4711471, secret: "pw" }]
 }
 
-test("redacts every digit of a number in a JSON credential", () => {
+test("the redactor hides every digit of a number in a JSON credential", () => {
   const file = '{"pin":12345678901234567891,"rate":12345678901234.123456,"small":1234567.50}'
   for (const digits of ["12345678901234567891", "12345678901234.123456", "1234567.50", "1234567.5"])
     expect(hides(file, digits)).toBe(true)
 })
 
 describe("Secret parts", () => {
-  test("treats every string and number of a JSON credential file as a secret, under any name", () => {
+  test("every string and number of a JSON credential file is a secret, under any name", () => {
     for (const file of [JSON.stringify(serviceAccount), JSON.stringify(serviceAccount, null, 2)]) {
       expect(hides(file, "MIIEvQIBADANBgkqhkiG9w0")).toBe(true)
       expect(hides(file, "0f9e8d7c6b5a")).toBe(true)
@@ -41,14 +41,14 @@ describe("Secret parts", () => {
     expect(hides(JSON.stringify({ inner: JSON.stringify({ token: "inner-token" }) }), "inner-token")).toBe(true)
   })
 
-  test("treats passwords in URLs as secrets, both as written and decoded", () => {
+  test("passwords in URLs are secrets, both as written and decoded", () => {
     expect(hides("postgres://user:p%40ssw0rd@db.example.test/main", "p%40ssw0rd")).toBe(true)
     expect(hides("postgres://user:p%40ssw0rd@db.example.test/main", "p@ssw0rd")).toBe(true)
     expect(hides("https://only-a-token@git.example.test/x.git", "only-a-token")).toBe(true)
     expect(hides("postgres://user:p%40ssw0rd@db.example.test/main", "db.example.test")).toBe(false)
   })
 
-  test("finds secrets assigned in ini, env, yaml, netrc and connection strings", () => {
+  test("values assigned in ini, env, yaml, netrc and connection strings are secrets", () => {
     const aws =
       "[default]\naws_access_key_id = AKIAEXAMPLE\naws_secret_access_key = wJalr+XUt/nFEMI\nregion = eu-west-1\n"
     expect(hides(aws, "wJalr+XUt/nFEMI")).toBe(true)
@@ -59,7 +59,7 @@ describe("Secret parts", () => {
     expect(hides("API_TOKEN='quoted value'", "quoted value")).toBe(true)
   })
 
-  test("treats authorization headers and tokens as secrets", () => {
+  test("authorization headers and tokens are secrets", () => {
     expect(hides("Bearer bearer-value", "bearer-value")).toBe(true)
     expect(hides(`Basic ${btoa("user:basic-pass")}`, "basic-pass")).toBe(true)
     const [header, payload, signature] = ["eyJhbGciOiJFUzI1NiJ9", "eyJzdWIiOiJzb21lb25lIn0", "c2lnbmF0dXJlLW9mLXRva2Vu"]

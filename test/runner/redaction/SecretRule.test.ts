@@ -30,13 +30,13 @@ describe("Secret rule", () => {
     expect(redactor.text("akq7zxb kq7zx_")).toBe("akq7zxb kq7zx_")
   })
 
-  test("does not hide a short number within a date, a version or an address", () => {
+  test("a short number within a date, a version or an address is not hidden", () => {
     const port = new Redactor(valueSecrets("var.port", [10, 443]))
     expect(port.text("Version 2012-10-17, 10.0.0.10, 1.10.2")).toBe("Version 2012-10-17, 10.0.0.10, 1.10.2")
     expect(port.text("db:443, 10 items")).toBe("db:[redacted var.port.1], [redacted var.port.0] items")
   })
 
-  test("a key that the type does not declare is a secret, and appears in no origin", () => {
+  test("a key that the type does not declare is a secret, and is not listed as an origin", () => {
     const shown = redactor.text("acme-corporation and password")
     expect(shown).toBe("[redacted var.db key 4] and password")
     expect(
@@ -49,7 +49,7 @@ describe("Secret rule", () => {
     expect(words.text("true false null 7 x")).toBe("true false null 7 x")
   })
 
-  test("reports a secret that cannot be hidden, with the reason", () => {
+  test("a secret that cannot be hidden is reported with the reason", () => {
     expect(hidingProblem("x")).toContain("a single character")
     expect(hidingProblem(" ")).toContain("blank")
     expect(hidingProblem("''\"\"''")).toContain("quoting characters")
@@ -65,7 +65,7 @@ describe("Secret rule", () => {
     expect(target.text("first-leaf 12345678")).toBe("[redacted env.A] [redacted env.A]")
   })
 
-  test("does not hide names from the module's code, except instance keys", () => {
+  test("names from the module's code are not hidden, except instance keys", () => {
     const names = new Redactor(valueSecrets("var.db", ["postgres", "app", "a-very-long-secret-0123456789"]))
     expect(names.address('postgresql_role.app["postgres"]')).toBe('postgresql_role.app["[redacted var.db.0]"]')
     expect(names.message("postgresql_role.app: Creating... [app]", "postgresql_role.app")).toBe(
@@ -75,14 +75,14 @@ describe("Secret rule", () => {
     expect(names.address("x.a-very-long-secret-0123456789")).toBe("x.[redacted var.db.2]")
   })
 
-  test("combines several sets of values and hides them all", () => {
+  test("several sets of secrets are combined and all hidden", () => {
     const set = (text: string) => [{ origin: "env.T", value: Redacted.make(text) }]
     expect(new Redactor(set("old-value"), set("new-value")).text("old-value new-value")).toBe(
       "[redacted env.T] [redacted env.T]"
     )
   })
 
-  test("rejects secrets that exceed the redaction budget, and reports the limit", () => {
+  test("secrets that exceed the redaction budget are rejected, with the limit in the error", () => {
     const texts = (count: number, length: number) =>
       Array.from({ length: count }, (_, index) => ({
         origin: "",
@@ -90,7 +90,7 @@ describe("Secret rule", () => {
       }))
     expect(budgetProblem(texts(1500, 400))).toBeUndefined()
     expect(budgetProblem(texts(2600, 400))).toBeUndefined()
-    // The same value in plan, input and Connection counts only once.
+    // A value that occurs in plan, input and Connection counts once.
     const twice = { origin: "var.a", value: Redacted.make("x".repeat(secretBudget.bytes - 1)) }
     expect(budgetProblem([twice, { ...twice, origin: "env.A" }])).toBeUndefined()
     expect(budgetProblem(texts(3, secretBudget.bytes / 2))).toContain(String(secretBudget.bytes))
@@ -102,7 +102,7 @@ describe("Secret rule", () => {
     ).toContain("hold")
   })
 
-  test("rejects a redaction mark as an input, with or without an origin", () => {
+  test("a redaction mark is rejected as an input, with or without an origin", () => {
     expect(isRedactionSentinel(`postgres://u:${redactionMarkOf("var.db.password")}@h`)).toBe(true)
     expect(isRedactionSentinel(redactionMarkOf("file.a-b.json"))).toBe(true)
     expect(redactionMarkOf("x]y[z\n")).toBe("[redacted xyz]")

@@ -19,8 +19,8 @@ const cost = (task: () => void) => {
 }
 
 /**
- * Ratio of the costs of two tasks. Alternates many runs and compares the CPU time of the cheapest, to exclude other work on the
- * machine.
+ * Returns the ratio of the costs of two tasks. Alternates many runs and compares the CPU time of the cheapest runs, to exclude
+ * other work on the machine.
  */
 const ratio = (task: () => void, measure: () => void) => {
   const best = { task: Number.POSITIVE_INFINITY, measure: Number.POSITIVE_INFINITY }
@@ -63,7 +63,7 @@ test("redaction costs the same for few and for many secrets", () => {
   expect(ratio(feedMany, feed(lines.slice(0, 500)))).toBeLessThan(6)
 })
 
-test("the cost of redaction is linear in the text, even if all of it looks like the start of a secret", () => {
+test("the cost of redaction is linear in the text, even if all of it resembles the start of a secret", () => {
   const hostile = "secret-".repeat(4_000)
   expect(ratio(feed([hostile, hostile, hostile, hostile]), feed([hostile]))).toBeLessThan(12)
 })

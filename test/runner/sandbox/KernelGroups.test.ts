@@ -9,7 +9,7 @@ import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.
 import { it } from "../../support/Effect.ts"
 import { holdProcesses, processesBelow } from "../../support/ProcessEnd.ts"
 
-// These tests use this machine's kernel. ControlGroups.test.ts covers everything else.
+// These tests use this machine's kernel. ControlGroups.test.ts covers the other behaviour.
 
 const bounds = { ...defaultSandboxSettings.limits, memoryBytes: 64 * 1024 ** 2, processes: 12 }
 const probed = await Effect.runPromise(probeControlGroups(bounds))
@@ -95,7 +95,7 @@ for (const wanted of [1, 2] as const) {
 const unified = ownGroupFolder("")
 
 if (unified === undefined || process.getuid?.() !== 0 || version === 2) {
-  test.skip("version 2 without its controllers (none is mounted here, or it has them)", () => {})
+  test.skip("Version 2 control groups without controllers (none is mounted here, or it has them)", () => {})
 } else {
   it.live("a version 2 group without its controllers can be joined, killed by the kernel, and removed", () =>
     Effect.gen(function* () {

@@ -27,7 +27,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** Starts the fake service with a stub `pasta` that can signal through a FIFO, and captures the service's output. */
+/** Starts the fake service with a stub of `pasta` that can signal through a FIFO, and captures the service's output. */
 const standIn = Effect.fnUntraced(function* (script: string) {
   const folder = yield* temporaryFolder
   const announcement = join(folder, "announcement")
@@ -79,7 +79,7 @@ const points = [
 
 describeIsolated("Network remains", () => {
   for (const { at, name, script } of points) {
-    it.live(`a network leaves nothing when the service is killed ${name}`, () =>
+    it.live(`a network leaves no process behind when the service is killed ${name}`, () =>
       Effect.gen(function* () {
         const { announced, child, says } = yield* standIn(script)
         yield* at === "announced" ? announced : says("up")
@@ -91,7 +91,7 @@ describeIsolated("Network remains", () => {
     )
   }
 
-  it.live("a network leaves nothing when the Run is cancelled during its creation", () =>
+  it.live("a network leaves no process behind when the Run is cancelled during its creation", () =>
     Effect.gen(function* () {
       const { announced, child, says } = yield* standIn(`${pasta} "$@"; ANNOUNCE; exec sleep 1000`)
       yield* announced
@@ -106,7 +106,7 @@ describeIsolated("Network remains", () => {
   )
 
   it.live(
-    "a network leaves nothing when the Run ends, not even an unreaped process",
+    "a network leaves no process behind when the Run ends, not even an unreaped process",
     () =>
       Effect.gen(function* () {
         const { child, folder, says } = yield* standIn(`exec ${pasta} "$@"`)
@@ -124,7 +124,7 @@ describeIsolated("Network remains", () => {
     longestEnd
   )
 
-  it.live("a network that does not end in time leaves nothing when the Run ends", () =>
+  it.live("a network that does not end in time leaves no process behind when the Run ends", () =>
     Effect.gen(function* () {
       const { child, folder, says } = yield* standIn(`exec ${pasta} "$@"`)
       yield* says("up")
@@ -137,7 +137,7 @@ describeIsolated("Network remains", () => {
     })
   )
 
-  it.live("a network leaves nothing when the process that supervises it is killed", () =>
+  it.live("a network leaves no process behind when its supervisor is killed", () =>
     Effect.gen(function* () {
       const { child, says } = yield* standIn(`exec ${pasta} "$@"`)
       yield* says("up")

@@ -83,7 +83,7 @@ const withAddress = Effect.acquireRelease(
 
 const shipped = suite(sandboxWith({ reach: "isolated" }))
 afterAll(() => shipped.dispose())
-// A separate layer, because tests cannot observe processes that the suite's own layer started earlier.
+// A separate layer, because tests cannot observe processes that the suite's shared layer started earlier.
 const status = await Effect.runPromise(
   Effect.flatMap(Sandbox, ({ network }) => network).pipe(Effect.provide(sandboxWith({})))
 )
@@ -102,7 +102,7 @@ describeIsolated("Private networks", () => {
   )
 
   shipped.live(
-    "a Run with its own network reaches no service on the host, neither by its address nor through the gateway",
+    "a Run with its own network reaches no service on the host, by the host's address or through the gateway",
     () =>
       Effect.gen(function* () {
         const { port } = yield* listening("0.0.0.0")
@@ -145,7 +145,7 @@ describeIsolated("Private networks", () => {
   )
 
   shipped.live(
-    "a Run with its own network has a separate loopback, where a tool can communicate with its children",
+    "a Run with its own network has a separate loopback, over which a tool can communicate with its children",
     () =>
       Effect.gen(function* () {
         const script = `const s = require("node:net").createServer((c) => c.end("reached"));
@@ -180,7 +180,7 @@ describeIsolated("Private networks", () => {
 })
 
 describe("Unavailable networks", () => {
-  it.live("rejects Runs if a private network is required but unavailable", () =>
+  it.live("svc rejects Runs if a private network is required but unavailable", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -218,7 +218,7 @@ describe("Private resolvers", () => {
     })
   )
 
-  it.effect("a private network keeps the host's resolver if that is reachable only over IPv6", () =>
+  it.effect("a private network keeps the host's resolver if the resolver is reachable only over IPv6", () =>
     Effect.sync(() => expect(resolverFor("nameserver 2001:db8::53\n", "")).toBeUndefined())
   )
 })

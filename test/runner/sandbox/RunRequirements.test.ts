@@ -7,7 +7,7 @@ import { SandboxLevel } from "../../../schema/records/Run.ts"
 const shared = { reach: "host", reason: "pasta was not found.", remedy: "Install the 'passt' package." } as const
 
 describe("Profile requirements", () => {
-  test("rejects an isolation level below a profile's minimum, and reports the remedy", () => {
+  test("a profile rejects an isolation level below its minimum, and reports the remedy", () => {
     for (const [index, level] of SandboxLevel.literals.entries()) {
       for (const isolation of acceptedLevels) {
         const unmet = unmetRequirement({ profile: "strict", isolation }, { level, remedy: "Mend it." }, shared)
@@ -22,7 +22,7 @@ describe("Profile requirements", () => {
     expect(unmetRequirement({ profile: "opentofu-default" }, { level: "process" }, shared)).toBeUndefined()
   })
 
-  test("rejects a shared network if a profile requires a private network", () => {
+  test("a profile that requires a private network rejects a shared network", () => {
     const requirements = { profile: "strict", network: "isolated" } as const
     expect(unmetRequirement(requirements, { level: "bubblewrap" }, shared)).toContain("Install the 'passt' package.")
     expect(unmetRequirement(requirements, { level: "bubblewrap" }, { ...shared, reach: "isolated" })).toBeUndefined()

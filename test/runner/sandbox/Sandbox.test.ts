@@ -95,7 +95,8 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
       expect(
         names.filter((name) => name !== "" && name !== "_" && name !== "PWD" && name !== "OLDPWD" && name !== "SHLVL")
       ).toEqual(["ONLY", "PATH"])
-      // Only the pipes to the runner, /dev/null and the listing's own descriptor are open, so nothing else was inherited.
+      // Only the pipes to the runner, /dev/null and the listing's own descriptor are open, so the program inherited no other
+      // file.
       const kinds = rest
         .split("\n")
         .filter((line) => line.startsWith("/") && !line.startsWith("/proc") && line !== "/dev/null")
@@ -120,7 +121,7 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
 
-  it.live(`at ${level}, a kill stops the program and everything it started`, () =>
+  it.live(`at ${level}, a kill stops the program and every process that it started`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -165,7 +166,7 @@ describe("Sandbox", () => {
   for (const [level, settings] of rungs) if (available.get(level)) sharedByAll(level, settings)
 
   if (available.get("bubblewrap")) {
-    it.live("bubblewrap hides files outside the sandbox, the network and the host's processes", () =>
+    it.live("bubblewrap hides the network, the host's processes, and files outside the sandbox", () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const folder = yield* runFolder
@@ -213,8 +214,8 @@ describe("Sandbox", () => {
         const sum = Bun.spawnSync(["cksum"], { stdin: readFileSync("/etc/passwd") })
           .stdout.toString()
           .trim()
-        // Without a folder the copies are temporary, with a folder they are permanent, and a folder that cannot be created yields
-        // no copies.
+        // Without a folder the copies are temporary, with a folder they are permanent, and with a folder that cannot be created
+        // there are no copies.
         for (const ownFolder of [undefined, join(folder, "own"), "/proc/nowhere"]) {
           const { stdout } = yield* Effect.gen(function* () {
             const box = yield* (yield* Sandbox).open({ root: join(folder, "root"), readOnly: [] })
@@ -245,12 +246,12 @@ describe("Sandbox", () => {
           )
         )
         const [userId = "", ...rest] = stdout.split("\n")
-        // Ids depend on other services, which may already hold the first ids of the range.
+        // The ids depend on other services, which may already use the first ids of the range.
         const ranges = rangesFrom(defaultSandboxSettings.userIds)
         expect(ranges.some(({ count, first }) => Number(userId) >= first && Number(userId) < first + count)).toBe(true)
         expect(rest).toEqual(["hidden", ""])
         expect(end).toEqual({ _tag: "exited", code: 3 })
-        // The user's processes exited with the program, even before the sandbox is closed.
+        // The user's processes exited with the program, even before the sandbox was closed.
         expect(living(userId)).toEqual([])
       }).pipe(Effect.provide(sandboxWith({ levels: ["user_landlock"] })))
     )
@@ -284,7 +285,7 @@ describe("Sandbox", () => {
     ["Can't mount proc on /newroot/proc: Operation not permitted", "mounted over a part of /proc"],
     ["No permissions to create new namespace", "make user namespaces"]
   ] as const)
-    it.live(`reports bubblewrap's message with its remedy: ${said}`, () =>
+    it.live(`the sandbox reports bubblewrap's message with its remedy: ${said}`, () =>
       Effect.gen(function* () {
         const folder = yield* runFolder
         const bubblewrap = join(folder, "bwrap")
@@ -296,7 +297,7 @@ describe("Sandbox", () => {
       })
     )
 
-  it.live("the sandbox status reports that nothing is isolated when isolation is off", () =>
+  it.live("the sandbox status reports that nothing is isolated if isolation is off", () =>
     Effect.gen(function* () {
       const { status } = yield* Sandbox
       expect(status).toMatchObject({ level: "process", accepted: true })
@@ -314,7 +315,7 @@ describe("Sandbox", () => {
     })
   )
 
-  it.live("a missing program is a typed failure that does not reveal the environment", () =>
+  it.live("a missing program is a typed failure that does not disclose the environment", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder

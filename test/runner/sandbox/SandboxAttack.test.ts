@@ -10,8 +10,7 @@ const isRoot = process.getuid?.() === 0
 const unprivileged = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-groups", "--"]
 
 /**
- * Runs the fake service at a level and returns the attacks that its sandbox allowed, or `undefined` if the machine lacks the
- * level.
+ * Runs the fake service at a level. Returns the attacks that its sandbox allowed, or `undefined` if the machine lacks the level.
  */
 const attackAt = (level: SandboxLevel | "process", network: "network" | "none") =>
   Effect.promise(async () => {
@@ -47,7 +46,7 @@ const open: ReadonlyArray<readonly [SandboxLevel, ReadonlyArray<string>]> = [
 ]
 
 describe("Module attacks", () => {
-  it.live("without isolation nearly every attack succeeds, which shows that the attacks work", () =>
+  it.live("nearly every attack succeeds without isolation, which proves that the attacks work", () =>
     Effect.gen(function* () {
       const could = (yield* attackAt("process", "network")) ?? []
       expect(could.length).toBeGreaterThan(25)
@@ -76,7 +75,7 @@ describe("Module attacks", () => {
             expect(process.env["SVC_TEST_REQUIRE_ALL"] === "1" && level === "bubblewrap").toBe(false)
             return
           }
-          // A sandbox with a network shares the host's network, so attacks through that network are ignored here.
+          // A sandbox with a network shares the host's network, so the test ignores attacks over the network.
           const isOwn = level === "bubblewrap" || level === "namespaces"
           const hosts = ["connect to the host's loopback", ...(isOwn ? ["connect to a socket without a path"] : [])]
           expect(could.filter((name) => network === "none" || !hosts.includes(name))).toEqual([...expected])

@@ -4,7 +4,7 @@ import { acceptedLevels, climb, namespacedLevels, type Rung } from "../../../run
 import type { Isolation } from "../../../runner/sandbox/SandboxSettings.ts"
 import { SandboxLevel } from "../../../schema/records/Run.ts"
 
-/** Levels that work as the table specifies. Each records that it was tried. */
+/** Levels that work as the table specifies, and record each attempt to use them. */
 const rungsOf = (works: ReadonlySet<SandboxLevel>, tried: Array<SandboxLevel>): ReadonlyArray<Rung<SandboxLevel>> =>
   // In the wrong order, and with an entry for the level that must never be chosen.
   [...SandboxLevel.literals].toReversed().map((level) => ({
@@ -36,7 +36,7 @@ describe("Isolation levels", () => {
         const best = accepted.find((candidate) => works.includes(candidate))
         expect({ level, accepted: status.accepted }).toEqual({ level: best, accepted: best !== undefined })
         expect(status.level).toBe(best ?? "process")
-        // Lower levels are not even tried, because each attempt has to start a process.
+        // Lower levels are not tried, because each attempt has to start a process.
         expect(tried).toEqual(accepted.slice(0, best === undefined ? undefined : accepted.indexOf(best) + 1))
       }
     }
@@ -47,7 +47,7 @@ describe("Isolation levels", () => {
     }
   })
 
-  test("the sandbox explains in one line why it rejects Runs, and the remedy", () => {
+  test("the sandbox explains in one line why it rejects Runs, with the remedy", () => {
     const { status } = climbing("auto", [])
     expect(status.remedy).toBe("Mend bubblewrap.")
     expect(status.reason).toContain("landlock does not work here.")

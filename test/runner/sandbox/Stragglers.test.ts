@@ -54,7 +54,7 @@ const standIn = Effect.fnUntraced(function* (level: SandboxLevel, folder: string
   return { child, says }
 })
 
-/** Resolves when no process has the pipe open for writing any more. */
+/** Completes when no process has the pipe open for writing any more. */
 const everyWriterEnded = (folder: string) => Effect.promise(() => Bun.file(join(folder, "run/root/lifeline")).text())
 
 const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]

@@ -4,7 +4,7 @@ import { ConfigReader } from "../../../runner/scan/ConfigReader.ts"
 import { HclParser, type HclVerdict } from "../../../runner/scan/HclParser.ts"
 import { it } from "../../support/Effect.ts"
 
-/** A parser that returns canned results and records its calls. */
+/** A parser that returns prepared results and records its calls. */
 const parserThatSays = (verdict: HclVerdict) => {
   const asked: Array<string> = []
   const parser = Layer.succeed(HclParser, {
@@ -32,7 +32,7 @@ it.effect("the configuration reader parses equal content only once", () => {
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("a file that missed its deadline is parsed again, because the machine may just have been slow", () => {
+it.effect("a file that missed its deadline is parsed again, because the machine may only have been slow", () => {
   const { asked, layer } = parserThatSays({ _tag: "Abandoned", reason: "deadline" })
   return Effect.gen(function* () {
     const { read } = yield* ConfigReader

@@ -21,7 +21,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("the HCL parser gives every diagnostic a line number, but not the file name", () =>
+  parser.live("the HCL parser gives every diagnostic a line number, but no file name", () =>
     Effect.gen(function* () {
       const verdict = yield* parse("\na = 'x'\nb = \"\\q\"\n")
       if (verdict._tag !== "Refused") throw new Error(`expected a refusal, got ${verdict._tag}`)

@@ -39,7 +39,7 @@ const files = {
 }
 
 describe("Module addresses", () => {
-  tests.live("a module's addresses include those of every reachable module, in both syntaxes", () =>
+  tests.live("a module's addresses include the addresses of every reachable module, in both syntaxes", () =>
     Effect.gen(function* () {
       const { addresses } = yield* ModuleScanner
       const found = yield* addresses(memoryTree(files), ".")
@@ -95,7 +95,7 @@ describe("undeclared addresses", () => {
     "module.net.demo_thing.dropped",
     "not an address"
   ]
-  test("lists addresses that a module does not declare", () => {
+  test("the scan lists addresses that a module does not declare", () => {
     expect(undeclaredAddresses(module, covered)).toEqual([])
     expect(undeclaredAddresses(module, [...covered, ...undeclared])).toEqual(undeclared)
   })

@@ -71,7 +71,8 @@ describe("Module changes", () => {
     scanner.live(name, () =>
       Effect.gen(function* () {
         expect(yield* changeOf(base, { ...base, ...change })).toEqual(expected)
-        // Swapping the sides gives the same kind of change, unless the scan has more information about one side.
+        // Swapping the sides gives the same kind of change, unless the scan has more information about one side than about the
+        // other.
         expect((yield* changeOf({ ...base, ...change }, base)).kind).toBe(expected.kind)
       })
     )

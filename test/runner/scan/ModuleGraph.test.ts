@@ -72,7 +72,7 @@ describe("Module calls", () => {
     ["wrong_labels x/y/a.tf:1"]
   )
 
-  scanner.live("credentials in a module source are never repeated", () =>
+  scanner.live("the scan never repeats credentials in a module source", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({ "a.tf": call("m", "git::https://me:hunter2@example.org/x.git?sshkey=hunter2") })
       expect(errorCodes(scan)).toEqual(["module_source_git"])
@@ -172,7 +172,7 @@ describe("Child providers", () => {
 })
 
 describe("Module files", () => {
-  scanner.live("ignores a module's hidden files and backups", () =>
+  scanner.live("the scan ignores a module's hidden files and backups", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": "",
@@ -195,7 +195,7 @@ describe("Module files", () => {
     "~z_override.tf",
     "é_override.tf"
   ]) {
-    scanner.live(`rejects a module with ${name}, which would interfere with the runner`, () =>
+    scanner.live(`the scan rejects a module with ${name}, which would interfere with the runner`, () =>
       Effect.gen(function* () {
         const scan = yield* scanFiles({ "a.tf": "", [name]: name.endsWith("json") ? "{}" : "" })
         expect(placedCodes(scan).filter((code) => !code.startsWith("opentofu_file"))).toEqual([
@@ -228,7 +228,7 @@ describe("Module files", () => {
   )
 
   scanner.live(
-    "warns about a root module's arguments that the runner removes or replaces, but not about child modules",
+    "the scan warns about a root module's arguments that the runner removes or replaces, but not about child modules",
     () =>
       Effect.gen(function* () {
         const child = { "m/a.tf": 'terraform {\n  backend "s3" {\n  }\n}\n', "m/terraform.tfvars": "" }

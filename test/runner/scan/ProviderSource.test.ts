@@ -17,7 +17,7 @@ describe("parseProviderSource", () => {
     expect(address("localhost/acme/x")).toBe("localhost/acme/x")
   })
 
-  test("rejects an invalid provider address", () => {
+  test("parsing rejects an invalid provider address", () => {
     const invalid = [
       "",
       "/",
@@ -40,7 +40,7 @@ describe("parseProviderSource", () => {
     for (const text of invalid) expect([text, address(text)]).toEqual([text, "invalid"])
   })
 
-  test("recognises the builtin provider in both spellings", () => {
+  test("parsing recognises the builtin provider in both spellings", () => {
     for (const read of [parseProviderSource("terraform.io/builtin/terraform"), impliedProviderSource("terraform")]) {
       expect(Result.getOrThrow(read)).toEqual({ address: "terraform.io/builtin/terraform", builtin: true })
     }
@@ -57,7 +57,7 @@ describe("parseVersionConstraint", () => {
     expect(parts(" ")).toBe("invalid")
   })
 
-  test("rejects an invalid version constraint", () => {
+  test("parsing rejects an invalid version constraint", () => {
     for (const text of ["x", ">", "1,,2", "=> 1", "1.x", "1 2", "~~> 1", `>= ${"1".repeat(600)}`]) {
       expect([text, parts(text)]).toEqual([text, "invalid"])
     }

@@ -10,7 +10,7 @@ export const fixtureFolder = join(import.meta.dir, "../../fixtures/modules")
 
 export const fixtureTree = Effect.orDie(folderTree(fixtureFolder))
 
-/** Scans the module at `path` in a tree with the given files. `path` is `.` unless given. */
+/** Scans the module at `path` in a tree with the given files. The default path is `.`. */
 export const scanFiles = (
   contents: Readonly<Record<string, string | Uint8Array>>,
   options: { readonly path?: string; readonly omitted?: ReadonlyArray<OmittedEntry> } = {}

@@ -31,7 +31,7 @@ describe("Scan limits", () => {
     })
   )
 
-  scanner.live("rejects a scan of too many bytes", () =>
+  scanner.live("a scan of too many bytes is rejected", () =>
     Effect.gen(function* () {
       const { tree, scan } = scanTree({ "a/a.tf": "# 45\n", "b/b.tf": "# 45\n" })
       expect(yield* Effect.flip(scan.pipe(within({ totalBytes: 9 })))).toMatchObject({ limit: "bytes" })
@@ -40,7 +40,7 @@ describe("Scan limits", () => {
     })
   )
 
-  scanner.live("scan limits count only files that one module reaches, not all files in the tree", () =>
+  scanner.live("scan limits count only the files that one module reaches, not all files in the tree", () =>
     Effect.gen(function* () {
       const files = { "a.tf": 'module "m" {\n  source = "./m"\n}\n', "m/m.tf": "", "other/x.tf": "", "other/y.tf": "" }
       expect((yield* scanFiles(files).pipe(within({ files: 2 }))).status).toBe("supported")
@@ -56,7 +56,7 @@ describe("Scan limits", () => {
     })
   )
 
-  scanner.live("rejects module calls that double at every level", () =>
+  scanner.live("a scan rejects module calls that double at every level", () =>
     Effect.gen(function* () {
       const twice = (level: number) =>
         ["x", "y"].map((name) => `module "${name}" {\n  source = "../l${level + 1}"\n}\n`).join("")
@@ -123,7 +123,7 @@ describe("File limits", () => {
     })
   )
 
-  scanner.live("findings beyond the limit are only counted", () =>
+  scanner.live("the scan only counts findings beyond the limit", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": Array.from({ length: 500 }, (_, index) => `stray${index} = 1\n`).join("")

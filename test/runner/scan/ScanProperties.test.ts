@@ -93,7 +93,7 @@ const expectVerdicts = (files: Readonly<Record<string, string | Uint8Array>>) =>
     }
   })
 
-test("any tree gets a verdict, and an unsupported module's providers are never reported", () =>
+test("any tree gets a verdict, and the scan never reports providers of an unsupported module", () =>
   fc.assert(
     fc.asyncProperty(anyTree, (files) => scanner.runPromise(expectVerdicts(files))),
     { numRuns: runs }

@@ -138,7 +138,7 @@ describe("duplicates", () => {
   )
 })
 
-describe("Variables and outputs", () => {
+describe("Variables and outputs in strict configurations", () => {
   hcl("a type in quotes", 'variable "a" {\n  type = "string"\n}\n', "quoted_type a.tf:2")
   hcl("an unknown type", 'variable "a" {\n  type = strng\n}\n', "invalid_type a.tf:2")
   hcl("a type that is a value", 'variable "a" {\n  type = 1\n}\n', "invalid_type a.tf:2")
@@ -319,7 +319,7 @@ describe("providers", () => {
     "invalid_version_constraint a.tf:2"
   )
 
-  scanner.live("collects provider requirements from every block that may contain them", () =>
+  scanner.live("the scan collects provider requirements from every block that may contain them", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": [

@@ -66,7 +66,7 @@ describe("acceptsDefault", () => {
     expect(accepts("number", '"${f()}"')).toBe(true)
   })
 
-  test("defaults inside collections are checked too", () => {
+  test("the scan checks defaults inside collections too", () => {
     expect(accepts("list(number)", "[1]")).toBe(true)
     expect(accepts("list(number)", '["x"]')).toBe(false)
     expect(accepts("map(bool)", '{"a":true}')).toBe(true)

@@ -85,7 +85,7 @@ describe("archive index", () => {
     for (const step of [1, 7, 511, 512, 513, 4096]) expect(index(bytes, step)).toEqual(whole)
   })
 
-  test("rejects an archive if any byte of a header, the padding or the end differs", () => {
+  test("reading an archive fails if any byte of a header, the padding or the end differs", () => {
     const small = archive(file("a.tf", "x"))
     const preamble = encodePreamble([]).length
     const content = preamble + 512
@@ -94,8 +94,7 @@ describe("archive index", () => {
       const changed = Buffer.from(small)
       changed[at] = (changed[at] ?? 0) ^ 1
       const result = index(changed)
-      // A changed archive is accepted only if the change affects a file's name or size consistently. Its digest is then
-      // different.
+      // A changed archive is accepted only if the change affects a file's name or size consistently. Its digest then differs.
       if (Result.isSuccess(result)) expect(result.success.sha256).not.toBe(Result.getOrThrow(index(small)).sha256)
     }
   })
@@ -126,9 +125,9 @@ describe("archive index", () => {
     ["files that differ by case", Buffer.concat([file("A"), file("a")])],
     ["a file that is also a folder", Buffer.concat([file("a"), file("a/b")])]
   ] as const)
-    test(`rejects an archive with ${name}`, () => expect(Result.isFailure(index(archive(entry)))).toBe(true))
+    test(`reading an archive fails with ${name}`, () => expect(Result.isFailure(index(archive(entry)))).toBe(true))
 
-  test("rejects an archive that lacks a preamble or an end, is truncated, or has trailing data", () => {
+  test("reading an archive fails if it lacks a preamble or an end, is truncated, or has trailing data", () => {
     const whole = archive(file("a", "x"))
     expect(Result.isFailure(index(Buffer.concat([file("a"), archiveEnd])))).toBe(true)
     for (const cut of [1, 512, 1024, 1500])

@@ -46,7 +46,7 @@ for (const [name, native] of ways)
         Effect.map((error) => error._tag)
       )
 
-    it.live("a commit can be fetched by branch, tag, tag of a tag or id, whether the server lists it or not", () =>
+    it.live("a fetch finds a commit by branch, tag, tag of a tag or id, whether or not the server lists it", () =>
       Effect.gen(function* () {
         const { gitdir, commit: first, url } = yield* repository({ "a.tf": "1" })
         const second = yield* commitFiles({ gitdir, files: { "a.tf": "2" } })
@@ -121,7 +121,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("a fetch accepts a value at every limit, and rejects one more", () =>
+    it.live("a fetch accepts a value at every limit, and rejects the next larger value", () =>
       Effect.gen(function* () {
         const { url } = yield* repository({ "a/b/c.tf": "123456", "d.tf": "1234" })
         const hit = (over: Partial<GitLimits>) =>
@@ -142,7 +142,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("rejects an empty repository", () =>
+    it.live("a fetch rejects an empty repository", () =>
       Effect.gen(function* () {
         const { url } = yield* repository(undefined)
         expect(yield* tag(url)).toBe("GitRepositoryEmpty")

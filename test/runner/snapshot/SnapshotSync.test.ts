@@ -50,10 +50,10 @@ const sync = (
     Effect.provide(syncLayer({ origin: at.origin, folder: at.store, ...settings }))
   )
 
-/** Reads from /proc. Returns an empty text if the process has exited in the meantime. */
+/** Reads from /proc. Returns an empty text if the process has exited meanwhile. */
 const ofProcess = (read: () => string) => Result.getOrElse(Result.try(read), () => "")
 
-/** The command lines of the processes working in a folder. */
+/** The command lines of the processes whose working directory is in a folder. */
 const processesIn = (folder: string) =>
   fs
     .readdirSync("/proc")
@@ -156,7 +156,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("a sync fetches the expected commit and nothing else", () =>
+  it.live("a sync fetches exactly the expected commit", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       expect((yield* sync(at, { expectedCommit: at.commit })).resolvedCommit).toBe(at.commit)
@@ -185,7 +185,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("a sync signs in without revealing the credentials", () =>
+  it.live("a sync signs in without disclosing the credentials", () =>
     Effect.gen(function* () {
       const token = "svc-canary-4f1d9c"
       const at = yield* served({ "a.tf": "" }, { authorization: Redacted.make(`Bearer ${token}`) })

@@ -5,7 +5,7 @@ import * as fs from "node:fs"
 import { it } from "../../support/Effect.ts"
 import { build, repository, ways } from "./BuildHarness.ts"
 
-/** Builds a tree of exactly these entries, even entries that Git would never write. */
+/** Builds a tree with exactly these entries, including entries that Git would never write. */
 const rawTree = (
   gitdir: string,
   entries: ReadonlyArray<readonly [mode: string, name: string | Uint8Array, oid: string]>

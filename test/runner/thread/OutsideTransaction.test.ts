@@ -55,7 +55,7 @@ for (const [name, effect] of Object.entries(slow)) {
   )
 }
 
-tests.live("waiting is allowed once a transaction has ended, and in a fiber outside it", () =>
+tests.live("waiting is allowed after a transaction has ended, and in a fiber outside it", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const refused: Array<boolean> = []

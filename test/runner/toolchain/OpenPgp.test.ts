@@ -66,7 +66,7 @@ for (const [why, key, signature, at, verdict] of cases) {
   )
 }
 
-it.effect("rejects signed content that has been changed, shortened or extended", () =>
+it.effect("verification rejects signed content that has been changed, shortened or extended", () =>
   Effect.gen(function* () {
     for (const over of [content.slice(1), content.slice(0, -1), Uint8Array.of(...content, 10), new Uint8Array()]) {
       expect(yield* verify(file("ed.gpg"), file("ed.sig"), { over })).toBe("signature")
@@ -91,7 +91,7 @@ it.effect("a signature file must contain exactly one signature", () =>
   })
 )
 
-/** Finds the unsigned hints in the last signature packet. */
+/** Finds the unsigned hints of the last signature packet. */
 const hintsAtEnd = (octets: Uint8Array) => {
   const body = Result.getOrThrow(readPackets(octets)).at(-1)?.body ?? new Uint8Array()
   // The length of the hints follows the signed part. The trailer repeats that part before its own six octets.
@@ -108,7 +108,7 @@ for (const [key, signature, masks] of [
   ["sub.gpg", "sub.sig", [1]],
   ["rsa.gpg", "rsa.sig", [128]]
 ] as const) {
-  it.effect(`rejects ${signature} and ${key} when truncated anywhere`, () =>
+  it.effect(`verification rejects ${signature} and ${key} when truncated anywhere`, () =>
     Effect.gen(function* () {
       const [whole, of] = [file(signature), file(key)]
       for (let length = 0; length < whole.length; length++) {
@@ -118,14 +118,14 @@ for (const [key, signature, masks] of [
       for (let length = 0; length < of.length; length++) {
         if ((yield* verify(of.slice(0, length), whole)) === "holds") accepted.push(length)
       }
-      // The encryption subkey comes last. If its binding or the entire subkey is cut off, the rest is still a complete key.
+      // The encryption subkey comes last. If its binding or the entire subkey is cut off, the rest is a complete key.
       const [subkey, binding] = Result.getOrThrow(readPackets(of)).slice(-2)
       const unbound = of.length - (binding?.body.length ?? 0) - 2
       expect(accepted).toEqual(key === "sub.gpg" ? [unbound - (subkey?.body.length ?? 0) - 2, unbound] : [])
     })
   )
 
-  it.effect(`rejects ${signature} with any bit flipped, except in its unsigned hints`, () =>
+  it.effect(`verification rejects ${signature} with any bit flipped, except in its unsigned hints`, () =>
     Effect.gen(function* () {
       const whole = file(signature)
       const hints = hintsAtEnd(whole)
@@ -140,15 +140,17 @@ for (const [key, signature, masks] of [
   )
 }
 
-it.effect("rejects a key with any octet of its self-signatures changed, except in their unsigned hints", () =>
-  Effect.gen(function* () {
-    const key = file("ed.gpg")
-    const hints = hintsAtEnd(key)
-    for (let at = 0; at < key.length; at++) {
-      if (at >= hints.from && at < hints.to) continue
-      expect([at, yield* verify(turned(key, at, 1), file("ed.sig"))]).not.toEqual([at, "holds"])
-    }
-  })
+it.effect(
+  "verification rejects a key with any octet of its self-signatures changed, except in their unsigned hints",
+  () =>
+    Effect.gen(function* () {
+      const key = file("ed.gpg")
+      const hints = hintsAtEnd(key)
+      for (let at = 0; at < key.length; at++) {
+        if (at >= hints.from && at < hints.to) continue
+        expect([at, yield* verify(turned(key, at, 1), file("ed.sig"))]).not.toEqual([at, "holds"])
+      }
+    })
 )
 
 const framed = ({ body, tag }: { readonly tag: number; readonly body: Uint8Array }) =>
@@ -193,7 +195,8 @@ it.effect("a subkey that consents but is not bound by the key cannot sign a rele
     )
     const both = Buffer.concat([framedKey(primary.body), framedKey(subkey.body)])
     const embedded = forged({ type: 0x19, issuer: subkey.fingerprint }, both, privateKey)
-    // The owner of a subkey can sign consent and claim the key as issuer of a binding, but cannot sign the binding with the key.
+    // The owner of a subkey can sign the consent and name the key as issuer of a binding, but cannot sign the binding with the
+    // key.
     const binding = forged({ type: 0x18, issuer: primary.fingerprint, embedded }, both, privateKey)
     binding[2] = primary.algorithm
     const release = framed({ tag: 2, body: forged({ type: 0, issuer: subkey.fingerprint }, content, privateKey) })
@@ -216,7 +219,7 @@ it.effect("a subkey that consents but is not bound by the key cannot sign a rele
     ])
     expect(yield* verify(malloryKey, release)).toBe("holds")
 
-    // Mallory can also bind somebody else's key, but lacks that key's consent.
+    // Mallory can also bind somebody else's key, but lacks the consent of that key.
     const claimed = Buffer.concat([framedKey(subkey.body), framedKey(primary.body)])
     const claim = (agreement: Uint8Array) =>
       forged({ type: 0x18, issuer: subkey.fingerprint, embedded: agreement }, claimed, privateKey)
@@ -231,7 +234,7 @@ it.effect("a subkey that consents but is not bound by the key cannot sign a rele
   })
 )
 
-it.effect("does not trust a key without a bound name", () =>
+it.effect("verification does not trust a key without a bound name", () =>
   Effect.gen(function* () {
     const [primary] = Result.getOrThrow(readPackets(file("ed.gpg")))
     const body = primary?.body ?? new Uint8Array()
@@ -239,7 +242,7 @@ it.effect("does not trust a key without a bound name", () =>
   })
 )
 
-it.effect("accepts only complete armor", () =>
+it.effect("verification accepts only complete armor", () =>
   Effect.gen(function* () {
     const armor = new TextDecoder().decode(file("key.asc"))
     const sums = file("tofu_1.9.2_SHA256SUMS")

@@ -29,14 +29,14 @@ const extracted = Effect.fnUntraced(function* (archive: Uint8Array, most?: numbe
   return { found, names: yield* files.readDirectory(`${folder}/content`) }
 })
 
-it.live("extracts only the executable from a release archive", () =>
+it.live("unpacking a release archive extracts only the executable", () =>
   Effect.gen(function* () {
     const { found, names } = yield* extracted(archiveOf(member("LICENSE", 1000), member("tofu", 5000)))
     expect([found._tag, names]).toEqual(["Success", ["tofu"]])
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-it.live("stops a decompression bomb in a release archive at the limit, at any position", () =>
+it.live("unpacking a release archive stops a decompression bomb at the limit, at any position", () =>
   Effect.gen(function* () {
     const bomb = member("LICENSE", 64 * mebibyte)
     for (const archive of [
@@ -53,7 +53,7 @@ it.live("stops a decompression bomb in a release archive at the limit, at any po
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-it.live("rejects a truncated release archive", () =>
+it.live("unpacking rejects a truncated release archive", () =>
   Effect.gen(function* () {
     const whole = archiveOf(member("tofu", 5 * mebibyte))
     const { found } = yield* extracted(whole.subarray(0, -10))

@@ -6,7 +6,7 @@ import { fetchServer } from "../../support/FetchServer.ts"
 
 export const platform = currentPlatform(process.platform, process.arch)?.name ?? "unsupported"
 
-/** A script that responds like a tool, and appends a line to `calls` each time it starts. */
+/** A script that responds like a tool, and appends a line to `calls` at each start. */
 export const toolScript = (title: "OpenTofu" | "Terraform", version: string, calls = "/dev/null") => `#!/bin/sh
 echo started >> '${calls}'
 if [ "$2" = "-json" ]; then

@@ -16,7 +16,7 @@ const fixture = (name: string) =>
 const sumsFile = "tofu_1.9.2_SHA256SUMS"
 
 describe("verifySignature", () => {
-  tests.live("accepts GnuPG's release signatures, with the key as text or bytes", () =>
+  tests.live("the release check accepts GnuPG's signatures, with the key as text or bytes", () =>
     Effect.gen(function* () {
       const sums = yield* fixture(sumsFile)
       const signature = yield* fixture(`${sumsFile}.gpgsig`)
@@ -28,7 +28,7 @@ describe("verifySignature", () => {
     })
   )
 
-  tests.live("rejects a release signature after a single byte has changed", () =>
+  tests.live("the release check rejects a signature after a single byte has changed", () =>
     Effect.gen(function* () {
       const sums = yield* fixture(sumsFile)
       const signature = yield* fixture(`${sumsFile}.gpgsig`)
@@ -45,7 +45,7 @@ describe("digestOf", () => {
   const digest = (character: string) => character.repeat(64)
   const read = (text: string) => digestOf(new TextEncoder().encode(text), "tofu.tar.gz")
 
-  it.effect("finds a digest by the exact file name", () =>
+  it.effect("the release check finds a digest by the exact file name", () =>
     Effect.gen(function* () {
       const text = `${digest("a")}  tofu.tar.gz.sbom\n${digest("b")}  tofu.tar.gz\n${digest("c")}  x-tofu.tar.gz\n`
       expect(yield* read(text)).toBe(digest("b"))
@@ -53,7 +53,7 @@ describe("digestOf", () => {
     })
   )
 
-  it.effect("rejects a missing, ambiguous or malformed digest entry", () =>
+  it.effect("the release check rejects a missing, ambiguous or malformed digest entry", () =>
     Effect.gen(function* () {
       for (const text of [
         "",

@@ -95,7 +95,7 @@ describe("managed download", () => {
       const unset = { trustedKey: Option.none(), officialKey: { url, fingerprint } }
       mirror.publish(version, yield* release(version, stranger.secret))
       expect(yield* Effect.flip(resolve(unset))).toMatchObject({ reason: "unreachable" })
-      // A compromised mirror serves its own key and releases signed with it.
+      // A compromised mirror serves a key of its choice and releases signed with that key.
       mirror.publishKey(stranger.trusted)
       const swapped = yield* Effect.flip(resolve(unset))
       expect(swapped).toMatchObject({ reason: "key", message: expect.stringContaining(fingerprint) })
@@ -120,7 +120,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("rejects a tampered, truncated or wrongly signed download, and keeps nothing of it", () =>
+  tests.live("a managed download that is tampered with, truncated or wrongly signed is rejected and deleted", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       const good = yield* release(version, key.secret)
@@ -148,7 +148,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("rejects an older release that is served as the requested one", () =>
+  tests.live("a managed download rejects an older release that is served as the requested release", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       mirror.publish(version, yield* release("1.8.0", key.secret))
@@ -191,7 +191,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("does not run a managed tool that has been changed on disk", () =>
+  tests.live("svc does not run a managed tool that has been changed on disk", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, resolve } = yield* setUp
@@ -203,7 +203,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("a tool on PATH prevents a download, but a tool that was already downloaded takes precedence", () =>
+  tests.live("a tool on PATH prevents a download, but an already downloaded tool takes precedence", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, root, resolve } = yield* setUp

@@ -35,7 +35,7 @@ const folder = Effect.fnUntraced(function* (files: Readonly<Record<string, strin
 const tofu = toolScript("OpenTofu", "1.9.0")
 const terraform = toolScript("Terraform", "1.11.4")
 
-/** A search path with a tool that appends each start to `calls`. */
+/** A search path with a tool that appends a line to `calls` at each start. */
 const counted = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const searchPath = yield* folder({ calls: "" })
@@ -93,7 +93,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("a Capsule keeps the kind of tool it was created with", () =>
+  tests.live("a Capsule keeps the kind of tool with which it was created", () =>
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform })
       const resolve = yield* resolver({ searchPath: both })

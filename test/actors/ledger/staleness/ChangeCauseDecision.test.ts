@@ -106,7 +106,7 @@ describe("Change causes", () => {
     expect(judged(updated({ actions: ["create"] }), deleted)).toMatchObject({ certain: true, causes: [drift] })
   })
 
-  test("the cause of a change can be another planned resource that it refers to", () => {
+  test("the cause of a change can be another planned resource that the changed resource refers to", () => {
     const change = updated({ references: [{ attribute: "size", resources: ["demo.base", "demo.still"] }] })
     const base = updated({ address: "demo.base[0]", name: "base" })
     expect(judged(change, { evidence: { resourceChanges: [change, base] } })).toMatchObject({
@@ -130,7 +130,7 @@ describe("Change causes", () => {
     })
   })
 
-  test("the cause of a change may be a function with a different result each time", () => {
+  test("the cause of a change may be a function that returns a different result each time", () => {
     const stamped = updated({
       changedAttributes: [{ name: "at", before: "2026-01-01T00:00:00Z", after: "2026-01-02T00:00:00Z" }],
       references: [{ attribute: "at" }]

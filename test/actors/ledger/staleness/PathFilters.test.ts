@@ -84,7 +84,7 @@ describe("path filters", () => {
     })
   )
 
-  tests.live("auto-update skips a commit that does not touch the module, and records that", () =>
+  tests.live("auto-update skips a commit that does not touch the module, and records the skip", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
       const { after, capsule, update } = yield* filtered("followed")

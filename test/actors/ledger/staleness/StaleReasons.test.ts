@@ -47,7 +47,7 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
 })
 
 describe("Stale reasons", () => {
-  tests.live("a consumer becomes stale when an Output it uses, secret or not, changes or is withdrawn", () =>
+  tests.live("a consumer becomes stale when an Output that it uses changes or is withdrawn, secret or not", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -90,7 +90,7 @@ describe("Stale reasons", () => {
       expect((yield* (yield* Runs).read(kept.id)).status).toBe("superseded")
       yield* reconfigured(producer.id, { key: "second" })
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
-      // Restores the values that the consumers were applied with, so no consumer is stale.
+      // Restores the values of the consumers' last applies, so no consumer is stale.
       yield* reconfigured(producer.id, { a: "one", key: "first" })
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 

@@ -61,33 +61,35 @@ tests.live("secret instance keys get distinct rows that reveal nothing, even for
   })
 )
 
-tests.live("a key that later becomes a secret is hidden in all rows permanently, and does not count as a change", () =>
-  Effect.gen(function* () {
-    yield* emptyCapsules
-    const one = yield* committed(1, both)
-    const two = yield* committed(2, stateText([vpc(alice, "a2"), vpc(bob, "b"), vpc("eu-west", "c")]))
-    expect(yield* list(alice)).toHaveLength(1)
-    const three = yield* committed(3, stateText([vpc(alice, "a2"), vpc(bob, "b3"), vpc("eu-west", "c")]), { secrets })
-    expect(JSON.stringify(yield* rows)).not.toContain("TOPSECRET")
-    const hidden = (yield* list()).filter((address) => hiddenAddress.test(address))
-    expect(hidden).toHaveLength(2)
-    const [changed] = yield* difference(two, one)
-    const [later] = yield* difference(three, two)
-    expect([changed?.slice(1), later?.slice(1)]).toEqual([
-      ["changed", "name"],
-      ["changed", "name"]
-    ])
-    expect([changed?.[0], later?.[0]].toSorted()).toEqual(hidden.toSorted())
-    expect(yield* changes(changed?.[0] ?? "")).toEqual(["changed name", "added"])
-    expect(yield* changes(later?.[0] ?? "")).toEqual(["changed name", "added"])
+tests.live(
+  "a key that later becomes a secret is hidden in all rows permanently, which does not count as a change",
+  () =>
+    Effect.gen(function* () {
+      yield* emptyCapsules
+      const one = yield* committed(1, both)
+      const two = yield* committed(2, stateText([vpc(alice, "a2"), vpc(bob, "b"), vpc("eu-west", "c")]))
+      expect(yield* list(alice)).toHaveLength(1)
+      const three = yield* committed(3, stateText([vpc(alice, "a2"), vpc(bob, "b3"), vpc("eu-west", "c")]), { secrets })
+      expect(JSON.stringify(yield* rows)).not.toContain("TOPSECRET")
+      const hidden = (yield* list()).filter((address) => hiddenAddress.test(address))
+      expect(hidden).toHaveLength(2)
+      const [changed] = yield* difference(two, one)
+      const [later] = yield* difference(three, two)
+      expect([changed?.slice(1), later?.slice(1)]).toEqual([
+        ["changed", "name"],
+        ["changed", "name"]
+      ])
+      expect([changed?.[0], later?.[0]].toSorted()).toEqual(hidden.toSorted())
+      expect(yield* changes(changed?.[0] ?? "")).toEqual(["changed name", "added"])
+      expect(yield* changes(later?.[0] ?? "")).toEqual(["changed name", "added"])
 
-    const four = yield* committed(4, both)
-    expect((yield* list()).toSorted()).toEqual([...hidden, 'aws_vpc.main["eu-west"]'].toSorted())
-    expect((yield* difference(four, three)).map(([, ...change]) => change)).toEqual([
-      ["changed", "name"],
-      ["changed", "name"]
-    ])
-  })
+      const four = yield* committed(4, both)
+      expect((yield* list()).toSorted()).toEqual([...hidden, 'aws_vpc.main["eu-west"]'].toSorted())
+      expect((yield* difference(four, three)).map(([, ...change]) => change)).toEqual([
+        ["changed", "name"],
+        ["changed", "name"]
+      ])
+    })
 )
 
 /** Rows stored by an earlier release, with the instance keys of a state that has secret inputs. */
@@ -106,7 +108,7 @@ const earlier = Effect.gen(function* () {
 })
 
 tests.live(
-  "instance keys stored by an earlier release are hidden before they are ever shown, even after an interruption",
+  "an upgrade hides instance keys of an earlier release before they are shown, even after an interruption",
   () =>
     Effect.gen(function* () {
       yield* emptyCapsules
@@ -133,13 +135,15 @@ tests.live(
     })
 )
 
-tests.live("hides all instance keys stored by an earlier release while the secrets of their state are unknown", () =>
-  Effect.gen(function* () {
-    yield* emptyCapsules
-    const sql = yield* SqlClient.SqlClient
-    yield* earlier
-    yield* sql`UPDATE state_versions SET sealed_secrets = NULL`
-    yield* readBacklog
-    expect((yield* list()).filter((address) => hiddenAddress.test(address))).toHaveLength(3)
-  })
+tests.live(
+  "an upgrade hides all instance keys of an earlier release while the secrets of their state are unknown",
+  () =>
+    Effect.gen(function* () {
+      yield* emptyCapsules
+      const sql = yield* SqlClient.SqlClient
+      yield* earlier
+      yield* sql`UPDATE state_versions SET sealed_secrets = NULL`
+      yield* readBacklog
+      expect((yield* list()).filter((address) => hiddenAddress.test(address))).toHaveLength(3)
+    })
 )

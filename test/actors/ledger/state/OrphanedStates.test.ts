@@ -17,7 +17,7 @@ setDefaultTimeout(60_000)
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-tests.live("rejects reading a left-over state inside a transaction, because every writer would have to wait", () =>
+tests.live("svc rejects reading a left-over state inside a transaction, because every writer would have to wait", () =>
   Effect.gen(function* () {
     const leftOvers = yield* OrphanedStates
     const state = Redacted.make(new TextEncoder().encode('{"version":4,"serial":3,"lineage":"l"}'))
@@ -61,7 +61,7 @@ describe("Left-over checkpoints", () => {
   )
 
   tests.live(
-    "a left-over checkpoint that cannot be decrypted remains in place and does not block other checkpoints",
+    "a left-over checkpoint that cannot be decrypted stays in its folder and does not block other checkpoints",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

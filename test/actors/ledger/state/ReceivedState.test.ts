@@ -59,7 +59,7 @@ describe("Received states", () => {
     }
   })
 
-  test("accepts an agent's state as the Capsule's first state, and also accepts an absent state", async () => {
+  test("svc accepts an agent's state as the Capsule's first state, and accepts an apply without a state", async () => {
     expect((await Effect.runPromise(identifyReceivedState(text(state(1, "new")), undefined))).lineage).toBe("new")
     expect(await Effect.runPromise(identifyReceivedState(undefined, base))).toEqual({})
   })

@@ -58,39 +58,41 @@ const sealed = Effect.fnUntraced(function* (context: SealContext, bytes: Uint8Ar
   return yield* (yield* Vault).seal(context, Redacted.make(bytes))
 })
 
-tests.live("reading a checkpoint that is replaced meanwhile returns the new one, and nothing if it is removed", () =>
-  Effect.gen(function* () {
-    yield* emptyWorld
-    const sql = yield* SqlClient.SqlClient
-    const checkpoints = yield* RunCheckpoints
-    const runId = RunId.make(yield* run("checkpoint"))
-    const place = { table: "run_checkpoints", column: "state", workspaceId, rowId: runId }
-    yield* add("run_checkpoints", { run_id: runId, state: yield* sealed(place, filled(long, 1)) })
-    const load = Effect.map(
-      checkpoints.load(workspaceId, runId),
-      Option.map((bytes) => [Redacted.value(bytes).length, Redacted.value(bytes)[0]])
-    )
-    const replacedBy = (bytes: Uint8Array) =>
-      Effect.orDie(
-        Effect.flatMap(
-          sealed(place, bytes),
-          (value) => sql`UPDATE run_checkpoints SET state = ${value} WHERE run_id = ${runId}`
-        )
+tests.live(
+  "a read of a checkpoint that is replaced meanwhile returns the new checkpoint, and nothing if it is removed",
+  () =>
+    Effect.gen(function* () {
+      yield* emptyWorld
+      const sql = yield* SqlClient.SqlClient
+      const checkpoints = yield* RunCheckpoints
+      const runId = RunId.make(yield* run("checkpoint"))
+      const place = { table: "run_checkpoints", column: "state", workspaceId, rowId: runId }
+      yield* add("run_checkpoints", { run_id: runId, state: yield* sealed(place, filled(long, 1)) })
+      const load = Effect.map(
+        checkpoints.load(workspaceId, runId),
+        Option.map((bytes) => [Redacted.value(bytes).length, Redacted.value(bytes)[0]])
       )
-    const services = yield* Effect.context<Vault>()
-    for (const [length, fill] of [
-      [long + 1, 2],
-      [100, 3]
-    ] as const) {
-      yield* replacedBy(filled(long, 1))
-      meanwhile = Effect.provideContext(replacedBy(filled(length, fill)), services)
-      expect(yield* load).toEqual(Option.some([length, fill]))
-    }
+      const replacedBy = (bytes: Uint8Array) =>
+        Effect.orDie(
+          Effect.flatMap(
+            sealed(place, bytes),
+            (value) => sql`UPDATE run_checkpoints SET state = ${value} WHERE run_id = ${runId}`
+          )
+        )
+      const services = yield* Effect.context<Vault>()
+      for (const [length, fill] of [
+        [long + 1, 2],
+        [100, 3]
+      ] as const) {
+        yield* replacedBy(filled(long, 1))
+        meanwhile = Effect.provideContext(replacedBy(filled(length, fill)), services)
+        expect(yield* load).toEqual(Option.some([length, fill]))
+      }
 
-    yield* replacedBy(filled(long, 1))
-    meanwhile = Effect.orDie(sql`DELETE FROM run_checkpoints WHERE run_id = ${runId}`)
-    expect(yield* load).toEqual(Option.none())
-  })
+      yield* replacedBy(filled(long, 1))
+      meanwhile = Effect.orDie(sql`DELETE FROM run_checkpoints WHERE run_id = ${runId}`)
+      expect(yield* load).toEqual(Option.none())
+    })
 )
 
 tests.live("a checkpoint whose parts are missing is an integrity fault", () =>
@@ -106,7 +108,7 @@ tests.live("a checkpoint whose parts are missing is an integrity fault", () =>
   })
 )
 
-tests.live("reading a saved plan or StateVersion that is removed meanwhile returns nothing", () =>
+tests.live("a read of a saved plan or StateVersion that is removed meanwhile returns nothing", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient

@@ -163,7 +163,7 @@ tests.live("a resource's history includes drift found by the newest check of the
   })
 )
 
-tests.live("an object that awaits destruction has its own history", () =>
+tests.live("an object that awaits destruction has a separate history", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     yield* committed(1, stateText([vpc("one")]))

@@ -15,7 +15,7 @@ const secretsOf = (count: number): ReadonlyArray<SecretText> =>
   Array.from({ length: count }, (_, index) => ({ origin: "var.users", value: Redacted.make(`secret-number-${index}`) }))
 const texts = ["secret-number-7", "public-key", "another"]
 
-tests.live("a few secrets are searched for immediately, even inside a transaction", () =>
+tests.live("svc searches addresses for a few secrets immediately, even inside a transaction", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const secretTexts = makeSecretTexts(yield* Redaction)
@@ -24,15 +24,17 @@ tests.live("a few secrets are searched for immediately, even inside a transactio
   })
 )
 
-tests.live("with many secrets, a transaction uses results prepared beforehand and otherwise hides every key", () =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const secretTexts = makeSecretTexts(yield* Redaction)
-    const many = secretsOf(2000)
-    expect([...(yield* transaction(sql)(secretTexts(texts, many)))]).toEqual(texts)
-    expect([...(yield* secretTexts(texts, many))]).toEqual(["secret-number-7"])
-    expect([...(yield* transaction(sql)(secretTexts(texts, many)))]).toEqual(["secret-number-7"])
-    // The cached result applies only to these secrets.
-    expect([...(yield* transaction(sql)(secretTexts(texts, secretsOf(2001))))]).toEqual(texts)
-  })
+tests.live(
+  "a transaction with many secrets uses results prepared beforehand, and hides every key without a result",
+  () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const secretTexts = makeSecretTexts(yield* Redaction)
+      const many = secretsOf(2000)
+      expect([...(yield* transaction(sql)(secretTexts(texts, many)))]).toEqual(texts)
+      expect([...(yield* secretTexts(texts, many))]).toEqual(["secret-number-7"])
+      expect([...(yield* transaction(sql)(secretTexts(texts, many)))]).toEqual(["secret-number-7"])
+      // The cached result is valid for these secrets only.
+      expect([...(yield* transaction(sql)(secretTexts(texts, secretsOf(2001))))]).toEqual(texts)
+    })
 )

@@ -49,7 +49,7 @@ const failing = (times: number) => {
 /** Runs every fiber until it blocks, without advancing the clock. */
 const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
-it.effect("a slow state keeper does not delay an execution, and of the waiting states writes only the newest", () =>
+it.effect("a slow state keeper does not delay an execution, and writes only the newest of the waiting states", () =>
   Effect.gen(function* () {
     const { begun, keep, kept, release } = yield* gated
     const keeping = yield* makeStateKeeping(keep)

@@ -30,7 +30,7 @@ const difference = Effect.fnUntraced(function* (id: StateVersionId, from?: State
   return (yield* (yield* StateResources).difference(id, from, { limit: 100 })).difference
 })
 
-/** Contents of the table as text, as a person with access to only the database sees them. */
+/** The rows of the table as text, as a person who can read only the database sees them. */
 const stored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return JSON.stringify([
@@ -43,7 +43,10 @@ const vpc = (name: string) => resource("aws_vpc.main", { id: "vpc-1", name })
 const bucket = resource("aws_s3_bucket.logs", { id: "logs", tags: { a: "b" }, empty: null })
 const queue = resource("aws_sqs_queue.jobs", { id: "https://queue/jobs" })
 
-/** Three states. The second changes one resource and adds another; the third removes one and reverts the first. */
+/**
+ * Three states. The second state changes one resource and adds another. The third state removes one resource and reverts the
+ * first change.
+ */
 const history = Effect.gen(function* () {
   yield* emptyCapsules
   return [
@@ -243,7 +246,7 @@ tests.live("states from earlier releases are read in the background, and marked 
       ["aws_vpc.main", namedRun("a3")]
     ])
     expect((yield* difference(two, one)).resources).toHaveLength(2)
-    // The result equals reading each state when it was committed, and another pass adds nothing.
+    // The result is the same as if each state had been read at its commit, and a second pass adds nothing.
     const sql = yield* SqlClient.SqlClient
     const count = sql`SELECT COUNT(*) AS n FROM resource_versions WHERE valid_from < 4`
     expect(yield* count).toEqual([{ n: JSON.parse(before)[0].length }])

@@ -20,7 +20,7 @@ const check = (id: string, owner: string, more: Partial<RunningCheck> = {}): Run
   ...more
 })
 
-describe("Last free place", () => {
+describe("Agent pool: last free place", () => {
   test.each<[string, ReadonlyArray<AgentPlaces>, number | undefined]>([
     ["nobody is there", [], undefined],
     ["the only place", [agent("one", 1, 0)], undefined],
@@ -34,7 +34,7 @@ describe("Last free place", () => {
   })
 })
 
-describe("Scheduled drift checks", () => {
+describe("Agent pool: scheduled drift checks", () => {
   const full = [agent("one", 1, 1), agent("two", 2, 2)]
   const late = { startedAt: "2026-01-02T00:00:00.000Z" }
   test.each<[string, ReadonlyArray<AgentPlaces>, ReadonlyArray<RunningCheck>, string | undefined]>([

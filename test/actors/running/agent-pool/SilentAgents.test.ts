@@ -74,8 +74,8 @@ tests.live("an ephemeral agent is removed after a week of silence, unless a stat
     expect(yield* there).toEqual(["group1", "group2", "group3", "group4", "labelled", "machine", "unspent1"])
     yield* TestClock.setTime(Date.parse("2026-03-08T00:01:00.000Z"))
     yield* forget
-    // The last agent of a token is removed immediately. While the token still had other agents, its row recorded that it was a
-    // group token.
+    // The last agent of a token is removed immediately. While the token still had other agents, its row recorded that it belongs
+    // to a group.
     expect(yield* there).toEqual(["group1 revoked", "group2", "group3", "group4", "machine"])
     expect(yield* sql`SELECT COUNT(*) AS n FROM audit_events WHERE action = 'agent.forget'`).toEqual([{ n: 3 }])
     yield* sql`UPDATE agent_runs SET ended_at = ${at} WHERE agent_id = ${busy}`
@@ -85,8 +85,8 @@ tests.live("an ephemeral agent is removed after a week of silence, unless a stat
     yield* TestClock.adjust("1 minute")
     yield* forget
     expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3", "group4", "machine"])
-    // The third agent never reported that its apply started. The fourth agent did, so its machine may hold the only copy of the
-    // state.
+    // The third agent never reported that its apply started. The fourth agent reported it, so its machine may hold the only copy
+    // of the state.
     yield* TestClock.setTime(Date.parse("2029-04-04T00:01:00.000Z"))
     yield* forget
     expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3 revoked", "group4", "machine"])
@@ -135,13 +135,13 @@ tests.live("an agent owes no state once it has submitted the state of its apply"
     yield* add("agent_runs", { ...claim, fence: 2, claim: "second" })
     yield* TestClock.setTime(Date.parse("2026-03-09T00:00:00.000Z"))
     const { forget } = yield* begun
-    // Both the agent and the service were away for longer than every period, so the agent must get time to return.
+    // Both the agent and the service were unreachable for longer than every period, so svc must give the agent time to return.
     yield* forget
     expect(yield* there).toEqual(["back"])
     yield* TestClock.adjust("1 hour")
     yield* forget
     expect(yield* there).toEqual(["back"])
-    // The tool ran under the second claim, so evidence for the first claim does not settle it.
+    // The tool ran under the second claim, so evidence for the first claim does not settle the Run.
     yield* add("agent_evidence", { run_id, agent_id: lost, fence: 1 })
     const owed = sql`SELECT r.fence FROM agent_runs r WHERE ${sql.literal(owesEvidence("r."))}`
     expect(yield* owed).toEqual([{ fence: 2 }])

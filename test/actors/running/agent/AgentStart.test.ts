@@ -64,7 +64,7 @@ for (const [name, { code, happens, ...expected }] of Object.entries(startObstacl
   )
 }
 
-plane.live("after a cancel, rejects a repeated start, and the Run ends as cancelled with its agent's report", () =>
+plane.live("after a cancel svc rejects a repeated start, and the Run ends as cancelled with its agent's report", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -86,7 +86,7 @@ plane.live("after a cancel, rejects a repeated start, and the Run ends as cancel
   })
 )
 
-plane.live("repeating a recorded start returns the same answer even if a rule has changed", () =>
+plane.live("a repeated start gets the same response, even if a rule has changed since", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()

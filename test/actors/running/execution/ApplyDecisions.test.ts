@@ -138,7 +138,7 @@ test("an apply's evidence combines preparation and observation, and the observat
     diagnostics: [seen, noted],
     possiblyCreated: ["a.b"]
   })
-  // An apply that was not observed to its end still has the evidence of its preparation.
+  // An apply whose end was not observed still has the evidence of its preparation.
   expect(appliedEvidence(prepared, { evidence: {}, possiblyCreated: [] }, [])).toMatchObject(prepared.evidence)
   expect(appliedEvidence(undefined, { evidence: {}, possiblyCreated: [] }, [])).toEqual({
     diagnostics: [],
@@ -188,7 +188,7 @@ describe("Apply results", () => {
     })
   })
 
-  test("an apply result has an explicit error, or an error derived from how the apply ended", () => {
+  test("an apply result has an explicit error, or an error derived from the end of the apply", () => {
     expect(errorOf({ exit: "failed", error: outcome.limit })).toEqual({
       code: "memory_limit",
       message: "Too much memory."

@@ -80,7 +80,7 @@ describe.skipIf(Bun.which("terraform") === null)("Lost notes", () => {
     })
   )
 
-  tests.live("rejects an apply if its Workspace was archived while the apply was queued", () =>
+  tests.live("svc rejects an apply if its Workspace was archived while the apply was queued", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const subject = context.actor.subject ?? ""

@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("Configuration checks", () => {
 
         const same = yield* check(plan.sourceSnapshotId ?? (yield* Effect.die("no snapshot")))
         expect([same.compatibilityReport.status, same.compatibilityReport.findings]).toEqual(["ready", []])
-        // The check reports the configuration that it compiled, not the configuration it compared with.
+        // The check reports the configuration that it compiled, not the configuration with which it compared it.
         expect(same.compatibilityReport.installConfigId).toBeDefined()
         expect(same.compatibilityReport.installConfigId).not.toBe(installConfigId)
 
@@ -146,7 +146,7 @@ describe.skipIf(Bun.which("terraform") === null)("Configuration checks", () => {
   )
 
   tests.live(
-    "a configuration check accepts only configurations in its own Workspace, and does not reveal others",
+    "a configuration check accepts only configurations of its own Workspace, and does not disclose others",
     () =>
       Effect.gen(function* () {
         const { commit, context, url, workspaceId } = yield* TestPlane

@@ -76,7 +76,7 @@ const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   )
 })).value
 
-/** Types that JSON lacks, converted from lists with elements of one type. */
+/** Types that JSON lacks, converted from lists whose elements have one type. */
 const collection = fc.oneof(
   fc.array(numberText, { maxLength: 4 }).map((items) => ["number", `[${items.join()}]`] as const),
   fc

@@ -28,7 +28,7 @@ import { ConnectionCommands } from "../../../../schema/commands/ConnectionComman
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
-/** Number of cases, and the seed that selects them from all combinations of Run, point and act. */
+/** Number of cases, and the seed that selects them from all combinations of Run, point and action. */
 const cases = Number(process.env["SVC_GIVEN_UP_CASES"] ?? 12)
 const seed = Number(process.env["SVC_GIVEN_UP_SEED"] ?? 20_261_129)
 setDefaultTimeout(20_000 + cases * 4_000)
@@ -36,7 +36,7 @@ setDefaultTimeout(20_000 + cases * 4_000)
 /** Ids of Runs whose tool has started to make changes. */
 const started = new Set<string>()
 
-/** The pure runner. Like the shipped runner, it requests permission before it starts the tool. */
+/** A runner without processes. Like the shipped runner, it requests permission before it starts the tool. */
 const runner = Layer.effect(
   ModuleRunner,
   Effect.map(ModuleRunner, (pure) =>
@@ -93,7 +93,7 @@ const all: ReadonlyArray<Case> = kinds.flatMap((kind) =>
 )
 
 const typeOf = (kind: Kind): RunType => (kind === "restored" ? "restore" : kind === "followed" ? "plan" : kind)
-/** Kinds of Run that execute a plan approved by people. */
+/** Kinds of Run that execute a plan which people approved. */
 const carriesOut = (kind: Kind) => kind === "apply" || kind === "destroy_apply" || kind === "restored"
 const makesPlan = (kind: Kind) => kind === "plan" || kind === "destroy_plan" || kind === "restore"
 
@@ -104,7 +104,7 @@ interface Scene {
   readonly approver: CommandContext
 }
 
-/** The response to the act, and what was true at that moment. */
+/** The response to the action, and the facts at that moment. */
 interface Answer {
   readonly run: Run | undefined
   readonly refused: string | undefined
@@ -178,7 +178,7 @@ const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   const body = Stream.make(new TextEncoder().encode("{}"))
   const { runIds } = yield* sources.hook(capsule.sourceId, { proofs: { secrets: [hookSecret] }, body })
   yield* Effect.forEach(runIds, (id) => awaitRun(RunId.make(id)))
-  // Loops, because finishing one Run may start the next.
+  // Loops, because the end of a Run may start the next Run.
   for (const _ of ["the plan", "its apply", "what follows"]) {
     yield* nothingDue
     yield* capsules.Update(capsule.id, { context })
@@ -275,7 +275,7 @@ const effects = Effect.fnUntraced(function* ({ capsule }: Scene, kind: Kind) {
     Effect.all([
       sql`SELECT current_state_generation, drift_status, drift_checked_at FROM capsules WHERE id = ${capsule.id}`,
       sql`SELECT id FROM state_versions WHERE capsule_id = ${capsule.id}`,
-      // Excluded, because the act stopped the Capsule's Run and not the check of its lane.
+      // Excluded, because the action stopped the Capsule's Run, not the check of its lane.
       kind === "followed"
         ? Effect.succeed([])
         : sql`SELECT id FROM source_snapshots WHERE source_id = ${capsule.sourceId} ORDER BY id`,
@@ -288,10 +288,10 @@ const withoutRules = Effect.gen(function* () {
   yield* (yield* SqlClient.SqlClient)`DELETE FROM approval_rules`
 }).pipe(Effect.orDie)
 
-/** Returns true if this act, once accepted, must prevent the Run at this point. */
+/** Returns true if this action, once accepted, must stop the Run at this point. */
 const mustHold = ({ act: which, kind, point }: Case, { hadStarted, run }: Answer): boolean => {
   if (kind === "followed") {
-    // At a later point the apply may have started, and svc would have rejected the cancel.
+    // At a later point the apply may have started, so svc would have rejected the cancel.
     if (point === "settled") return which === "cancel" || which === "withdraw"
     return which !== "approver" && which !== "expire"
   }
@@ -341,7 +341,7 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
   }
   if (!mustHold(given, answer)) {
     if (given.act === "approver" && !carriesOut(kind)) {
-      // Without an act the Run must complete; otherwise the test would not show that the acts stop anything.
+      // Without an action the Run must complete. Otherwise the test would not prove that the actions stop the Run.
       expect({ ...facts, ended: run?.status }).toMatchObject({
         ended: makesPlan(kind) ? "waiting_approval" : "succeeded"
       })
@@ -370,7 +370,7 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
   return { ...facts, seen: "holds" }
 })
 
-test("the selected cases cover each kind of Run, each point and each act", () => {
+test("the selected cases cover each kind of Run, each point and each action", () => {
   expect(all.length).toBe(31 * acts.length)
 })
 

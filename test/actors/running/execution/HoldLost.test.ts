@@ -29,7 +29,7 @@ const halting = Layer.succeed(KillPoint, (name) => {
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.provide(halting)))
 afterAll(tests.dispose)
 
-tests.live("an execution whose Run has been reassigned writes nothing more and does not affect the Run", () =>
+tests.live("an execution that has lost its Run writes nothing more and does not affect the Run", () =>
   Effect.gen(function* () {
     const { context } = yield* TestPlane
     const sql = yield* SqlClient.SqlClient

@@ -33,7 +33,7 @@ const Told = Schema.fromJsonString(
   })
 )
 
-/** Runs the script until it reports its position, then kills it. */
+/** Runs the script until it reports that it has reached the kill point, then kills it. */
 const killedAt = Effect.fnUntraced(function* (given: object) {
   const child = Bun.spawn([process.execPath, script, JSON.stringify(given)], { stdout: "pipe", stderr: "inherit" })
   yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
@@ -109,7 +109,7 @@ it.live(
         const plan = yield* settled(buildingId)
         expect([plan.status, plan.attempt]).toEqual(["cancelled", 2])
 
-        // svc does not apply anything again automatically, and the used plan cannot be applied again.
+        // svc does not apply again automatically, and the used plan cannot be applied again.
         expect(yield* countCreations(mirror.notesDir)).toBe(created)
         expect((yield* Effect.flip(runs.apply(context, told.planId, undefined))).code).toBe("run_conflict")
         expect(canarySweep(dataDir, [token])).toEqual([])
@@ -195,7 +195,7 @@ it.live(
         expect(events.flatMap(({ data, kind }) => (kind === "resource.completed" ? [data.address] : []))).toEqual([
           made ?? ""
         ])
-        // Searches the database with its write-ahead log, and a copy without the log. Each contains every record of the Run.
+        // Searches the database with its write-ahead log, and a copy without the log. Both contain every record of the Run.
         yield* (yield* DatabaseFile).backup(`${dataDir}/backup.db`)
         expect(canarySweep(dataDir, [keyCanary])).toEqual([])
       }).pipe(

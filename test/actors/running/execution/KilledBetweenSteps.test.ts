@@ -41,13 +41,13 @@ type Gap = (typeof gaps)[number]
 const types = ["plan", "apply", "drift_check", "destroy_plan", "destroy_apply"] as const
 type Type = (typeof types)[number]
 
-/** Everything a killed process leaves behind: its data folder, and the run folders on its machine. */
+/** The remains of a killed process: its data folder, and the run folders on its machine. */
 interface Left {
   readonly dataDir: string
   readonly folders: LeftFolders
 }
 
-/** The results that a preparation stored. */
+/** The results that the preparation stored. */
 interface Stored {
   readonly kind: string
   readonly data: string
@@ -72,7 +72,7 @@ const repeated = (status: RunStatus, capsule: Ending["capsule"]): Readonly<Recor
   return { claimed: again, prepared: again, executed: again, settled: { ...again, attempt: 1 } }
 }
 
-/** Steps without effects run again, but an apply is never repeated. */
+/** Steps without effects run again. An apply never runs twice. */
 const endings: Readonly<Record<Type, Readonly<Record<Gap, Ending>>>> = {
   plan: repeated("waiting_approval", ["pending", "safe", 0]),
   apply: {
@@ -118,7 +118,7 @@ it.live(
           moveBranch
         }
 
-        /** Until the next Run of this type ends, records what a kill between any two of its steps would leave behind. */
+        /** Copies the remains of a kill between any two steps, until the next Run of this type ends. */
         const kept = Effect.fnUntraced(function* <E, R>(type: Type, started: Effect.Effect<RunId, E, R>) {
           const isOver = yield* Deferred.make<void>()
           for (const gap of gaps) {
@@ -192,7 +192,7 @@ it.live(
             const { currentStateGeneration, runtimeSafety } = capsule
             const found: Ending = { attempt, status, capsule: [capsule.status, runtimeSafety, currentStateGeneration] }
             expect({ name, ...found }).toEqual({ name, ...endings[type][gap] })
-            // Preparations are kept as evidence, however the Run ended.
+            // Preparations are kept as evidence, whatever the end of the Run.
             const isKnown = gap !== "claimed" || attempt > 1
             const used = run.providerResolutions?.map((resolution) => resolution.connectionId)
             expect({ name, used }).toEqual({ name, used: isKnown ? [connectionId] : undefined })

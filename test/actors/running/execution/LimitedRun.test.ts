@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Waits until the Run of a plan has ended in any way. */
+/** Waits until the Run of a plan has ended with any status. */
 const planRun = Effect.fnUntraced(function* (branch: string, files: Parameters<typeof install>[1]) {
   const { planRunId } = yield* install(branch, files)
   return planRunId === undefined ? yield* Effect.die(new Error(`${branch} has no plan`)) : yield* settled(planRunId)

@@ -23,7 +23,7 @@ const madeWithAnother = Effect.fnUntraced(function* (runId: string) {
   yield* Effect.orDie(sql`UPDATE runs SET evidence = json_set(evidence, '$.tool.version', '0.0.1') WHERE id = ${runId}`)
 })
 
-tests.live("plans made with another tool are superseded before anyone can approve or apply them", () =>
+tests.live("svc supersedes plans that another tool created before anyone can approve or apply them", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const runCommands = yield* RunCommands

@@ -82,7 +82,7 @@ describe("reviewedOutputs", () => {
   })
 })
 
-test("a restore lists the Outputs that its backup publishes or withdraws", () => {
+test("the review of a restore lists the Outputs that become public or private", () => {
   const now = [stored("a", 1), stored("b", 0), stored("c", 0), stored("d", 0), stored("e", 1)]
   const then = [stored("a", 0), stored("b", 1), stored("d", 0), stored("e", 1), stored("f", 0), stored("g", 1)]
   const found = restoredOutputs(now, then).map(
@@ -101,7 +101,7 @@ describe("asReviewed", () => {
   const publicOf = (...args: Parameters<typeof asReviewed>) =>
     asReviewed(...args).outputs.flatMap(({ name, sensitive }) => (sensitive ? [] : [name]))
 
-  test("an apply publishes the Outputs listed in its plan, except those it found to be private", () => {
+  test("an apply publishes the Outputs listed in its plan, except Outputs that it found to be private", () => {
     const outputs = [output("a"), output("b"), output("c", true)]
     expect(publicOf({ exit: "succeeded", outputs }, ["a", "c"], [stored("b", 0)])).toEqual(["a"])
     expect(asReviewed({ exit: "succeeded", outputs }, ["a", "c"], []).notes[0]?.detail).toContain("b")
@@ -112,7 +112,7 @@ describe("asReviewed", () => {
     expect(publicOf({ exit: "failed", outputs }, ["a"], [stored("b", 0), stored("c", 1)])).toEqual(["a", "b"])
   })
 
-  test("an apply for a plan of an earlier release publishes the apply's own public Outputs", () => {
+  test("an apply of a plan from an earlier release publishes the public Outputs of the apply", () => {
     expect(publicOf({ exit: "succeeded", outputs: [output("a")] }, undefined, [])).toEqual(["a"])
   })
 })

@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
       expect((yield* capsules.outputs(capsuleId)).map(({ name }) => name)).toEqual(["site", "size"])
       const old = yield* replanned(capsuleId)
 
-      // Breaks one condition of the re-adoption at a time.
+      // Violates one condition of the re-adoption at a time.
       const attempt = adoption(capsuleId).pipe(
         Effect.flatMap((request) => capsuleCommands.ReAdopt(capsuleId, { context, request, idempotency: freshKey() }))
       )
@@ -154,7 +154,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
       yield* sql`UPDATE installation SET restored_at = '9999-01-01T00:00:00.000Z'`
       expect((yield* Effect.flip(attempt)).message).toContain("restored from a backup")
       yield* sql`UPDATE installation SET restored_at = NULL`
-      // After any later apply, whatever its outcome, the failed check can no longer be recovered.
+      // After any later apply, re-adoption cannot recover the failed check, whatever the outcome of that apply.
       const later = "run_llllllllllllllllllllllll"
       yield* sql`INSERT INTO runs ${sql.insert({ id: later, workspace_id: failed.workspaceId, type: "apply", status: "failed", capsule_id: capsuleId, requires_approval: 0, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", created_at: "9999-01-01T00:00:00.000Z", queued_at: "9999-01-01T00:00:00.000Z", finished_at: "9999-01-01T00:00:00.000Z" })}`
       expect((yield* Effect.flip(attempt)).code).toBe("failed_precondition")
@@ -169,7 +169,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
       expect([execution_authority_epoch, install_config_id]).toEqual([2, done.value.targetInstallConfigId])
       expect(updated_at).not.toBe(before["updated_at"])
       expect(yield* (yield* Runs).read(old.id)).toMatchObject({ status: "superseded" })
-      // Re-adoption can be repeated as long as nothing else has happened.
+      // Re-adoption can be repeated until something else changes the Capsule.
       expect((yield* attempt).value.capsule).toMatchObject({ status: "error", executionAuthorityEpoch: 3 })
       const fresh = yield* replanned(capsuleId)
       expect(fresh.operatorConfig?.postApply).toMatchObject([{ status: [503] }])

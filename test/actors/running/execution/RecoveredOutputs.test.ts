@@ -48,7 +48,7 @@ const given = (text: string) => ({ variables: { secret: text } })
 
 type Left = Readonly<Record<string, string>>
 
-/** Lineage for a Capsule that had no state before. */
+/** The lineage of a Capsule that had no state before. */
 const newLineage = "11111111-2222-3333-4444-555555555555"
 
 const stateOf = (left: Left, lineage: string) =>
@@ -130,7 +130,7 @@ const rotate = Effect.fnUntraced(function* (id: ConnectionId, token: string) {
   })
 })
 
-/** An apply that received a Connection's values, which are then replaced while it is running. */
+/** An apply that received a Connection's values. The values are replaced while the apply is running. */
 const rotatedUnderWay = Effect.fnUntraced(function* (branch: string, before: string, after: string) {
   const connection = yield* demoConnection(before)
   const files = { "main.tf": demoModule(note(branch)) }
@@ -183,7 +183,7 @@ describe.skipIf(Bun.which("terraform") === null)("Killed applies", () => {
   )
 
   tests.live(
-    "recovered Outputs that repeat any value the Connection has had since the apply started stay private",
+    "recovered Outputs that repeat any value the Connection has had since the start of the apply stay private",
     () =>
       Effect.gen(function* () {
         const before = "recovery-canary-before-17be"

@@ -179,7 +179,7 @@ describe("Capsule restores", () => {
     })
   )
 
-  tests.live("rejects a restore if the backup or the Capsule is unsuitable", () =>
+  tests.live("svc rejects a restore if the backup or the Capsule is unsuitable", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { capsule } = yield* active("fitting", pureModule)
@@ -200,7 +200,7 @@ describe("Capsule restores", () => {
 })
 
 describe("Concurrent changes", () => {
-  tests.live("a Capsule is not restored while a Run is in progress, or once the Capsule has changed", () =>
+  tests.live("svc does not restore a Capsule while a Run is in progress, or after the Capsule has changed", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -240,7 +240,7 @@ describe("Concurrent changes", () => {
     })
   )
 
-  tests.live("a restored state receives a higher serial than any state that was not adopted", () =>
+  tests.live("a restored state gets a higher serial than every state that was not adopted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { backup, second } = yield* moved("serials")
@@ -309,7 +309,7 @@ describe("Invalid restores", () => {
 })
 
 describe("Interrupted restores", () => {
-  tests.live("a restore interrupted just before its commit writes nothing, and repeating it restores once", () =>
+  tests.live("a restore interrupted just before its commit writes nothing, and a repeated restore runs once", () =>
     Effect.gen(function* () {
       const { backup, capsuleId } = yield* moved("cut-off")
       const review = yield* reviewed(backup.id)

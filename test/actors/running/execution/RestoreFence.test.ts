@@ -56,7 +56,7 @@ it.live(
           const runningApply = yield* applying(running.plan)
           yield* settled(queuedApply.id)
           yield* settled(runningApply.id)
-          // Stored without authentication, as by an older release, so that the test can edit it below.
+          // Stored without authentication, as in an older release, so that the test can edit the row below.
           yield* (yield* DatabaseFile).backup(file)
           // This apply runs after the backup, so the restored service does not know that the plan was used.
           expect((yield* applied(waiting.plan)).status).toBe("succeeded")
@@ -64,7 +64,7 @@ it.live(
         }).pipe(Effect.provideService(TestPlane, TestPlane.of(plane)))
       }).pipe(Effect.provide(planeIn(`${folder}/a`)))
 
-      // Simulates a backup written a moment earlier.
+      // Simulates a backup that was written a moment earlier.
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE runs SET status = 'queued', started_at = NULL, finished_at = NULL, state_version_id = NULL

@@ -21,7 +21,7 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
 describe("Long states", () => {
-  tests.live("restores a large state from its backup after the database has lost it", () =>
+  tests.live("svc restores a large state from its backup after the database has lost it", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -34,7 +34,7 @@ describe("Long states", () => {
       const archive = gunzipSync(yield* (yield* BackupStore).open(backup.id)).toString()
       expect(archive).toContain(first.id)
       expect(archive).not.toContain("v2.dk_")
-      // The database still stores it in parts.
+      // The database still stores the state in parts.
       expect((yield* currentState(capsule.id)).state).toStartWith("v2.")
 
       yield* newCommit(capsule.id)
@@ -53,7 +53,7 @@ describe("Long states", () => {
     })
   )
 
-  tests.live("rejects a backup of a long state that cannot be opened", () =>
+  tests.live("svc rejects a backup of a long state that it cannot decrypt", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("Reviewed refs", () => {
           "(reviewed)"
         )
       }
-      // A commit of the lane counts as reviewed, however the request refers to it.
+      // A commit of the lane counts as reviewed, whatever ref the request names.
       const same = yield* revised(member, capsule.id, plan.resolvedCommit ?? "")
       expect(same.plan.phase).toBe("reviewable")
       expect(same.run?.openedForRef).toBeUndefined()

@@ -74,7 +74,7 @@ const applyOutcome: ApplyOutcome = {
 
 const driftOutcome: DriftOutcome = { ...seen, drifted: true, resourceDrift: [] }
 
-/** Copies an earlier Run, held by a process that died after preparing it. */
+/** Copies an earlier Run, as if a process had prepared it and then died. */
 const held = Effect.fnUntraced(function* (type: Run["type"], like: Run, more: { readonly planRunId?: RunId } = {}) {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -211,7 +211,7 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
     })
   )
 
-  tests.live("the newest saved state of an apply wins, even if it is saved while an earlier one is read", () =>
+  tests.live("the newest saved state of an apply wins, even if it is saved while an earlier state is read", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, plan } = yield* planned("settle-saved", pureModule)
@@ -330,12 +330,12 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
 describe("Accepted stops", () => {
   const asked = (id: RunId) => setRun(id, { cancel_requested_at: "2026-01-01T00:00:00.000Z" })
 
-  /** Ends the Run, which nothing executes in this test, to free its place. */
+  /** Ends the Run to free its place. No service executes it in this test. */
   const ended = Effect.fnUntraced(function* (hold: RunHold) {
     yield* transaction(yield* SqlClient.SqlClient)((yield* RunLifecycle).cancel(hold))
   })
 
-  tests.live("a stop accepted before the settlement discards a computed plan, but passes its evidence on", () =>
+  tests.live("a stop accepted before the settlement discards a computed plan, but keeps its evidence", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("stop-plan", pureModule)
       const run = yield* held("plan", plan)
@@ -451,7 +451,7 @@ test("a plan's evidence combines its preparation and computation", () => {
   })
 })
 
-test("the approver of a destroy sees the names of consumers in the same Workspace, and only a count of others", () => {
+test("the approver of a destroy sees the names of consumers in the same Workspace, and only the number of others", () => {
   const own = { name: "shop", workspace_id: namedWorkspace("own") }
   const other = { name: "hidden", workspace_id: namedWorkspace("other") }
   expect(dependantsWarning(own.workspace_id, [])).toEqual([])
@@ -459,7 +459,7 @@ test("the approver of a destroy sees the names of consumers in the same Workspac
   expect(told?.detail).toBe("Their next plan has no Outputs to read: shop, 2 of other Workspaces.")
 })
 
-test("only a scheduled drift check that yielded is retried soon", () => {
+test("only a scheduled drift check that yielded to another Run is retried soon", () => {
   expect(isMadeAgain({ trigger_kind: "schedule", cancel_reason: preemptedReason })).toBe(true)
   expect(isMadeAgain({ trigger_kind: "user", cancel_reason: preemptedReason })).toBe(false)
   expect(isMadeAgain({ trigger_kind: "schedule", cancel_reason: "enough" })).toBe(false)

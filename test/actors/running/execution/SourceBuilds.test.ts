@@ -32,7 +32,7 @@ const age = (folder: string) => {
 
 describe.skipIf(Bun.which("terraform") === null)("Source builds", () => {
   tests.live(
-    "a source build is created once per plan, reviewed with it, and used by its apply and later drift checks",
+    "a source build is created once per plan, reviewed with the plan, and used by its apply and later drift checks",
     () =>
       Effect.gen(function* () {
         const { context, dataDir } = yield* TestPlane
@@ -64,7 +64,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source builds", () => {
         yield* cleanUpBuilds
         expect(readdirSync(folder)).toEqual([first ?? ""])
 
-        // If its build is missing, an approved plan is not applied, and a drift check reports why it cannot run.
+        // If the build is missing, svc does not apply an approved plan, and a drift check reports why it cannot run.
         const next = yield* replanned(capsuleId)
         expect(next.status).toBe("waiting_approval")
         age(folder)

@@ -102,12 +102,12 @@ describe.skipIf(Bun.which("terraform") === null)("Faulty tools", () => {
   )
 
   tests.live(
-    "a tool that fails while applying never loses its changes",
+    "changes are never lost if the tool fails while applying",
     () =>
       Effect.gen(function* () {
         const connection = yield* demoConnection("tool-fault-canary-token-2b7d")
         const bindings = { options: { providerBindings: [bound(connection.id)] } }
-        // Fails after everything was created. A state exists, but svc treats it as uncertain.
+        // Fails after it has created everything. A state exists, but svc treats it as uncertain.
         const changed = yield* planned("afterwards", { "main.tf": demoModule(note("afterwards")) }, bindings)
         behave("apply", "failsAfterwards")
         const failed = yield* applied(changed.plan)
@@ -119,7 +119,7 @@ describe.skipIf(Bun.which("terraform") === null)("Faulty tools", () => {
         expect((yield* applied(again)).status).toBe("succeeded")
         expect(yield* authorityOf(changed.capsuleId)).toEqual(["active", "safe", 2])
 
-        // Stops before it does anything. No state exists, but svc cannot be certain of that.
+        // Stops before it changes anything. No state exists, but svc cannot be certain of that.
         for (const fault of ["dies", "hang"] as const) {
           const { capsuleId, plan } = yield* planned(`apply-${fault}`, main)
           behave("apply", fault)

@@ -197,7 +197,8 @@ tests.live("a scheduled drift check does not stop for a Run that its agent has d
     yield* look
     expect(yield* reasonOf(check)).toBeNull()
     const later = (time: number) => after(time, Effect.andThen(presence.heard(agent), look))
-    // A minute later the Run may be offered again, but the agent would decline it again, so its check continues for ten minutes.
+    // A minute later the Run may be offered again, but the agent would decline it again. So the agent's check continues for ten
+    // minutes.
     expect([
       yield* after(59, declines.mayBeOffered(agent, plan)),
       yield* after(61, declines.mayBeOffered(agent, plan))

@@ -33,7 +33,7 @@ interface Tenant {
   readonly workspaceId: WorkspaceId
 }
 
-/** A tenant's Capsule whose first plan is computed. */
+/** The Capsule of a tenant. Its first plan is computed. */
 const installed = Effect.fnUntraced(function* (
   { context, workspaceId }: Tenant,
   name: string,
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("Queue fairness", () => {
         const own = yield* installed(member, "own", "plain")
         const theirs = yield* installed(other, "theirs", "plain")
 
-        // Builds wait for the file `go`. It exists from the start for the first plans.
+        // Builds wait for the file `go`, which exists from the start for the first plans.
         const go = join(notesDir, "go")
         const script = `mkdir out && echo x > out/x && until [ -e ${go} ]; do sleep 0.05; done`
         const sourceBuild = { commands: [{ argv: ["sh", "-c", script] }], outputs: [RelativePath.make("out")] }
@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("Queue fairness", () => {
         // Two of the builds continue until the test lets them finish.
         for (const id of builds.slice(0, 2)) yield* eventOf(id, "run.phase", 2)
 
-        // These Runs can start only because the builds do not hold every place.
+        // These Runs can start only because the builds do not occupy every place.
         const plan = yield* settled((yield* capsules.Plan(theirs.capsuleId, { context: other.context })).value.id)
         expect(plan.status).toBe("waiting_approval")
         const source = (yield* sources.list(other.workspaceId, { limit: 1 })).items[0]

@@ -54,7 +54,7 @@ const restored = Date.parse("2026-03-01T00:00:00.000Z") / 1000
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 tests.live(
-  "the hold after a restore follows the wall clock until the process starts, and the monotonic clock from then on",
+  "the hold after a restore follows the wall clock until the process starts, and then the monotonic clock",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -104,7 +104,7 @@ tests.live("after a restore, applies are held while agents may still run applies
     const check = yield* queued("check", "drift_check", "schedule")
     expect(yield* claim).toBe(check)
     const [apply, destroy] = [yield* queued("apply", "apply"), yield* queued("destroy", "destroy_apply")]
-    // Stopping the check would free a place that no apply may use while applies are held.
+    // Stopping the check would free a place, but no apply may use the place while applies are held.
     expect(yield* claim).toBeUndefined()
     expect((yield* ledger.find(check))?.cancel_requested_at).toBeNull()
     yield* setRun(check, { status: "succeeded", owner: null })

@@ -86,7 +86,7 @@ tests.live("Workspaces that share a pool take turns, regardless of how many Runs
   })
 )
 
-tests.live("other Runs are not delayed by a Run that no agent can execute, or by a pool without agents", () =>
+tests.live("a Run that no agent can execute, or a pool without agents, does not delay other Runs", () =>
   Effect.gen(function* () {
     const [one, other] = [yield* workspace, yield* workspace]
     yield* pool("dead", one)
@@ -99,7 +99,7 @@ tests.live("other Runs are not delayed by a Run that no agent can execute, or by
     expect(yield* claimed("near", fits)).toBe(plain)
     expect(yield* claimed("near", fits)).toBe(theirs)
     expect(yield* claimed("near", fits)).toBeUndefined()
-    // Runs that wait for agents or run on agents occupy none of the control plane's places.
+    // Runs that wait for agents or run on agents do not occupy places on the control plane.
     const local = yield* queued(one, "local", 3)
     const queue = yield* RunQueue
     expect((yield* queue.claim("this machine"))?.id).toBe(local[0])

@@ -50,7 +50,7 @@ describe("Next Run", () => {
     expect<string | undefined>(of({ queued: [...many, late] }).next?.id).toBe("b1")
   })
 
-  test("within a Workspace, the queue next serves the person whose last Run started longest ago", () => {
+  test("within a Workspace, the queue next starts a Run of the person whose last Run started longest ago", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", {
       subject: "bob",
@@ -72,7 +72,7 @@ describe("Next Run", () => {
     expect(places.get("behind")).toEqual({ position: 2, ...held })
   })
 
-  test("the queue serves another Workspace if the first has reached its limit", () => {
+  test("the queue starts a Run of another Workspace if the first has reached its limit", () => {
     const full = ["1", "2", "3"].map((id) => running(id, { startedAt: `2026-01-0${id}T00:00:00.000Z` }))
     const { next, places } = of({
       running: full,
@@ -124,7 +124,7 @@ describe("Next Run", () => {
 const seed = 20_261_122
 
 describe("Random arrivals", () => {
-  // N completions mean at most ceil(N / K) for each of the K places, so no Workspace overtakes another twice.
+  // N completions use each of the K places at most ceil(N / K) times, so no Workspace overtakes another twice.
   test("with N active Workspaces, the first claimable Run of each starts within N completions", () =>
     fc.assert(
       fc.property(
@@ -134,7 +134,8 @@ describe("Random arrivals", () => {
         fc.integer({ min: 1, max: 5 }),
         ([workspaces, events], places) => {
           const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
-          // For each Workspace with a claimable Run, the number of completions elsewhere since it last started a Run.
+          // The number of completions in other Workspaces since the Workspace last started a Run, for each Workspace with a
+          // claimable Run.
           const passed = new Map<WorkspaceId, number>()
           const settle = () => {
             for (const { workspaceId } of queue.startAll()) passed.delete(workspaceId)
@@ -192,7 +193,7 @@ describe("Random arrivals", () => {
     )
   })
 
-  test("random arrivals respect limits, run one Run per Capsule, and leave no usable place empty", () =>
+  test("with random arrivals, the queue respects limits, runs one Run per Capsule, and leaves no usable place empty", () =>
     fc.assert(
       fc.property(anyLimits, story(5, ["plan", "plan", "build", "drift"]), (given, events) => {
         const queue = simulated(given)
@@ -235,7 +236,7 @@ describe("Running checks", () => {
   const asked = [{ workspaceId: workspaceOf("ws_a"), pool: "runs" as const }]
   const one: QueueLimits = { ...limits, runs: { places: 1, perWorkspace: 1 } }
 
-  test("a running drift check stops if a Run in its Workspace or in the pool waits for its place", () => {
+  test("a running drift check stops if a Run in its Workspace or in the pool needs its place", () => {
     expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
     const shared = { ...limits, runs: { places: 1, perWorkspace: 2 } }
     expect<ReadonlyArray<string>>(
@@ -251,7 +252,7 @@ describe("Running checks", () => {
     expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
   })
 
-  test("each waiting Run stops one drift check, the one that started last", () => {
+  test("each waiting Run stops one drift check, the check that started last", () => {
     const late = check("late", { startedAt: "2026-01-02T00:00:00.000Z" })
     const early = check("early")
     const two: QueueLimits = { ...limits, runs: { places: 2, perWorkspace: 2 } }

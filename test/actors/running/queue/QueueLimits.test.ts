@@ -66,7 +66,7 @@ const deferredActions = Effect.gen(function* () {
   return rows.map(({ action }) => action)
 })
 
-tests.live("a webhook that arrives while the queue is full is not lost: its lane is synced once there is room", () =>
+tests.live("a webhook that arrives while the queue is full is not lost: svc syncs its lane once there is room", () =>
   Effect.gen(function* () {
     const { context, url, workspaceId } = yield* TestPlane
     const sources = yield* Sources

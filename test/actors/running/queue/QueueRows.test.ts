@@ -25,7 +25,7 @@ const settings = {
 }
 const limits: QueueLimits = { runs: { places: 3, perWorkspace: 2 }, builds: { places: 2, perWorkspace: 1 } }
 
-/** A new database with a queue. Its rows are all that one process passes on to the next. */
+/** A new database with a queue. A process passes only the rows on to the next process. */
 const database = () => suite(testQueue(settings).pipe(Layer.provideMerge(testAccounts)))
 
 const tests = database()
@@ -42,7 +42,7 @@ const workspaces = Effect.forEach(["one", "two", "three", "four", "five"], (name
   })
 )
 
-/** Reads the whole queue without an index, to compute what `decide` would return if it saw every row. */
+/** Reads the whole queue without an index, to compute the decision from every row. */
 const wholeQueue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<RunRow & { readonly workspace_turn: number; readonly subject_turn: number }>`
@@ -173,14 +173,14 @@ crowded.live(
         SELECT printf('run_%020d', i), ${workspaceId}, 'plan', 'queued', ${sql.literal(capsule)}, ${sql.literal(capsule)}, 1,
           'usr_' || (i % 3), 'user', 0, '{}', '{}', ${at}, printf('2026-01-01T00:%02d:%02d.%03dZ', i / 60000, i / 1000 % 60, i % 1000)
         FROM n`
-      // One Workspace has half of the Runs, all behind a single Capsule and ahead of everything else. Another Workspace has one
+      // One Workspace has half of the Runs, all behind a single Capsule and ahead of the other Runs. Another Workspace has one
       // Capsule per Run.
       yield* crowd(one, 0, 50_000, `'${namedCapsule("one")}'`)
       yield* crowd(two, 50_000, 49_999, "printf('cap_%020d', i)")
       yield* crowd(three, 99_999, 1, `'${namedCapsule("three")}'`)
 
       const candidates = yield* rows.candidates({ limits, withApplies: true })
-      // One row for each person with a claimable Run: one, three and one in the three Workspaces.
+      // One row for each person with a claimable Run: one, three and one person in the three Workspaces.
       expect<ReadonlyArray<string>>(candidates.map(({ workspaceId }) => workspaceId).toSorted()).toEqual(
         [one, two, two, two, three].toSorted()
       )

@@ -112,7 +112,7 @@ tests.live("limits apply per Workspace and overall, and drift checks leave one p
     yield* one.finish(second)
     expect(yield* claim).toBeUndefined()
     yield* one.finish(third)
-    // A drift check must not take the last place of its Workspace either, because a person may need it.
+    // A drift check must not take the last place of its Workspace either, because a person may need that place.
     expect(yield* claim).toBeUndefined()
     expect(yield* placeOf(elsewhereDrift)).toMatchObject({ reason: "place_kept", limit: 2, heldByRunId: elsewhere })
     yield* other.finish(elsewhere)

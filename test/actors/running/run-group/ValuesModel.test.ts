@@ -72,7 +72,7 @@ interface EdgeRow {
   readonly state_version_id: StateVersionId | null
 }
 
-/** Counts compared inputs. A walk without consumers would pass without comparing anything, so the count must not be zero. */
+/** Counts compared inputs. The count must not be zero, because a walk without consumers would pass without comparing anything. */
 let compared = 0
 
 /**
@@ -106,7 +106,7 @@ const consistent = Effect.fnUntraced(function* (plans: PureModules["plans"], whe
   }
 })
 
-/** Ignores failures, because another caller may have been faster and the service may reject the request. */
+/** Ignores failures, because another caller may have been faster, and because the service may reject the request. */
 const attempt = <A, R>(asked: Effect.Effect<A, ApiError, R>) => Effect.option(asked)
 
 const waitingPlans = Effect.gen(function* () {
@@ -125,7 +125,7 @@ const appliedNow = Effect.fnUntraced(function* (id: RunId) {
 
 const modes = ["variable_injection", "published_output", "remote_state"] as const
 
-/** Creates Capsules that are up to date. Every Capsule except the first consumes an earlier one. */
+/** Creates Capsules that are up to date. Every Capsule except the first consumes an Output of an earlier Capsule. */
 const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<CapsuleId>) {
   const { context } = yield* TestPlane
   const dependencies = yield* Dependencies
@@ -134,7 +134,7 @@ const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Cap
     const producerCapsuleId = ids[below(Math.max(1, index))]
     if (index === 0 || producerCapsuleId === undefined) continue
     const outputs = [{ from: "value", to: "a", required: true }]
-    // Each request may fail, because a process may already have completed it before a crash.
+    // Each request may fail, because a process may have completed it before a crash.
     yield* attempt(dependencies.create(context, id, { producerCapsuleId, mode: "published_output", outputs }))
     yield* attempt(capsules.Plan(id, { context }))
     yield* quiet
@@ -232,13 +232,13 @@ tests.live(`no Capsule keeps an old value unnoticed after ${steps} random steps 
     const mirror = yield* providerMirror
     const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
     const modules = pureModules()
-    /** Copies the data folder at the kill point where the countdown reaches zero. */
+    /** Copies the data folder at the kill point at which the countdown reaches zero. */
     const crash: { left: number; to: string; of: string } = { left: 0, to: "", of: "" }
     const points = Layer.succeed(KillPoint, () =>
       Effect.sync(() => {
         if (crash.left === 0) return
         crash.left -= 1
-        // Only this thread writes to the database, so the copy equals what a crash at this moment would leave.
+        // Only this thread writes to the database, so the copy equals the remains of a crash at this moment.
         if (crash.left === 0)
           cpSync(crash.of, crash.to, { recursive: true, filter: (path) => !path.includes("instance.") })
       })

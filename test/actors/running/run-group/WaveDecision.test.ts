@@ -62,7 +62,7 @@ describe("Next steps", () => {
   })
 })
 
-test("a Capsule is in the wave after the last of its producers", () => {
+test("a Capsule is in the wave after the wave of its last producer", () => {
   const edges = [edge("a", "b"), edge("b", "d"), edge("a", "d"), edge("outside", "a")]
   expect(Object.fromEntries(wavesOf(["d", "c", "b", "a"].map(capsule), edges))).toEqual({ a: 1, b: 2, c: 1, d: 3 })
 })

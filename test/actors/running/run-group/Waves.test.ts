@@ -39,7 +39,7 @@ const renewed = Effect.fnUntraced(function* (id: CapsuleId) {
   expect((yield* applied(yield* replanned(id))).status).toBe("succeeded")
 })
 
-/** A chain of Capsules, all up to date, where each consumes the one before it. */
+/** A chain of Capsules that are all up to date. Each Capsule except the first consumes an Output of its predecessor. */
 const chain = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
   const ids: Array<CapsuleId> = []
   for (const name of names) {
@@ -121,7 +121,7 @@ describe("Workspace updates", () => {
           expect((yield* capsules.read(id)).status).toBe("active")
         }
 
-        // Plans the update again although nothing has changed.
+        // Plans the update again without any change.
         yield* newCommit(first)
         const again = (yield* update).runGroup.id
         yield* appliedIn(again, "one")
@@ -168,7 +168,7 @@ describe("Interrupted updates", () => {
         expect(memberOf(stopped, named("alone"))?.state).toBe("applied")
         expect(stopped).not.toHaveProperty("finishedAt")
 
-        // The apply fails once more, and then a person repairs the Capsule.
+        // The apply fails again, and then a person repairs the Capsule.
         modules.faults.set(one, "apply_fails_late")
         yield* replanned(one)
         expect((yield* appliedIn(id, named("one"))).status).toBe("failed")
@@ -204,7 +204,7 @@ describe("Interrupted updates", () => {
       yield* runs.cancelGroup(context, id, "not today")
       const over = yield* groupWhen(id, ({ finishedAt }) => finishedAt !== undefined)
       expect(over).toMatchObject({ status: "cancelled", cancelReason: "not today" })
-      // The update is cancelled, so planning the Capsule again does not continue it.
+      // The update is cancelled, so planning the Capsule again does not continue the update.
       expect(memberOf(over, named("two"))?.reason).toEqual({ code: "cancelled", message: "not today" })
       expect((yield* Effect.flip(runs.apply(context, approvedId, undefined))).code).toBe("failed_precondition")
       expect((yield* runs.read(approvedId)).status).toBe("superseded")
@@ -218,8 +218,8 @@ describe("Interrupted updates", () => {
         status: "cancelled",
         replacedBy: newer
       })
-      // A single transaction replaces the update. Otherwise, after a crash in between, two updates would keep planning the same
-      // Capsules against each other.
+      // A single transaction replaces the update. Otherwise a crash could leave two updates that keep planning the same Capsules
+      // in turn.
       const sql = yield* SqlClient.SqlClient
       const [ended] = yield* sql<{ cancelled_at: string }>`SELECT cancelled_at FROM run_groups WHERE id = ${older}`
       expect(ended?.cancelled_at).toBe((yield* runs.group(newer)).runGroup.createdAt)
@@ -263,7 +263,7 @@ describe("Interrupted updates", () => {
     })
   )
 
-  tests.live("an update blocks a consumer whose input has become private, and gives the reason", () =>
+  tests.live("an update blocks a consumer whose input has become private, and shows the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { one } = yield* trio

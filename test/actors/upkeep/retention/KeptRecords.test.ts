@@ -12,7 +12,7 @@ import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./suppor
 const tests = suite(RecordRemoval.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
 
-tests.live("a Run is kept at any age while something refers to it, for each kind of reference", () =>
+tests.live("a Run of any age is kept while something refers to it, for each kind of reference", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     yield* runs
@@ -25,7 +25,7 @@ tests.live("a Run is kept at any age while something refers to it, for each kind
     yield* add("run_approvals", { run_id: id })
     yield* add("agent_runs", { run_id: id, ...givenUp })
     yield* add("agent_evidence", { run_id: id })
-    // No result is expected from an apply that was not started, was later started by another agent, or whose agent was revoked.
+    // svc expects no result from an apply that was not started, that another agent started later, or whose agent was revoked.
     yield* add("agent_runs", { run_id: yield* run("unstarted"), ...givenUp })
     const sent = yield* run("sent", started)
     yield* add("agent_runs", { run_id: sent, ...givenUp })
@@ -40,7 +40,7 @@ tests.live("a Run is kept at any age while something refers to it, for each kind
   })
 )
 
-tests.live("the rows of every table that refers to Runs are either removed with the Runs or keep them", () =>
+tests.live("the removal of a Run removes its rows in other tables, or such a row prevents the removal", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
@@ -73,7 +73,7 @@ tests.live("a StateVersion is kept while it is current, a rollback target, or re
 )
 
 tests.live(
-  "a snapshot and its report are kept while a Capsule, an open plan, a rollback target or a lane needs the snapshot",
+  "a snapshot and its report are kept while a Capsule, an open plan, a rollback target or a lane needs them",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld

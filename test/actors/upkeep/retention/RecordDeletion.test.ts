@@ -15,7 +15,7 @@ afterAll(tests.dispose)
 const resource = (address: string, from: number, to: number | null) =>
   add("resource_versions", { capsule_id: living, address, valid_from: from, valid_to: to })
 
-tests.live("content shared by several StateVersions is removed only with the last of them", () =>
+tests.live("content shared by several StateVersions is removed only with the last StateVersion that uses it", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -27,7 +27,7 @@ tests.live("content shared by several StateVersions is removed only with the las
     yield* add("consumed_inputs", { state_version_id: named("sv", "l3") })
     yield* resource("gone.first", 1, 2)
     yield* resource("gone.both", 1, 3)
-    // There is more to remove than one step removes.
+    // There are more records than one step removes.
     for (let index = 0; index < 700; index++) yield* resource(`gone.many[${index}]`, 4, 6)
     yield* resource("kept.third", 1, 4)
     yield* resource("kept.always", 1, null)

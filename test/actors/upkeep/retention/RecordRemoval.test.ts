@@ -20,7 +20,7 @@ import {
 } from "./support/RetainedWorld.ts"
 import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./support/Removal.ts"
 
-/** Number of kill points the process passes before it dies. If unset, the process survives. */
+/** Number of kill points that the process passes before it is killed. If unset, the process survives. */
 let survived: number | undefined
 const passed = new Set<KillPointName>()
 const mortal = Layer.succeed(KillPoint, (name) =>
@@ -70,7 +70,7 @@ tests.live(
       expect(yield* sql`SELECT run_id FROM run_events`).toEqual([{ run_id: made }])
       yield* sql`UPDATE capsules SET status = 'destroyed' WHERE id = ${ended}`
       yield* add("backups", { id: named("bkp", "whole"), capsule_id: null, created_at: young })
-      // The first pass removes a record that refers to another, and the next pass removes the other record.
+      // The first pass removes a record that refers to a second record. The next pass removes the second record.
       for (let look = 0; look < 3; look++) yield* removal.removeAll
       for (const table of ["state_versions", "source_snapshots", "runs"]) expect(yield* idsOf(table)).toEqual([])
       expect(yield* sql`SELECT run_id FROM run_events`).toEqual([])

@@ -33,7 +33,7 @@ const updating = async (route: Route) => {
   await route.fulfill({ json: { ...answer, needs: [open, ...answer.needs] } })
 }
 
-/** Makes the waiting plan only create, so that it can be decided together with others. */
+/** Gives the waiting plan only creations, so that it can be decided together with other plans. */
 const harmlessPlan = async (page: Page): Promise<void> => {
   await page.route("**/api/v1/dashboard/needs*", async (route: Route) => {
     const response = await route.fetch()

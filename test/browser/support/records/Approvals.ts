@@ -31,7 +31,9 @@ const rule: ApprovalRule = {
 
 export const approvalRules: ReadonlyArray<ApprovalRule> = [rule]
 
-/** No rule applies to the demo's Runs and teams add nothing, so rights depend only on the caller's role in the Workspace. */
+/**
+ * No rule applies to the Runs of the demo, and teams add no rights, so rights depend only on the caller's role in the Workspace.
+ */
 export const unruled = (run: Run): RunApprovals => ({
   runId: run.id,
   state: run.approvedAt === undefined ? "waiting" : "approved",

@@ -64,7 +64,7 @@ export const connections: ReadonlyArray<Connection> = [
     createdAt: ago(300_000),
     updatedAt: ago(300_000)
   },
-  // This connection is from a release without origins; a member has pointed it at their own server.
+  // A connection from a release without origins. A member has pointed it at a server of their choice.
   {
     id: "conn_0000000000000004",
     workspaceId,

@@ -106,7 +106,7 @@ export const health: CapsuleHealth = {
   complete: true
 }
 
-/** Reports that every Capsule has been applied and compared; with 0, that there are no Capsules. */
+/** Reports that every Capsule has been applied and compared. With 0, reports that there are no Capsules. */
 export const healthOf = (capsules: number, change: Partial<CapsuleHealth> = {}): CapsuleHealth => ({
   capsules,
   healthy: capsules,

@@ -18,7 +18,10 @@ const grants = [
   }
 ]
 
-/** Routes other than passwords and passkeys that open the account or act for its owner. Returns nothing for other paths. */
+/**
+ * Routes other than passwords and passkeys that grant access to the account or act for its owner. Returns nothing for other
+ * paths.
+ */
 const recoveryCodes = Array.from({ length: 10 }, (_, n) => `aaaa-bbbb-cccc-ddd${(n % 6) + 2}`)
 
 const secondFactor = (world: World, method: string): Answer => {

@@ -34,7 +34,7 @@ const temporaryFolder = (level: SandboxLevel) =>
       }
       return folder
     }),
-    // Kills the tool after the test, in case the guard did not.
+    // Kills the tool after the test, in case the guard failed to.
     (folder) =>
       Effect.andThen(
         killProcessesOfRun(join(folder, "run")),
@@ -80,7 +80,7 @@ const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: stri
   return { child, isUp: !said.includes("unavailable"), killAt: Number(/killAt (\S+)/.exec(said)?.[1]) }
 })
 
-/** Far longer than a guard needs, so only a tool that is never killed lasts this long. */
+/** Far longer than a guard needs. Only a tool that is never killed lasts this long. */
 const longestWait = "40 seconds"
 
 /**
@@ -158,7 +158,7 @@ describe("Agent guard", () => {
     120_000
   )
 
-  it.live("reports the path and the reason if a guard cannot be started", () =>
+  it.live("an agent reports the path and the reason if its guard cannot be started", () =>
     Effect.gen(function* () {
       const program = "/nonexistent/svc"
       const reported = yield* Deferred.make<unknown>()

@@ -28,7 +28,7 @@ export const temporaryFolder = Effect.acquireRelease(
 
 export type Tree = Readonly<Record<string, string>>
 
-/** The environment of a job, which is kept outside the job's data. */
+/** The environment of a job. The job's data does not contain it. */
 export interface Around {
   readonly runFolder: string
   readonly cancel: Effect.Effect<void>
@@ -68,7 +68,7 @@ export const recorder = () => {
 
 let runs = 0
 
-/** A job with defaults for everything that does not matter to a test. Each call uses its own run folder below `folder`. */
+/** A job with defaults for every field that a test does not set. Each call uses a separate run folder below `folder`. */
 export const runJob = (folder: string, tree: Tree, more: Partial<Placed<RunJob>> = {}): Placed<RunJob> => {
   runs += 1
   return {

@@ -31,7 +31,7 @@ const extract = (tree: Tree, target: string) =>
     }
   })
 
-/** A `RunPlace` that returns each job's environment, and leaves a build where it was produced. */
+/** A `RunPlace` that returns each job's environment, and does not move a build. */
 const place = Layer.sync(RunPlace, () => {
   const builds = new Map<string, BuildArchive>()
   return RunPlace.of({
@@ -54,7 +54,7 @@ const across = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   return (value: S["Type"]) => Effect.flatMap(Schema.encodeEffect(text)(value), Schema.decodeEffect(text))
 }
 
-/** A malformed job cannot cross the boundary. */
+/** The boundary does not pass a malformed job. */
 const sent = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   const crossing = across(schema)
   return (job: S["Type"]) =>
@@ -136,7 +136,9 @@ export class TestRunner extends Context.Service<
   )
 }
 
-/** Creating a network takes as long as a plan, so only tests about networks use one. All other Runs use the host's network. */
+/**
+ * Only tests about networks use one, because creating a network takes as long as a plan. All other Runs use the host's network.
+ */
 const sandboxDefaults: SandboxSettingsShape = {
   ...defaultSandboxSettings,
   network: { ...defaultSandboxSettings.network, reach: "host" }

@@ -31,7 +31,7 @@ export const object = (type: number, size: number, packed: Buffer): Buffer => {
 
 export const stored = (type: number, content: Buffer) => object(type, content.length, deflateSync(content))
 
-/** A delta whose base starts `distance` bytes earlier. `copies` are the ranges of the base that it repeats. */
+/** A delta whose base starts `distance` bytes earlier. It copies the ranges `copies` of the base. */
 export const delta = (
   distance: number,
   base: number,
@@ -73,7 +73,7 @@ interface Renamed {
 const renamed = (text: Buffer, from: string, to: string) =>
   Buffer.from(text.toString("latin1").replaceAll(from, to), "latin1")
 
-/** A proxy to a Git server that replaces the pack, and may list another commit. */
+/** A proxy to a Git server that replaces the pack, and may list a different commit. */
 export const packServer = (origin: string, replacement: Buffer, name: Renamed = { commit: "-", as: "-" }) =>
   httpServer((request, response) => {
     const { host: _, "content-length": __, ...headers } = request.headers

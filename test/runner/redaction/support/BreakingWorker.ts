@@ -7,7 +7,7 @@ const endsAt = "the-thread-ends-here"
 /** The thread rejects a secret that contains this text. */
 const refuses = "a-secret-that-fails"
 
-// Registered before the real listener, so the thread exits without a reply.
+// Registered before the real listener, so that the thread exits without a reply.
 parentPort?.on("message", (request: unknown) => {
   if (JSON.stringify(request).includes(endsAt)) process.exit(1)
 })

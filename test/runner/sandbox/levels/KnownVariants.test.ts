@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { KnownVariants } from "../../../../runner/sandbox/levels/KnownVariants.ts"
 import { it } from "../../../support/Effect.ts"
 
-it.live("without a service's own cache, every check of a level runs again", () =>
+it.live("a service without a cache of results runs every check of a level again", () =>
   Effect.gen(function* () {
     const answers: Array<string | undefined> = [undefined, "the kernel forbids it"]
     const { refusalOf } = KnownVariants.defaultValue()

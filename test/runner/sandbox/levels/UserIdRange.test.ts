@@ -47,7 +47,7 @@ describe("User ids", () => {
     })
   )
 
-  it.live("a service gets no user ids if all are taken or their owners cannot be determined", () =>
+  it.live("a service gets no user ids if all are taken, or if their owners cannot be determined", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ranges = rangesFrom(wanted)

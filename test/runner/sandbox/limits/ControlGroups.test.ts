@@ -10,19 +10,19 @@ const first = [
 ].join("\n")
 
 describe("Control groups", () => {
-  test("finds the service's control group in a version 2 hierarchy", () => {
+  test("svc finds its control group in a version 2 hierarchy", () => {
     expect(ownGroupFolder("", "0::/system.slice/svc.service\n", unified)).toBe(
       "/sys/fs/cgroup/system.slice/svc.service"
     )
   })
 
-  test("finds the service's control group in a version 1 hierarchy, even below the part visible to a container", () => {
+  test("svc finds its control group in a version 1 hierarchy, even below the part visible to a container", () => {
     const groups = "4:memory:/svc\n8:pids:/docker/abc/svc\n0::/\n"
     expect(ownGroupFolder("memory", groups, first)).toBe("/sys/fs/cgroup/memory/svc")
     expect(ownGroupFolder("pids", groups, first)).toBe("/sys/fs/cgroup/pids/svc")
   })
 
-  test("finds no control group without its controller or mount, or outside the mount", () => {
+  test("svc finds no control group without its controller or mount, or outside the mount", () => {
     expect(ownGroupFolder("memory", "0::/svc\n", unified)).toBeUndefined()
     expect(ownGroupFolder("", "0::/svc\n", first)).toBeUndefined()
     expect(ownGroupFolder("", "0::/../other\n", unified)).toBeUndefined()

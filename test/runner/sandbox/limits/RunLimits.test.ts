@@ -53,7 +53,7 @@ const shell = (script: string, more: Partial<SandboxedCommand> = {}): SandboxedC
   network: false
 })
 
-/** Runs a script in a separate sandbox, and returns how it exited. */
+/** Runs a script in a separate sandbox, and returns its exit. */
 const ended = Effect.fnUntraced(function* (
   script: string,
   place: typeof runFolder = runFolder,
@@ -72,7 +72,7 @@ const ended = Effect.fnUntraced(function* (
   return { end, stdout, exceeded: yield* child.exceeded }
 }, Effect.scoped)
 
-/** Allocates more memory than allowed at once, holds it, and never exits. */
+/** Allocates more memory at once than is allowed, keeps it, and never exits. */
 const hungry = "dd if=/dev/zero bs=160M count=1 | sleep 1000"
 const breeding = "(for n in $(seq 100); do sleep 1000 & done); exec sleep 1000"
 const waiting = "; trap 'exit 0' INT; while :; do sleep 0.1; done"
@@ -249,7 +249,7 @@ describe("Shared memory", () => {
       }).pipe(Effect.provide(layer({ tmpBytes: 48 * mebibyte })))
     )
 
-    it.live(`every place where a program may write has a limit, ${name}`, () =>
+    it.live(`every place to which a program may write has a limit, ${name}`, () =>
       Effect.gen(function* () {
         if ((yield* Sandbox).status.level !== level) return
         const { stdout } = yield* ended("cat /proc/self/mounts")

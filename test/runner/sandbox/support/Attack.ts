@@ -160,7 +160,7 @@ const attempts = {
   },
   "write to another Run's pipe": () => {
     if (!statSync(`${otherRun}/pipe`).isFIFO()) throw new Error("none")
-    // Also opened for reading, because opening only for writing fails without a reader.
+    // Also opens it for reading, because opening only for writing fails without a reader.
     works(call(number(257, 56), -100, text(`${otherRun}/pipe`), 2 | 0o4000, 0))
   },
   "read the environment of any process": () => foreign("environ", "SVC_SECRET="),
@@ -255,7 +255,7 @@ const attempts = {
 } as const
 
 const could = Object.entries(attempts).flatMap(([name, attempt]) => (succeeds(attempt) ? [name] : []))
-// Actions that no Landlock right covers. They are kept separate, because one level cannot prevent them.
+// Actions that no Landlock right covers. They are listed separately, because one level cannot prevent them.
 const modes = succeeds(() => chmodSync(masterKey, 0o644)) ? ["change the mode of the master key"] : []
 const times = succeeds(() => utimesSync(masterKey, 1, 1)) ? ["change the times of the master key"] : []
 const network = (await connects()) ? ["connect to the host's loopback"] : []

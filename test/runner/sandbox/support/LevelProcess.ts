@@ -1,5 +1,5 @@
-// A fake service in a separate process, under the user that starts it. It has a data folder and an environment with secrets,
-// opens a sandbox at the requested level, and runs the attack inside. Prints one JSON line.
+// A fake service in a separate process, which runs as the user who starts it. It has a data folder and an environment with
+// secrets, opens a sandbox at the requested level, and runs the attack inside. Prints one JSON line.
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -34,7 +34,7 @@ for (const [path, text] of [
 }
 copyFileSync(join(import.meta.dir, "Attack.ts"), join(root, "Attack.ts"))
 
-// Like the operator's socket, responds to every command that contains the right secret.
+// Responds to every command that contains the right secret, like the operator's socket.
 const operatorSocket = join(data, "operator.sock")
 const operator = createServer((socket) =>
   socket.on("data", (bytes) => void socket.end(bytes.includes("the secret") ? "Success" : "Unauthorised"))

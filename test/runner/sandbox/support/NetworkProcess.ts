@@ -1,6 +1,6 @@
-// A fake service in a separate process that creates a network with the given `pasta`. Prints `up` once a program is running in
-// the network. When it reads a line, it cancels a waiting Run, prints `cancelled` and continues. When the file `root/end` exists,
-// the program exits, and it prints `ended` once the Run is over. It adopts orphaned processes without reaping them.
+// A fake service in a separate process that creates a network with the given `pasta`. Prints `up` once a program runs in the
+// network. When it reads a line, it cancels a waiting Run, prints `cancelled` and continues. Once the file `root/end` exists, the
+// program exits, and the service prints `ended` when the Run is over. It adopts orphaned processes without reaping them.
 import { dlopen } from "bun:ffi"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"

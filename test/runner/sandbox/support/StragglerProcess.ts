@@ -1,6 +1,6 @@
-// A fake service in a separate process. It starts a program at the requested level, which starts another program that leaves its
-// group and session and keeps `lifeline` open. Prints `up` once the second program is running, and `ended` once the first has
-// exited.
+// A fake service in a separate process. It starts a program at the requested level, and that program starts another program,
+// which leaves its group and session and keeps `lifeline` open. Prints `up` once the second program runs, and `ended` once the
+// first program has exited.
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"
@@ -37,7 +37,7 @@ const program = Effect.gen(function* () {
   )
   yield* child.end
   process.stdout.write("ended\n")
-  // The sandbox stays open here, so that closing it cannot be what kills the processes.
+  // The sandbox stays open here, so closing it cannot be the cause if the processes are killed.
   return yield* Effect.never
 }).pipe(
   Effect.scoped,

@@ -19,7 +19,7 @@ export interface Arrival {
   readonly kind: "plan" | "build" | "drift"
 }
 
-/** An in-memory queue whose only rule is `decide`. It updates itself from each decision, as a claim updates the rows. */
+/** An in-memory queue that calls only `decide`. It updates itself after each decision, as a claim updates the rows. */
 export const simulated = (given: QueueLimits) => {
   const waiting: Array<Omit<QueuedRun, "workspaceTurn" | "subjectTurn">> = []
   const active: Array<RunningRun> = []

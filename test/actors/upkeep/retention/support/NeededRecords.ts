@@ -7,7 +7,7 @@ export const started = { type: "apply", status: "failed", start_acknowledged_at:
 /** An agent that accepted an apply and has been silent since. */
 export const givenUp = { kind: "apply", accepted_at: longAgo(), ended_at: longAgo(), result: null }
 
-/** Creates one Run for each kind of record that may refer to a Run, and one for each other reason to keep a Run. */
+/** Creates a Run for each kind of record that may refer to a Run, and a Run for each other reason to keep a Run. */
 export const runs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* run("newest", { finished_at: longAgo(9) })

@@ -7,7 +7,7 @@ type Values = Readonly<Record<string, string | number | null>>
 export const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 /** Returns a well-formed id that contains the name. */
 export const named = (prefix: string, name: string) => `${prefix}_${name.padStart(20, "0")}`
-/** Returns a time so long ago that every retention period has elapsed. A greater number gives a later time. */
+/** Returns a time so early that every retention period has elapsed. A greater number gives a later time. */
 export const longAgo = (day = 1) => `2020-01-${String(day).padStart(2, "0")}T00:00:00.000Z`
 
 export const workspaceId = of("ws", "a")
