@@ -8,7 +8,7 @@ import { CompatibilityReport, InstallModules } from "../records/CompatibilityRep
 import { ConnectionId, InstallConfigId, SourceSnapshotId, WorkspaceId } from "../records/Ids.ts"
 import { CommitId, displayText, RelativePath } from "../records/Primitives.ts"
 import { Run } from "../records/Run.ts"
-import { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../records/Source.ts"
+import { PullRequestPolicy, SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../records/Source.ts"
 import { created } from "./AnswerStatus.ts"
 import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
@@ -55,6 +55,8 @@ export class UpdateSource extends Schema.Opaque<UpdateSource>()(
     authConnectionId: Schema.optionalKey(Schema.NullOr(ConnectionId)),
     /** Replaces the whole list. Requires the owner or admin role. */
     reviewedRefs: Schema.optionalKey(Schema.Array(GivenGitRef).check(Schema.isMaxLength(64))),
+    /** Requires the owner or admin role. */
+    pullRequests: Schema.optionalKey(PullRequestPolicy),
     status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
   })
 ) {}

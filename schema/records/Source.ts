@@ -7,6 +7,13 @@ import { Timestamp } from "./Primitives.ts"
 export const SyncIntent = Schema.Literals(["observe", "manual_plan"])
 export type SyncIntent = typeof SyncIntent.Type
 
+/**
+ * What svc does with the pull requests of a repository: nothing (`off`); a review that opens nothing private (`static`); or, for a
+ * head in the same repository, also a speculative plan by the rule of reviewed refs (`own_branches`).
+ */
+export const PullRequestPolicy = Schema.Literals(["off", "static", "own_branches"])
+export type PullRequestPolicy = typeof PullRequestPolicy.Type
+
 /** The result of the last check of one ref and path of a Source: its default lane, or a lane that a Capsule has adopted. */
 export class SourceLane extends Schema.Opaque<SourceLane>()(
   Schema.Struct({
@@ -46,6 +53,7 @@ export class Source extends Schema.Opaque<Source>()(
      * open private inputs and state, whoever starts them.
      */
     reviewedRefs: Schema.Array(Schema.String),
+    pullRequests: PullRequestPolicy,
     authConnectionId: Schema.optionalKey(ConnectionId),
     autoSync: Schema.Boolean,
     status: Schema.Literals(["active", "disabled", "error"]),

@@ -141,3 +141,8 @@ export const sourceRemovalColumns: ReadonlyArray<string> = [`ALTER TABLE sources
 export const reviewedRefsColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN reviewed_refs TEXT NOT NULL DEFAULT '[]'`
 ]
+
+/** What svc does with the pull requests of a Source (`PullRequestPolicy`). */
+export const pullRequestPolicyColumns: ReadonlyArray<string> = [
+  `ALTER TABLE sources ADD COLUMN pull_requests TEXT NOT NULL DEFAULT 'static'`
+]

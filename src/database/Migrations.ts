@@ -68,6 +68,7 @@ import {
   hookSecretColumns,
   lastDeliveryColumns,
   laneTables,
+  pullRequestPolicyColumns,
   reviewedRefsColumns,
   sourceRemovalColumns,
   sourceTables
@@ -170,7 +171,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0070_former_hook_secrets": formerHookSecretColumns,
   "0071_last_delivery": lastDeliveryColumns,
   "0072_offered_roles": offeredRoleColumns,
-  "0073_change_digests": changeDigestColumns
+  "0073_change_digests": changeDigestColumns,
+  "0074_pull_request_policy": pullRequestPolicyColumns
 }
 
 /** A newer release has written the database. */

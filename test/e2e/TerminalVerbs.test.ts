@@ -168,6 +168,7 @@ describe.skipIf(isIncomplete)("svc", () => {
         reviewedRefs: [],
         autoSync: true
       })
+      expect((yield* did(...source, "--pull-requests", "off")).source.pullRequests).toBe("off")
       expect((yield* did(...source, "--connection", "none")).source).not.toHaveProperty("authConnectionId")
       expect(yield* refused(...source)).toEqual([2, expect.stringContaining("Nothing would change")])
       expect((yield* refused(...source, "--ref", "a b"))[0]).toBe(2)

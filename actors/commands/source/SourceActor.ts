@@ -227,14 +227,17 @@ const actors = serve(SourceCommands, {
 
   Update: Effect.fnUntraced(function* (id, { context, request }) {
     const row = yield* load(id)
+    const ofManagers =
+      request.reviewedRefs !== undefined
+        ? "reviewedRefs: only an owner or admin allows a ref to open private inputs and state."
+        : request.pullRequests !== undefined
+          ? "pullRequests: only an owner or admin decides which pull requests are planned."
+          : undefined
     if (
-      request.reviewedRefs !== undefined &&
+      ofManagers !== undefined &&
       !(yield* (yield* ConnectionUses).isManager(context.actor.subject, row.workspace_id))
     ) {
-      return yield* new ApiError({
-        code: "permission_denied",
-        message: "reviewedRefs: only an owner or admin allows a ref to open private inputs and state. Ask one of them."
-      })
+      return yield* new ApiError({ code: "permission_denied", message: `${ofManagers} Ask one of them.` })
     }
     yield* checkGitConnection("authConnectionId", row.workspace_id, request.authConnectionId, row.url)
     const ref = request.defaultRef === undefined ? row.default_ref : yield* readRef(request.defaultRef)
@@ -262,6 +265,7 @@ const actors = serve(SourceCommands, {
         ? {}
         : { reviewed_refs: ReviewedRefsJson.write([...new Set(request.reviewedRefs)]) }),
       ...(request.autoSync === undefined ? {} : { auto_sync: request.autoSync ? 1 : 0 }),
+      ...(request.pullRequests === undefined ? {} : { pull_requests: request.pullRequests }),
       ...(request.status === undefined ? {} : { status: request.status })
     })
     // Drops deferred work, because a person has stopped the checks.
@@ -272,7 +276,8 @@ const actors = serve(SourceCommands, {
     yield* (yield* SourceLanes).settleStatus(id)
     yield* audited(id, context, row.workspace_id, "source.update", {
       fields: Object.keys(request),
-      ...(request.reviewedRefs === undefined ? {} : { reviewedRefs: request.reviewedRefs })
+      ...(request.reviewedRefs === undefined ? {} : { reviewedRefs: request.reviewedRefs }),
+      ...(request.pullRequests === undefined ? {} : { pullRequests: request.pullRequests })
     })
     return toSource(yield* load(id))
   }, transacted),

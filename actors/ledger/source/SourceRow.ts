@@ -11,7 +11,12 @@ import {
 import { CommitDescription } from "../../../schema/records/Commit.ts"
 import { CompatibilityReport } from "../../../schema/records/CompatibilityReport.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
-import { deliveryVerdicts, OmittedSnapshotEntry, RepositoryManifestStatus } from "../../../schema/records/Source.ts"
+import {
+  deliveryVerdicts,
+  OmittedSnapshotEntry,
+  PullRequestPolicy,
+  RepositoryManifestStatus
+} from "../../../schema/records/Source.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 
@@ -49,9 +54,10 @@ export const SourceRow = table(
     reviewed_refs: ReviewedRefsJson,
     last_delivery_at: Schema.NullOr(Timestamp),
     last_delivery_verdict: Schema.NullOr(Schema.Literals(deliveryVerdicts)),
-    last_delivery_runs: Schema.NullOr(Schema.Int)
+    last_delivery_runs: Schema.NullOr(Schema.Int),
+    pull_requests: PullRequestPolicy
   },
-  ["hook_secret_version", "default_ref_by_manager", "reviewed_refs"]
+  ["hook_secret_version", "default_ref_by_manager", "reviewed_refs", "pull_requests"]
 )
 export type SourceRow = RowOf<typeof SourceRow.columns>
 

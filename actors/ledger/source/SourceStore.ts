@@ -67,6 +67,7 @@ export const toSource = (row: ListedSource): Source =>
     defaultRef: row.default_ref,
     defaultPath: row.default_path,
     reviewedRefs: ReviewedRefsJson.read(row.reviewed_refs),
+    pullRequests: row.pull_requests,
     autoSync: row.auto_sync === 1,
     status: row.status,
     hookSecretVersion: row.hook_secret_version,

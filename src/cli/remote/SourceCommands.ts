@@ -4,7 +4,7 @@ import { UpdateSource } from "../../../schema/api/SourcesApi.ts"
 import type { SourceId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { signingTokenOf } from "../../../schema/records/SigningToken.ts"
-import { SyncIntent } from "../../../schema/records/Source.ts"
+import { PullRequestPolicy, SyncIntent } from "../../../schema/records/Source.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, misuse, print, printSecret } from "../Output.ts"
 import { confirmationFlags, withConfirmation } from "../session/BrowserConfirmation.ts"
@@ -141,6 +141,11 @@ const setCommand = Command.make(
       Flag.withDescription("Empty that list"),
       Flag.withDefault(false)
     ),
+    pullRequests: Flag.optional(
+      Flag.Literals("pull-requests", PullRequestPolicy.literals).pipe(
+        Flag.withDescription("off, a static review of each, or also plans of own_branches")
+      )
+    ),
     status: Flag.optional(
       Flag.Literals("status", ["active", "disabled"]).pipe(Flag.withDescription("disabled stops every look"))
     ),
@@ -166,6 +171,7 @@ const setCommand = Command.make(
         ...field("defaultPath", given.path),
         ...field("autoSync", given.autoSync),
         ...field("status", given.status),
+        ...field("pullRequests", given.pullRequests),
         ...connection,
         ...(given.reviewedRef.length > 0 || given.noReviewedRefs ? { reviewedRefs: given.reviewedRef } : {})
       }
@@ -187,7 +193,8 @@ const setCommand = Command.make(
           ["path", terminalText(source.defaultPath)],
           ["connection", source.authConnectionId ?? "none"],
           ["looks", source.autoSync ? "by schedule and webhook" : "on request"],
-          ["reviewed", source.reviewedRefs.map(terminalText).join(", ")]
+          ["reviewed", source.reviewedRefs.map(terminalText).join(", ")],
+          ["pull requests", source.pullRequests]
         ])
       )
     }).pipe(onServer(given))
@@ -199,6 +206,10 @@ const setCommand = Command.make(
     {
       command: "svc source set network --reviewed-ref staging",
       description: "Plans of this branch may open private inputs"
+    },
+    {
+      command: "svc source set network --pull-requests own_branches",
+      description: "Plan pull requests whose branch is in the same repository"
     }
   ])
 )

@@ -28,6 +28,7 @@ const sources = Layer.succeed(Sources, {
       defaultRef: "HEAD",
       defaultPath: ".",
       reviewedRefs: [],
+      pullRequests: "static",
       autoSync: false,
       status: "active",
       hookSecretVersion: 1,

@@ -14,7 +14,7 @@ import { Button } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
-import { TextField } from "../../ui/Field.tsx"
+import { SelectField, TextField } from "../../ui/Field.tsx"
 import { Facts, Page, Panel } from "../../ui/Layout.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { SourceStatus } from "../../ui/Status.tsx"
@@ -78,6 +78,8 @@ const useUpdate = (source: Source) => {
   })
 }
 
+const policies: ReadonlyArray<Source["pullRequests"]> = ["off", "static", "own_branches"]
+
 const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: () => void }) => {
   const words = useWords(sourceWords)
   const terms = useWords(vocabulary)
@@ -92,6 +94,7 @@ const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: 
   const may = useMay()
   const before = source.reviewedRefs.join(" ")
   const [reviewed, setReviewed] = useState(before)
+  const [pullRequests, setPullRequests] = useState(source.pullRequests)
   return (
     <Dialog title={words.edit} onClose={onClose}>
       <form
@@ -102,6 +105,7 @@ const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: 
             {
               ...draft,
               authConnectionId: draft.authConnectionId === "" ? null : draft.authConnectionId,
+              ...(pullRequests === source.pullRequests ? {} : { pullRequests }),
               ...(reviewed === before ? {} : { reviewedRefs: reviewed.split(/\s+/).filter((ref) => ref !== "") })
             },
             { onSuccess: onClose }
@@ -110,14 +114,30 @@ const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: 
       >
         <SourceFields url={source.url} draft={draft} onChange={setDraft} />
         {may("admin") ? (
-          <TextField
-            label={words.reviewedRefs}
-            helper={words.reviewedRefsHelp}
-            mono
-            spellCheck={false}
-            value={reviewed}
-            onChange={(event) => setReviewed(event.target.value)}
-          />
+          <>
+            <TextField
+              label={words.reviewedRefs}
+              helper={words.reviewedRefsHelp}
+              mono
+              spellCheck={false}
+              value={reviewed}
+              onChange={(event) => setReviewed(event.target.value)}
+            />
+            <SelectField
+              label={words.pullRequests}
+              helper={words.pullRequestsHelp}
+              value={pullRequests}
+              onChange={(event) =>
+                setPullRequests(policies.find((policy) => policy === event.target.value) ?? pullRequests)
+              }
+            >
+              {policies.map((policy) => (
+                <option key={policy} value={policy}>
+                  {words.pullRequestPolicy[policy]}
+                </option>
+              ))}
+            </SelectField>
+          </>
         ) : null}
         {update.error === null ? null : <FaultNotice error={update.error} />}
         <div className="form-actions">
@@ -259,6 +279,7 @@ const Content = ({ source }: { readonly source: Source }) => {
                     <code key="reviewed">{source.reviewedRefs.join(" ")}</code>
                   )
                 ],
+                [words.pullRequests, words.pullRequestPolicy[source.pullRequests]],
                 [words.autoSync, source.autoSync ? terms.yes : terms.no],
                 [
                   words.lastSynced,

@@ -15,6 +15,14 @@ const en = {
   reviewedRefs: "Reviewed revisions",
   reviewedRefsHelp:
     "Further revisions, separated by spaces. Their plans may use private inputs and state, no matter who starts them, and their code can reveal both. Only owners and admins can set this.",
+  pullRequests: "Pull requests",
+  pullRequestsHelp:
+    "A static review reads the files only. A plan of a branch in this repository may use what reviewed revisions may use. Only owners and admins can set this.",
+  pullRequestPolicy: {
+    off: "Ignore",
+    static: "Static review",
+    own_branches: "Static review, and plans of branches in this repository"
+  },
   autoSync: "Sync automatically",
   autoSyncHelp: "On a webhook, and from time to time. Capsules then see new commits.",
   sync: "Sync now",
@@ -105,6 +113,14 @@ const ja: typeof en = {
   reviewedRefs: "レビュー済みのリビジョン",
   reviewedRefsHelp:
     "空白で区切ります。ここにあるリビジョンのプランは、誰が開始しても非公開の入力とステートを使えます。そのコードは両方を明かすことができます。オーナーと管理者だけが設定できます。",
+  pullRequests: "プルリクエスト",
+  pullRequestsHelp:
+    "静的レビューはファイルだけを読み取ります。このリポジトリのブランチのプランは、レビュー済みのリビジョンに許可されているものを使えます。オーナーと管理者だけが設定できます。",
+  pullRequestPolicy: {
+    off: "対象にしない",
+    static: "静的レビュー",
+    own_branches: "静的レビューと、このリポジトリのブランチのプラン"
+  },
   autoSync: "自動的に同期する",
   autoSyncHelp: "Webhook の受信時と定期的に同期し、カプセルに新しいコミットを知らせます。",
   sync: "今すぐ同期",

@@ -17,6 +17,7 @@ export const sourceListRoute = (world: World, asked: Asked): Answer => {
     defaultRef: textField(asked.body, "defaultRef") ?? "HEAD",
     defaultPath: textField(asked.body, "defaultPath") ?? ".",
     reviewedRefs: [],
+    pullRequests: "static",
     autoSync: false,
     status: "active",
     hookSecretVersion: 1,
