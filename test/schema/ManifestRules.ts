@@ -8,12 +8,12 @@ const hosting = "actors/Hosting.test.ts"
 
 /** Rules in the repository manifest section of the specification. */
 export const manifestRules: ReadonlyArray<SpecificationRule> = [
-  ["UTF-8 JSON, at most 128 KiB", parser, "accepts a manifest of 128 KiB, and rejects one byte more (J5)"],
+  ["UTF-8 JSON, at most 128 KiB", parser, "a manifest of 128 KiB is accepted, and one more byte is rejected (J5)"],
   [
     "a mismatch of manifest digest, snapshot, selected module or compatibility report fails closed",
     compiler,
     "another %s",
-    "rejects a manifest without a digest, and a digest without a manifest"
+    "a manifest without a digest, or a digest without a manifest, is rejected"
   ],
   [
     "a proposal conflicting with an operator declaration is rejected, not merged over it",
@@ -26,7 +26,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "unknown versions and fields fail closed",
     versions,
     "no object in the full document accepts unknown fields",
-    "rejects %s as an unknown field"
+    "an earlier manifest version rejects %s as an unknown field"
   ],
   ["root fields are exactly apiVersion, kind, install", parser, "no kind", "no install"],
   [
@@ -94,13 +94,13 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "an input is adopted only when the report proves variable, type and default",
     manifest("InputCompiler"),
-    "rejects inputs whose variable or type cannot be verified (J11)"
+    "a manifest is rejected if an input's variable or type cannot be verified (J11)"
   ],
   [
     "label, helper and placeholder are scanned for credential-like material; prose is accepted",
     material,
     "placeholder",
-    "accepts prose that mentions credentials"
+    "public material may contain prose that mentions credentials"
   ],
   ["requires: at most 16", requires, "16 of them", "17 of them"],
   [
@@ -165,7 +165,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "scopes include openid and stay inside the allowlist; with none no capability is granted",
     requireCompiler,
     "a scope outside the allowlist",
-    "grants no identity without a scope allowlist"
+    "an identity is not granted without a scope allowlist"
   ],
   [
     "the endpoint url is a canonical HTTPS origin; values are pinned; only the final Apply registers; retired by destroy",
@@ -282,7 +282,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "Interface JSON is scanned for secret-like values and authority-key names",
     material,
     "Interface names",
-    "rejects ids of host records in public material"
+    "public material may not contain ids of host records"
   ],
   [
     "diagnostics never echo a rejected value",

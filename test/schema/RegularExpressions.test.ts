@@ -6,7 +6,7 @@ import { type RegexLiteral, regexLiterals } from "./RegexLiterals.ts"
 
 const root = `${import.meta.dirname}/../..`
 
-/** Excludes pages and their scripts: they run in the user's own browser, so a slow expression cannot block the service. */
+/** Excludes pages and their scripts. They run in the user's own browser, so a slow expression cannot block the service. */
 const isServed = (file: string) => !file.startsWith("src/dashboard/")
 
 const files = (await Array.fromAsync(new Bun.Glob("{schema,runner,actors,src}/**/*.ts").scan({ cwd: root }))).filter(
@@ -22,7 +22,7 @@ const patterns = new Map<string, RegexLiteral>(
   ])
 )
 
-test("finds only regular expression literals in source code", () => {
+test("the search finds only regular expression literals in source code", () => {
   const code =
     '#!/usr/bin/no\nconst a = /x[/"]y/g // not /this/\nconst b = c / d / e, s = "/no/", t = `/no/${f({ g: `</p>${h(/in/)}` })}</b>`; /* /no/ */ f(/\\/z/iu); return /q/'
   expect(regexLiterals(code)).toEqual([

@@ -1,2 +1,2 @@
-/** A rule in the specification's words (or the id of an attack), its test file, and the titles of the tests in that file. */
+/** A rule in the specification's words (or the id of an attack), with its test file and the titles of its tests. */
 export type SpecificationRule = readonly [rule: string, file: string, ...tests: ReadonlyArray<string>]

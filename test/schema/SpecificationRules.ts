@@ -108,7 +108,7 @@ const handOff: ReadonlyArray<SpecificationRule> = [
     "https://app.example/cb?a=b",
     "myapp:cb",
     "http://app.example/cb",
-    "rejects the service itself as a return address"
+    "a return address on the service itself is rejected"
   ],
   [
     "nothing is created by the link; a bad one is refused as a whole",
@@ -132,19 +132,27 @@ const handOff: ReadonlyArray<SpecificationRule> = [
 ]
 
 const attacks: ReadonlyArray<SpecificationRule> = [
-  ["J1", "schema/json/JsonDocument.test.ts", "each JSON limit accepts a value at the limit and rejects one more (J1)"],
-  ["J2", "schema/json/JsonDocument.test.ts", "rejects a million opening brackets at the depth limit (J2)"],
+  [
+    "J1",
+    "schema/json/JsonDocument.test.ts",
+    "each JSON limit accepts a value at the limit and rejects the next larger value (J1)"
+  ],
+  ["J2", "schema/json/JsonDocument.test.ts", "the decoder rejects a million opening brackets at the depth limit (J2)"],
   ["J3", "schema/json/JsonDocument.test.ts", "(J3)", "by escapes written differently"],
   ["J4", rules, "a resource input by prototype name (J4)"],
-  ["J5", parser, "accepts a manifest of 128 KiB, and rejects one byte more (J5)"],
+  ["J5", parser, "a manifest of 128 KiB is accepted, and one more byte is rejected (J5)"],
   ["J6", versions, "versions (J6)"],
   ["J7", material, "(J7)"],
   ["J8", inputs, "label of 160 emoji, counted as characters (J8)", "label of 161 emoji (J8)"],
   ["J9", inputs, "name with outer white space (J9)"],
   ["J10", inputs, "name with a line feed (J10)"],
-  ["J11", manifest("InputCompiler"), "rejects inputs whose variable or type cannot be verified (J11)"],
+  ["J11", manifest("InputCompiler"), "a manifest is rejected if an input's variable or type cannot be verified (J11)"],
   ["J12", "actors/commands/capsule/Authority.test.ts", 'variablePatch: { set: { name: "[redacted]" } }'],
-  ["J13", "src/http/ClosedBodies.test.ts", "rejects request bodies that set fields the service decides (J13)"],
+  [
+    "J13",
+    "src/http/ClosedBodies.test.ts",
+    "request bodies that set fields which the service decides are rejected (J13)"
+  ],
   ["J14", requires, "bytes as a string (J14)"],
   [
     "J15",
@@ -167,7 +175,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
   ["G17", "runner/git/StableVersion.test.ts", "(G17)", "100,000 tags"]
 ]
 
-/** All rules in the manifest, module selection, source options and hand-off sections, and all attacks on those rules. */
+/** All rules in the manifest, module selection, source options and hand-off sections, and all attacks on these rules. */
 export const specificationRules: ReadonlyArray<readonly [section: string, rules: ReadonlyArray<SpecificationRule>]> = [
   ["repository manifest", manifestRules],
   ["module selection and versions", moduleSelection],

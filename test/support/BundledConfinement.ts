@@ -5,7 +5,7 @@ import { bundledProgram } from "./BundledProgram.ts"
 const source = new URL("../../runner/sandbox/confinement/ConfineMain.ts", import.meta.url)
 
 /**
- * The program that replaces itself by a sandboxed program. It is bundled into one file, because at some levels every command
+ * The program that replaces itself by a sandboxed program. It is bundled into one file, because every command at some levels
  * starts it.
  */
 export const bundledConfinement = Layer.effect(

@@ -5,7 +5,7 @@ const encodings = (canary: string): ReadonlyArray<readonly [form: string, bytes:
   ["plain", Buffer.from(canary)],
   ["utf-16", Buffer.from(canary, "utf16le")],
   ["base64", Buffer.from(Buffer.from(canary).toString("base64").replace(/=+$/, "").slice(0, -2))],
-  // In a longer string, base64 has one of three alignments.
+  // Base64 of a text inside a longer string has one of three alignments.
   ["base64 +1", Buffer.from(Buffer.from(`x${canary}`).toString("base64").slice(4, -4))],
   ["base64 +2", Buffer.from(Buffer.from(`xx${canary}`).toString("base64").slice(4, -4))],
   ["hex", Buffer.from(Buffer.from(canary).toString("hex"))]

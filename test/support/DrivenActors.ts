@@ -1,6 +1,6 @@
 /**
- * Files in `actors/` that branch although no test imports them. Their decisions are in pure functions with tests, so the files
- * only sequence and write. Each is listed with a test that runs it through its actor, and with the values on which it branches.
+ * Files in `actors/` that branch although no test imports them. Pure functions with tests make their decisions, so the files only
+ * sequence and write. Each is listed with a test that runs it through its actor, and with the values on which it branches.
  */
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
   "actors/access/account/NewPasskeys.ts": [

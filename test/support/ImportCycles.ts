@@ -4,7 +4,7 @@ export interface FileImport {
 }
 
 /**
- * Finds groups of files that import each other, each sorted. Returns none if the files can be ordered by their imports. Uses
+ * Finds groups of files that import each other, each sorted. Returns no group if the files can be ordered by their imports. Uses
  * Tarjan's strongly connected components.
  */
 export const importCycles = (imports: ReadonlyArray<FileImport>): ReadonlyArray<ReadonlyArray<string>> => {

@@ -39,7 +39,7 @@ export const settled = Effect.fnUntraced(function* (id: RunId) {
   return yield* (yield* Runs).read(id)
 })
 
-/** Waits for an event of a Run: the first of its kind, unless a later one is requested. */
+/** Waits for an event of a Run. By default, waits for the first event of its kind. */
 export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, times = 1) {
   const streams = yield* RunStreams
   for (;;) {

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { KillPoint, type KillPointName } from "../../actors/base/KillPoint.ts"
 
-/** Actions at kill points. `at` contains them by name, and each runs once. `layer` ignores all other points. */
+/** Actions at kill points. `at` contains the actions by name, and each runs once. `layer` ignores all other points. */
 export const killPoints = () => {
   const at = new Map<KillPointName, Effect.Effect<void>>()
   const layer = Layer.succeed(KillPoint, (name) =>
@@ -14,5 +14,5 @@ export const killPoints = () => {
   return { at, layer }
 }
 
-/** Behaves like the end of the process for the code at the kill point. */
+/** Stops the code at the kill point, like the end of the process. */
 export const processEnd: Effect.Effect<never> = Effect.die(new Error("the process ended here"))

@@ -5,13 +5,13 @@ import { Effect } from "effect"
 export interface ReceivedMail {
   readonly from: string
   readonly to: string
-  /** The message as sent: removed leading dots are restored. */
+  /** The message as it was sent, with the leading dots restored. */
   readonly message: string
   readonly encrypted: boolean
 }
 
 export interface MailServerOptions {
-  /** `implicit` uses TLS from the first byte; `starttls` offers it. */
+  /** `implicit` uses TLS from the first byte; `starttls` offers TLS. */
   readonly tls?: { readonly mode: "implicit" | "starttls"; readonly cert: string; readonly key: string }
   /** Requires this user, authenticated with AUTH PLAIN. */
   readonly login?: { readonly user: string; readonly password: string }

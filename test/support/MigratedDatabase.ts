@@ -29,8 +29,8 @@ const migrated = Effect.runSync(
 const newInstallationId = () => `inst_${randomBytes(12).toString("hex")}`
 
 /**
- * Copies a migrated database, as a separate installation, into a new or empty data folder, and leaves any other folder to the
- * service. The migrations run once per process, because few tests are about them.
+ * Copies a migrated database, as a separate installation, into a new or empty data folder. Does nothing to any other folder. The
+ * migrations run once per process, because few tests are about migrations.
  */
 export const placeMigratedDatabase = Effect.fnUntraced(function* (folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -71,7 +71,7 @@ export const holdProcesses = (pids: ReadonlyArray<number>) => {
         entry.writeInt16LE(readable, 4)
         for (;;) {
           const ready = poll(ptr(entry), 1, atMost)
-          // A signal may interrupt the wait, so wait again.
+          // A signal may interrupt the wait, so the loop waits again.
           if (ready >= 0) return ready === 1
         }
       }),

@@ -9,7 +9,7 @@ import { takenInTurn } from "./TakenInTurn.ts"
 import { bundledConfinement } from "./BundledConfinement.ts"
 import { bundledSync, syncsInThisProcess } from "./SyncProgram.ts"
 
-// A test process starts hundreds of services, so expensive things without a service's state are created only once.
+// A test process starts hundreds of services, so it creates expensive things without service state only once.
 const processScope = Scope.makeUnsafe()
 
 const threads = Effect.runSync(Effect.cached(Scope.provide(parserThreads, processScope)))

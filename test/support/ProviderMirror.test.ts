@@ -116,7 +116,7 @@ describe.skipIf(tool === "")("Demo provider", () => {
     })
   )
 
-  tests.live("the demo provider uses each alias's credential, and leaks a credential if told to", () =>
+  tests.live("the demo provider uses each alias's credential, and leaks a credential on request", () =>
     Effect.gen(function* () {
       const child = requirement(", configuration_aliases = [demo.other]") + note("c", "provider = demo.other")
       const { succeed, state } = yield* workspace(
@@ -192,7 +192,7 @@ describe.skipIf(tool === "")("Demo provider", () => {
       yield* succeed("init", "-no-color")
       const crashed = yield* run("apply", "-auto-approve", "-no-color")
       expect(crashed.exitCode).toBe(1)
-      // The error depends on which the tool detects first: "did not respond" or "was cancelled".
+      // The error depends on the fault that the tool detects first: "did not respond" or "was cancelled".
       expect(crashed.output).toContain("ApplyResourceChange")
       expect(yield* countCreations(mirror.notesDir)).toBe(1)
       expect((yield* state).resources).toEqual([])

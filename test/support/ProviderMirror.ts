@@ -82,7 +82,7 @@ export const providerMirror = Effect.gen(function* () {
   }
 }).pipe(Effect.orDie, Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
 
-/** Counts the notes that were actually created, whatever the states contain. */
+/** Counts the notes that were really created, whatever the states contain. */
 export const countCreations = Effect.fnUntraced(
   function* (notesDir: string) {
     const fileSystem = yield* FileSystem.FileSystem

@@ -48,7 +48,7 @@ export interface StaleRead {
 interface Write {
   readonly node: Node
   readonly by: Node
-  /** True if the variable is assigned, and not only its current value changed. */
+  /** True if the variable is assigned, not only its current value changed. */
   readonly replaces: boolean
   /** The written value, if it is a literal. */
   readonly literal: string | undefined
@@ -93,7 +93,7 @@ const evaluated = (node: Node): ReadonlyArray<Node> => {
   return nodes
 }
 
-/** Returns the `a` of `a.b[c].d`, also within brackets and assertions. */
+/** Returns the `a` of `a.b[c].d`, including inside brackets and assertions. */
 const rootOf = (node: Node): Node =>
   isPropertyAccessExpression(node) ||
   isElementAccessExpression(node) ||
@@ -248,7 +248,7 @@ export const staleReads = (file: SourceFile): ReadonlyArray<StaleRead> => {
 
   const isShared = ({ owner, writes }: Variable) => writes.some(({ by }) => by !== owner)
   const isReplaced = ({ owner, writes }: Variable) => writes.some(({ by, replaces }) => replaces && by !== owner)
-  /** Returns true if the identifier's current value is kept. A list that is only passed on can still be read later. */
+  /** Returns true if the identifier's current value is kept. Code can still read a list later that it only passes on. */
   const keeps = (node: Node) => {
     const variable = variables.get(node)
     if (variable === undefined || !isShared(variable)) return false

@@ -6,7 +6,7 @@ import { leftOut, programs } from "../../src/licenses/BundledPackages.ts"
 import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-/** In the same folder as the sources it was built from, so that modified copies of the sources can share `node_modules`. */
+/** In the folder of the sources from which it was built, so that modified copies of the sources can share `node_modules`. */
 const cache = `${root}dist/test/`
 
 /**
@@ -21,7 +21,7 @@ let program: Promise<void> | undefined
 const compile = async (): Promise<void> => {
   const fresh = `${cache}${process.pid}-program/`
   mkdirSync(fresh, { recursive: true })
-  // If the entry's folder is missing, the compiler gives the entry another name and the binary cannot find it.
+  // If the entry's folder is missing, the compiler gives the entry another name, and the binary cannot find it.
   mkdirSync(dirname(entry), { recursive: true })
   const entrypoints = [
     `${root}${programs.main}`,
@@ -53,14 +53,14 @@ const compile = async (): Promise<void> => {
     compile: { outfile: `${fresh}svc`, jitPolicy: 100, autoloadDotenv: false, autoloadBunfig: false }
   })
   if (!built.success) throw new Error(`The service could not be compiled: ${built.logs.map(String).join("\n")}`)
-  // Two test runs may do this at once; each replaces the other's program with an identical copy.
+  // Two test runs may do this at once. Each replaces the other's program with an identical copy.
   renameSync(`${fresh}svc`, `${cache}svc`)
   rmSync(fresh, { recursive: true })
 }
 
 /**
  * Returns the path of `svc` as one file, compiled once per test run, because a test that starts it many times would otherwise
- * spend most of its time loading sources. The file has no dashboard and no licences; `test:binary` tests the shipped one.
+ * spend most of its time loading sources. The file has no dashboard and no licences. `test:binary` tests the shipped file.
  */
 export const svcProgram = async (): Promise<string> => {
   await (program ??= builtOnce("svc", compile))

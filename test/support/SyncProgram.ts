@@ -55,8 +55,8 @@ const executeHere: SyncExecutorShape["execute"] = Effect.fnUntraced(function* (j
 })
 
 /**
- * Runs syncs inside the test process, with the job and outcome still encoded in transit, because starting a process takes longer
- * than fetching and archiving a test's repository.
+ * Runs syncs inside the test process, because starting a process takes longer than fetching and archiving a test's repository.
+ * The job and outcome are still encoded in transit.
  */
 export const syncsInThisProcess = Layer.succeed(SyncExecutor, { execute: executeHere })
 

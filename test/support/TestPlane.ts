@@ -107,7 +107,7 @@ const sandbox = (
     )
   )
 
-/** Everything outside the service that outlives it. */
+/** The surroundings of the service, which outlive it. */
 export interface TestPlaneEnvironment {
   readonly dataDir: string
   readonly mirror: { readonly path: string; readonly interpreter: string; readonly notesDir: string }

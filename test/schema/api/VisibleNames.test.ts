@@ -32,7 +32,7 @@ const fields = Object.values(SvcApi.groups).flatMap((group) =>
   )
 )
 
-// This field is not a new name: it refers to an existing Output by the name that the module gave it.
+// This field does not introduce a name: it refers to an existing Output by the name that the module gave it.
 const references = new Set(["POST /api/v1/output-shares outputs name"])
 const invisible = [
   "\u200b",
@@ -48,7 +48,7 @@ const invisible = [
 ]
 
 describe("Invisible names", () => {
-  test("rejects an invisible name in every request that contains a name", () => {
+  test("every request that contains a name rejects an invisible name", () => {
     expect(fields.length).toBeGreaterThan(15)
     expect(
       fields.filter(({ accepts, place }) => invisible.some((text) => accepts(text)) && !references.has(place))

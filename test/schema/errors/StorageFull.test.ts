@@ -6,7 +6,7 @@ import { transaction } from "../../../actors/base/database/Transaction.ts"
 import { it } from "../../support/Effect.ts"
 import { testDatabase } from "../../support/Database.ts"
 
-it.effect("recognises a database without room for another page, and rolls the transaction back", () =>
+it.effect("a database without room for another page is recognised, and the transaction is rolled back", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`CREATE TABLE filler (content BLOB NOT NULL)`
@@ -22,7 +22,7 @@ it.effect("recognises a database without room for another page, and rolls the tr
 
 const systemError = (code: string) => Object.assign(new Error(code), { code })
 
-test("recognises a file that cannot be written for lack of space, even if other errors wrap the cause", () => {
+test("a file that cannot be written for lack of space is recognised, even if other errors wrap the cause", () => {
   const wrapped = (cause: unknown) =>
     PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "writeFile", cause })
   expect(isStorageFull(wrapped(systemError("ENOSPC")))).toBe(true)

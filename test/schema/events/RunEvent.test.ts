@@ -85,7 +85,7 @@ describe("an event", () => {
     })
   }
 
-  test("rejects a Run event of an unknown kind", () => {
+  test("a Run event of an unknown kind is rejected", () => {
     expect(isFact({ kind: "run.paused", data: {} })).toBe(false)
     expect(isFact({ kind: "run.phase", data: { phase: "dance" } })).toBe(false)
     expect(isFact({ kind: "run.phase", data: {} })).toBe(false)
@@ -105,7 +105,7 @@ describe("an event", () => {
       ].map(([, kind = ""]) => kind)
     )
     const moves = [...Object.values(runTransitions), approvedPlanTransitions].flatMap((to) => Object.values(to))
-    // Resource events are named after the tool's messages, and the tool's diagnostics become events called diagnostic.
+    // Resource events are named after the tool's messages. The tool's diagnostics become events named diagnostic.
     const told = ["started", "progress", "completed", "failed"].map((moment) => `resource.${moment}`)
     const all = new Set<string>([...written, ...moves, ...told, "diagnostic"])
     expect([...all].filter((kind) => /^(run|resource|plan|state|agent)\.|^diagnostic$/.test(kind)).toSorted()).toEqual(
@@ -113,7 +113,7 @@ describe("an event", () => {
     )
   })
 
-  test("returns a Run event stored by an earlier release unchanged", () => {
+  test("a Run event stored by an earlier release is returned unchanged", () => {
     const page = {
       events: [
         { seq: 1, at: "2026-01-01T00:00:00.000Z", kind: "run.phase", data: {} },

@@ -60,7 +60,7 @@ const plan = (fields: object) =>
 
 type Entrance = (text: string) => string | undefined
 
-/** All schemas and functions that accept a repository address, with the form they store. */
+/** All schemas and functions that accept a repository address, and the form that they store. */
 const addresses: Readonly<Record<string, Entrance>> = {
   "an install link": (text) => link(`git=${q(text)}`)?.git,
   "a link to options": (text) => link(`kind=capsule-source-options&path=o.json&git=${q(text)}`)?.git,
@@ -72,7 +72,7 @@ const addresses: Readonly<Record<string, Entrance>> = {
   "a fetch": (text) => Result.getOrUndefined(fetchableAddress(text, policy))
 }
 
-/** Places that store another form of the address, or no address. */
+/** Code that stores another form of the address, or no address. */
 const addressVerdicts: Readonly<Record<string, (text: string) => boolean>> = {
   "svc link check": (text) => linkVerdict(`https://svc.example/install?git=${q(text)}`).status === "valid",
   "svc options check": (text) => Result.isSuccess(options({ url: text })),
@@ -188,7 +188,7 @@ describe("Repository addresses", () => {
   })
 
   test.each(refused.map((text) => [JSON.stringify(text.slice(0, 60)), text] as const))(
-    "every place rejects the address %s",
+    "all code rejects the address %s",
     (_shown, text) => {
       for (const [name, entrance] of Object.entries(addresses))
         expect([name, entrance(text)]).toEqual([name, undefined])
@@ -347,7 +347,7 @@ describe("a ref", () => {
     }
   )
 
-  test("a document applies the same rules to a ref as every other place", () => {
+  test("a document applies the same rules to a ref as all other code", () => {
     const isPublic = Schema.is(PublicGitRef)
     expect(acceptedRefs.filter(([text, normalForm]) => text === normalForm && !isPublic(text))).toEqual([])
     expect(refusedRefs.filter((text) => isPublic(text))).toEqual([])
@@ -359,7 +359,7 @@ describe("a ref", () => {
   })
 
   test.each(refusedRefs.map((text) => [JSON.stringify(text.slice(0, 30)), text] as const))(
-    "every place rejects the ref %s",
+    "all code rejects the ref %s",
     (_shown, text) => {
       // A link cannot contain a lone surrogate.
       if (text.isWellFormed())

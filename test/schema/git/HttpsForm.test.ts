@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { httpsForm, isReadable } from "../../../schema/git/HttpsForm.ts"
 
-test("converts an ssh address to https", () => {
+test("an ssh address is converted to https", () => {
   expect(httpsForm("git@github.com:acme/shop.git")).toBe("https://github.com/acme/shop.git")
   expect(httpsForm(" git@git.acme.example:infra/deep/shop ")).toBe("https://git.acme.example/infra/deep/shop")
   expect(httpsForm("ssh://git@git.acme.example:2222/infra/shop.git")).toBe("https://git.acme.example/infra/shop.git")

@@ -186,7 +186,7 @@ test("the error about an install link never repeats the link", () => {
   )
 })
 
-describe("Link round trips", () => {
+describe("Install link round trips", () => {
   const folder = fc.constantFrom("a", "modules/app", "infra/日本", "a b/c+d&e=f")
   const some = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined })
   const links: fc.Arbitrary<HandoffLink> = fc.oneof(

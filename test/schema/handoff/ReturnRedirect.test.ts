@@ -4,7 +4,7 @@ import { returnRedirect } from "../../../schema/handoff/ReturnRedirect.ts"
 
 const payload = { hostUrl: "https://svc.example", runId: "run_1", capsuleId: "cap_1" }
 
-test("appends the return payload exactly (R3)", () => {
+test("a return redirect appends the payload exactly (R3)", () => {
   const redirect = returnRedirect({ product: "app", returnUri: "myapp://done" }, payload)
   expect(Redacted.value(redirect)).toBe(
     "myapp://done?host_url=https%3A%2F%2Fsvc.example&product=app&run_id=run_1&capsule_id=cap_1"

@@ -97,7 +97,7 @@ test.each([
   expect(isReturnUri(uri)).toBe(false)
 })
 
-test("rejects the service itself as a return address", () => {
+test("a return address on the service itself is rejected", () => {
   expect(isReturnUri("https://svc.example/api/v1/x", "https://svc.example")).toBe(false)
   expect(isReturnUri("https://svc.example:8443/x", "https://svc.example")).toBe(true)
 })

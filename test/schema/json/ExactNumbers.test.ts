@@ -37,7 +37,7 @@ describe("Tool numbers", () => {
     expect(state.outputs?.map(({ value }) => Redacted.value(value))).toEqual(["12345678901234567891"])
   })
 
-  test("recognises a sensitive number by the digits that the tool prints", () => {
+  test("a sensitive number is recognised by the digits that the tool prints", () => {
     const text = `{"version":4,"serial":1,"lineage":"l","outputs":{"n":{"value":12345678901234567891,"type":"number","sensitive":true}}}`
     const state = Option.getOrThrow(parseState(new TextEncoder().encode(text)))
     expect(state.sensitiveTexts).toEqual(["12345678901234567891"])

@@ -17,7 +17,7 @@ const outcome = (text: string, limits: Partial<JsonLimits> = {}) =>
   Result.match(decode(text, limits), { onSuccess: () => "accepted", onFailure: (refusal) => refusal.reason })
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 
-describe("each JSON limit accepts a value at the limit and rejects one more (J1)", () => {
+describe("each JSON limit accepts a value at the limit and rejects the next larger value (J1)", () => {
   const limits = { ...roomy, ...privateValuesLimits }
   const array = (nodes: number) => `[${Array.from({ length: nodes - 1 }, () => "0").join(",")}]`
   test.each([
@@ -42,7 +42,7 @@ describe("each JSON limit accepts a value at the limit and rejects one more (J1)
     expect(outcome(text, limits)).toBe(expected)
   })
 
-  test("accepts 131,072 bytes and rejects 131,073 (J5)", () => {
+  test("the decoder accepts 131,072 bytes and rejects 131,073 (J5)", () => {
     const padded = (bytes: number) => encode(`"${"x".repeat(bytes - 2)}"`)
     expect(Result.isSuccess(decodeJson(padded(131_072), repositoryFileLimits))).toBe(true)
     const refused = decodeJson(padded(131_073), repositoryFileLimits)
@@ -52,7 +52,7 @@ describe("each JSON limit accepts a value at the limit and rejects one more (J1)
 })
 
 describe("hostile documents", () => {
-  test("rejects a million opening brackets at the depth limit (J2)", () => {
+  test("the decoder rejects a million opening brackets at the depth limit (J2)", () => {
     const refused = decode("[".repeat(1_000_000))
     expect(Result.isFailure(refused) && refused.failure).toMatchObject({
       reason: "too_deep",
@@ -72,7 +72,7 @@ describe("hostile documents", () => {
     expect(outcome(text)).toBe("duplicate_key")
   })
 
-  test("finds a duplicate among many keys", () => {
+  test("the decoder finds a duplicate among many keys", () => {
     const keys = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}":1`)
     expect(outcome(`{${keys(50).join(",")}}`)).toBe("accepted")
     for (const repeated of [0, 7, 8, 9, 49])
@@ -84,7 +84,7 @@ describe("hostile documents", () => {
     expect(outcome(`{"${"é".normalize("NFC")}":1,"${"é".normalize("NFD")}":2}`)).toBe("accepted")
   })
 
-  test("treats prototype names as ordinary own keys (J4)", () => {
+  test("the decoder treats prototype names as ordinary own keys (J4)", () => {
     const decoded = decode('{"__proto__":{"polluted":true},"constructor":1,"toString":2}')
     const value = Result.getOrThrow(decoded)
     expect(Object.keys(Object(value))).toEqual(["__proto__", "constructor", "toString"])
@@ -108,7 +108,7 @@ describe("hostile documents", () => {
     )
   })
 
-  test("rejects a number that a double would round, with its position, only if numbers must be exact", () => {
+  test("the decoder rejects a number that a double would round, with its position, only if numbers must be exact", () => {
     const text = new TextEncoder().encode('{"a":["9007199254740993",0.1,\n 12345678901234.123456]}')
     expect(Result.isSuccess(decodeJson(text, roomy))).toBe(true)
     const refused = decodeJson(text, { ...roomy, exactNumbers: true })
@@ -228,7 +228,7 @@ describe("against JSON.parse", () => {
     )
   })
 
-  test("accepts near-JSON exactly when JSON.parse does, except for this decoder's additional rules", () => {
+  test("the decoder accepts near-JSON exactly when JSON.parse does, except for its additional rules", () => {
     const fragments = [
       "{",
       "}",
@@ -262,7 +262,7 @@ describe("against JSON.parse", () => {
     )
   })
 
-  test("gives the same verdict as JSON.parse for a document with one changed character", () => {
+  test("the decoder gives the same verdict as JSON.parse for a document with one changed character", () => {
     const original = '{"a":[1,-2.5e3,true,null,"x\\u00e9\\\\y"],"b":{"c":[],"d":{}}}'
     fc.assert(
       fc.property(

@@ -3,7 +3,7 @@ import type { VariableFacts } from "../../../schema/manifest/ModuleFacts.ts"
 import { variable, compile, variables, told } from "./CompilationFixture.ts"
 import { label, userInput, type JsonObject } from "./ManifestFixture.ts"
 
-describe("rejects inputs whose variable or type cannot be verified (J11)", () => {
+describe("a manifest is rejected if an input's variable or type cannot be verified (J11)", () => {
   const from = (kind: string, more: JsonObject = {}) => ({ name: "a", source: { kind }, label, ...more })
   test.each<readonly [string, JsonObject, VariableFacts, ReadonlyArray<string>]>([
     ["exact type", userInput("a", { type: "number" }), variable("a", { type: "number" }), []],

@@ -223,7 +223,7 @@ describe("mismatching evidence is fatal under every policy", () => {
       expect(mismatch({ pins: { ...pins, [name]: "other" } })).toEqual([name])
     }
   )
-  test("rejects a manifest without a digest, and a digest without a manifest", () => {
+  test("a manifest without a digest, or a digest without a manifest, is rejected", () => {
     const { manifestDigest: _, ...rest } = pins
     expect(mismatch({ pins: rest, facts: { pins: rest, variables: [], outputs: [] } })).toEqual(["manifestDigest"])
     expect(mismatch({ declaration: { _tag: "Absent" } })).toEqual(["manifestDigest"])

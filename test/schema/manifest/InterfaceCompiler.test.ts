@@ -12,7 +12,7 @@ import {
   type JsonObject
 } from "./ManifestFixture.ts"
 
-describe("rejects Interfaces that cannot be verified (J11)", () => {
+describe("a manifest is rejected if its Interfaces cannot be verified (J11)", () => {
   const spec = interfaceSpec({ inputs: { url: { source: "output", outputName: "url", outputType: "url" } } })
   const at = "interfaces/0/spec/inputs/url/outputName"
   test.each<readonly [string, ReadonlyArray<OutputFacts>, ReadonlyArray<string>]>([

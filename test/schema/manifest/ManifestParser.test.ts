@@ -9,7 +9,7 @@ const moduleKey = (key: string) => manifest(v, {}, { modules: { [key]: { inputs:
 const modules = (count: number) =>
   manifest(v, {}, { modules: Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, { inputs: [] }])) })
 
-test("a module with every field is valid", () => {
+test("a manifest with every field of a module is valid", () => {
   expect(verdict(manifest("svc.com/v2.4", fullModule))).toBe("valid")
   expect(verdict(manifest(v, fullModule, { defaultModule: "." }))).toBe("valid")
 })
@@ -27,7 +27,7 @@ test("the parsed manifest equals the document, and prototype names in it are ord
 })
 
 describe("bytes", () => {
-  test("accepts a manifest of 128 KiB, and rejects one byte more (J5)", () => {
+  test("a manifest of 128 KiB is accepted, and one more byte is rejected (J5)", () => {
     const padded = (size: number) => {
       const encoded = bytes(manifest(v))
       const document = new Uint8Array(size).fill(0x20)
@@ -125,7 +125,7 @@ describe("module keys", () => {
   })
 })
 
-test("reports at most 100 diagnostics, and only the first fault of a large document", () => {
+test("the manifest parser reports at most 100 diagnostics, and only the first fault of a large document", () => {
   const faults = (count: number) => manifest(v, { inputs: Array.from({ length: count }, () => ({})) })
   expect(diagnosticsOf(faults(120)).length).toBe(100)
   expect(diagnosticsOf(faults(10_000)).length).toBe(1)

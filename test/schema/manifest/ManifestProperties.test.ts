@@ -42,7 +42,7 @@ test("no diagnostic repeats a value from the document", () => {
   )
 })
 
-test("the newest version accepts everything that older versions accept", () => {
+test("the newest manifest version accepts everything that older versions accept", () => {
   let upgraded = 0
   const modules = nearValid({ ".": { inputs: fullModule["inputs"], features: fullModule["features"] } })
   fc.assert(

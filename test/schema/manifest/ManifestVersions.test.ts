@@ -23,7 +23,7 @@ describe("versions (J6)", () => {
     "defaultModule in v2.4": manifest("svc.com/v2.4", {}, { defaultModule: "." }),
     "sourceBuild before v2.3": manifest("svc.com/v2.2", { sourceBuild: sourceBuild() })
   }
-  test.each(Object.entries(newer))("rejects %s as an unknown field", (_, document) => {
+  test.each(Object.entries(newer))("an earlier manifest version rejects %s as an unknown field", (_, document) => {
     expect(diagnosticsOf(document).map(({ code }) => code)).toEqual(["unknown_field"])
     // The error must contain the version that the author should declare.
     expect(diagnosticsOf(document)[0]?.message).toMatch(/(needs?|only) svc\.com\/v2/)
@@ -42,7 +42,7 @@ describe("versions (J6)", () => {
     ])
   })
 
-  test("the document cannot influence how an identity is delivered", () => {
+  test("a manifest cannot influence the delivery of an identity", () => {
     const bindings = { accountsUrl: "A", issuerUrl: "B", clientId: "C", redirectUri: "D" }
     const bound = (version: ManifestVersion) =>
       verdict(manifest(version, { requires: [endpoint(), oidc({ deliver: { bindings } })] }))

@@ -193,7 +193,7 @@ test.each<readonly [string, JsonObject, string]>([
 })
 
 describe("several faults", () => {
-  test("reports every broken module rule", () => {
+  test("the manifest parser reports every broken module rule", () => {
     expect(
       verdict(
         module({

@@ -51,14 +51,14 @@ test.each<readonly [string, JsonObject, string]>([
   expect(JSON.stringify(diagnostics)).not.toMatch(/ghp_|hunter2|AKIA|user:pass/)
 })
 
-test("finds a credential used as a key, and hides it in the reported path", () => {
+test("public material may not use a credential as a key, and the reported path hides the credential", () => {
   const diagnostics = diagnosticsOf(document({ [key]: 1 }))
   expect(diagnostics.map(({ code, path }) => `${code} ${path}`)).toEqual([
     `secret_material ${at}/interfaces/0/spec/document/*`
   ])
 })
 
-test("reports a credential in an invalid structure together with the structure, but without its value", () => {
+test("a credential in an invalid structure is reported together with the structure, but without its value", () => {
   const diagnostics = diagnosticsOf({ ...module({}), [key]: key, note: `token=${key}` })
   expect(diagnostics.map(({ code, path }) => `${code} ${path}`)).toEqual([
     "unknown_field /*",
@@ -70,7 +70,7 @@ test("reports a credential in an invalid structure together with the structure, 
   expect(JSON.stringify(diagnostics)).not.toContain("ghp_")
 })
 
-test("rejects ids of host records in public material", () => {
+test("public material may not contain ids of host records", () => {
   expect(verdict(document({ a: "cap_0123456789abcdef0123" }))).toBe(
     `host_authority_material ${at}/interfaces/0/spec/document/a`
   )
@@ -98,7 +98,7 @@ describe("Interface names", () => {
       )
     }
   )
-  test("rejects the name of an Interface input that looks like a credential", () => {
+  test("an Interface input whose name looks like a credential is rejected", () => {
     const spec = interfaceSpec({ inputs: { accessToken: { source: "literal", value: "x" } } })
     expect(verdict(module({ interfaces: [iface({ spec })] }))).toBe(
       `secret_material ${at}/interfaces/0/spec/inputs/accessToken`
@@ -119,7 +119,7 @@ describe("Interface names", () => {
   })
 })
 
-test("accepts prose that mentions credentials", () => {
+test("public material may contain prose that mentions credentials", () => {
   const helper = {
     ja: "管理画面でトークンを作成し、ここに貼り付けてください。",
     en: "Create a token in the settings, then paste the token here. The password: at least 12 characters."
@@ -129,6 +129,6 @@ test("accepts prose that mentions credentials", () => {
   ).toBe("valid")
 })
 
-test("accepts arguments that only refer to a credential", () => {
+test("public material may contain arguments that only refer to a credential", () => {
   expect(verdict(argv("docker", "build", "--build-arg", "TOKEN=$TOKEN", "--password-stdin"))).toBe("valid")
 })

@@ -14,7 +14,7 @@ import {
   type JsonObject
 } from "./ManifestFixture.ts"
 
-describe("rejects requirements that cannot be verified (J11)", () => {
+describe("a manifest is rejected if its requirements cannot be verified (J11)", () => {
   const identityFacts = variables(
     ...["public_url", "accounts_url", "issuer_url", "client_id", "redirect_uri"].map((name) => variable(name)),
     env
@@ -132,7 +132,7 @@ describe("rejects requirements that cannot be verified (J11)", () => {
     const refused = compile({ requires: [...requires], inputs: [userInput("owner")] }, {}, facts)
     expect(told(refused)).toEqual(expect.arrayContaining([...expected]))
     expect([refused.assistance, refused.dropped?.at(-1)]).toEqual(["rejected", "requirement identity.oidc"])
-    // A second module in the same document, which must keep everything.
+    // A second module in the same document, which must not be affected.
     const modules = { ".": { inputs: [], requires: [...requires] }, beside: { inputs: [userInput("owner")] } }
     const document = { apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } }
     const neighbour = { ...pins, modulePath: "beside" }
@@ -157,7 +157,7 @@ describe("rejects requirements that cannot be verified (J11)", () => {
     ])
   })
 
-  test("grants no identity without a scope allowlist", () => {
+  test("an identity is not granted without a scope allowlist", () => {
     expect(told(compile({ requires: [endpoint(), oidc()] }, { policy: defaultOperatorPolicy }, identityFacts))).toEqual(
       ["oidc_not_allowed requires/1"]
     )

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import { type JsonObject, verdict } from "./ManifestFixture.ts"
 
-/** A rule, a document that obeys or breaks it, and the expected verdict: "valid", or the code and path of every diagnostic. */
+/**
+ * A rule, a document that obeys or breaks the rule, and the expected verdict: "valid", or the code and path of every diagnostic.
+ */
 export type Row = readonly [rule: string, document: JsonObject, expected: string]
 
 export const table = (title: string, rows: ReadonlyArray<Row>) =>

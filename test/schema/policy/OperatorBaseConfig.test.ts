@@ -14,7 +14,7 @@ const configs = [
 ].map((config) => decode(config))
 
 describe("Base configurations", () => {
-  test("a module gets the base configuration with the most specific location, and no other", () => {
+  test("a module gets only the base configuration with the most specific location", () => {
     const found = (url: string, path: string) => baseConfigFor(configs, { url, path })?.name
     expect(found(`${origin}/team/app.git`, "modules/web")).toBe("web of app")
     expect(found(`${origin}/team/app`, "modules/web")).toBe("web of app")
@@ -22,7 +22,7 @@ describe("Base configurations", () => {
     expect(found(`${origin}/team/app.git`, "other")).toBe("app")
     expect(found(`${origin}/team/other.git`, "modules/web")).toBe("web of all")
     expect(found(`${origin}/team/other.git`, "x")).toBe("team")
-    // A location matches whole path segments only, and only within its own origin.
+    // A location matches whole path segments only, and only within the same origin.
     expect(found(`${origin}/teams/app.git`, "x")).toBe("all")
     for (const other of ["https://git.example.com:8443", "http://git.example.com", "https://git.example.org"]) {
       expect(found(`${other}/team/app.git`, "modules/web")).toBeUndefined()
@@ -36,7 +36,7 @@ describe("Base configurations", () => {
     expect(placeOf(decode({ origin, path: "team", module: "." }))).not.toBe(placeOf(decode({ origin, path: "team" })))
   })
 
-  test("rejects unknown fields of a base configuration, including host properties", () => {
+  test("a base configuration rejects unknown fields, including host properties", () => {
     for (const field of ["isolation", "allowOrigins", "providerBindings", "env", "connectionId"]) {
       expect(() => decode({ origin, [field]: "x" })).toThrow()
     }

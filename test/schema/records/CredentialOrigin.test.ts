@@ -64,7 +64,7 @@ describe("Credential origins", () => {
   })
 })
 
-describe("Addresses within origins", () => {
+describe("Credential origins: addresses within origins", () => {
   const team = [CredentialOrigin.make("https://git.example.com/team/")]
   const whole = [CredentialOrigin.make("https://git.example.com")]
 

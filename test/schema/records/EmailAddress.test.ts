@@ -24,7 +24,7 @@ describe("an email address is stored in the form used for delivery", () => {
   })
 })
 
-describe("rejects an email address that no mail server accepts", () => {
+describe("an email address that no mail server accepts is rejected", () => {
   test.each([
     "",
     "ann",

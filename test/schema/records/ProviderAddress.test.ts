@@ -17,7 +17,7 @@ test.each([
   ["git", "git"]
 ])("the provider address %s is %s in every place", (given, normal) => {
   const binding = Schema.decodeUnknownSync(ProviderBinding)({ provider: given, moduleLocalName: "a", connectionId })
-  // The scan must normalise the provider in the same way, or the two would not match.
+  // The scan must normalise the provider in the same way; otherwise the two addresses would not match.
   expect(requirementKey(binding)).toBe(requirementKey({ provider: normal, moduleLocalName: "a" }))
   const connection = Schema.decodeUnknownSync(CreateConnection)({
     workspaceId: `ws_${"0".repeat(16)}`,

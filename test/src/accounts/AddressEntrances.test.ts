@@ -138,7 +138,7 @@ describe("International addresses", () => {
         const signedUp = yield* call("/auth/invitations/sign-up", { secret: secretIn(invitationLink), password })
         expect([spelling, signedUp.status]).toEqual([spelling, 201])
         expect((yield* members).map(({ email }) => email)).toContain(stored)
-        // Inviting an existing member fails in every spelling of the address.
+        // svc rejects an invitation to an existing member in every spelling of the address.
         for (const other of spellings) {
           const again = yield* call(`/api/v1/workspaces/${workspaceId}/members`, { email: other, role: "member" }, olga)
           expect([other, again.status]).toEqual([other, 409])

@@ -8,7 +8,7 @@ const limited = (attempt: Effect.Effect<void, unknown>) => Effect.map(Effect.exi
 
 const address = (n: number) => `198.51.${Math.floor(n / 250)}.${(n % 250) + 1}`
 
-it.effect("one IP address may make ten sign-in attempts a minute per account, and sixty in total", () =>
+it.effect("an IP address may make ten sign-in attempts a minute per account, and sixty in total", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 10; n++) yield* enter({ address: "192.0.2.1", account: "ada@example.com" })
@@ -33,7 +33,7 @@ it.effect("one IP address may make ten sign-in attempts a minute per account, an
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("delays strangers when many IP addresses attack one account", () =>
+it.effect("sign-in delays strangers when many IP addresses attack one account", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account: "ada@example.com" })
@@ -56,7 +56,7 @@ it.effect("delays strangers when many IP addresses attack one account", () =>
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("limits how many strangers wait at once, and never delays known browsers", () =>
+it.effect("sign-in limits the number of waiting strangers, and never delays known browsers", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const accounts = ["ada@example.com", "bob@example.com"]
@@ -90,7 +90,7 @@ it.effect("limits how many strangers wait at once, and never delays known browse
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("gives each person on a shared browser a separate budget of attempts", () =>
+it.effect("sign-in gives each person on a shared browser a separate budget of attempts", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const device = "shared"

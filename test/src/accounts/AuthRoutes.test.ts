@@ -122,7 +122,7 @@ it.effect("a session cookie lasts 30 days and is renewed with the session, at mo
       const { renewed, status } = yield* read
       expect(status).toBe(200)
       expect(renewed).toBe(`svc_session=${Redacted.value(cookie)}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Lax`)
-      // The renewal is stored in the background; no further renewal happens for an hour.
+      // The renewal is stored in the background. The next renewal happens after an hour at the earliest.
       while ((yield* read).renewed !== null) yield* Effect.yieldNow
     }
     // Every API route renews the cookie too, unless the session is sent in a header.
@@ -196,7 +196,7 @@ it.effect("no other site can sign anyone in or out, or act with the cookie", () 
         expect(answer.headers.get("set-cookie")).toBeNull()
       }
     }
-    // Signing in needs no site header, but acting with a session cookie does.
+    // Signing in needs no site header, but a request with a session cookie does.
     expect((yield* call("/auth/sign-out", { body: {}, headers: cookie })).status).toBe(403)
     expect((yield* call("/auth/session", { headers: cookie })).status).toBe(200)
   }).pipe(fresh)
@@ -230,7 +230,7 @@ it.effect("sign-out ends the session and clears the cookie, even if the cookie w
   }).pipe(fresh)
 )
 
-it.effect("sign-out everywhere ends every session of the person, and no other sessions", () =>
+it.effect("sign-out everywhere ends exactly the person's sessions", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const ann = yield* newPerson("ann")
@@ -266,7 +266,7 @@ it.effect("a session confined to one Workspace cannot change the account", () =>
   }).pipe(fresh)
 )
 
-it.effect("the history shows who signed in and how, and when a session was revoked", () =>
+it.effect("the history shows who signed in, by which method, and when a session was revoked", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { subject } = yield* newPerson("ann")

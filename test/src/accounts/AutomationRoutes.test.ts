@@ -85,34 +85,32 @@ it.effect("an automation's token is shown once, works only in its Workspace, and
   }).pipe(fresh)
 )
 
-it.effect(
-  "automation tokens need an expiry and scopes from the catalogue, within the same limits as other tokens",
-  () =>
-    Effect.gen(function* () {
-      const { id, owner } = yield* team
-      const path = `${membersOf(id)}/${yield* newAutomation(id, owner.headers)}/tokens`
-      const nowhere = ProjectId.make(`prj_${"z".repeat(24)}`)
-      const refused = [
-        { name: "x", scopes: ["read"] },
-        { name: "x", scopes: ["read"], expiresAt: "1971-02-01T00:00:00.000Z" },
-        { name: "x", scopes: ["read"], expiresAt: "1969-02-01T00:00:00.000Z" },
-        { name: "x", scopes: ["admin"], expiresAt: farEnough },
-        { name: "x", scopes: ["environment:production"], expiresAt: farEnough },
-        { name: "x", scopes: ["read", "environment:Not Valid"], expiresAt: farEnough },
-        { name: "x", scopes: ["read", "project:everything"], expiresAt: farEnough },
-        { name: "x", scopes: ["read", `project:${nowhere}`], expiresAt: farEnough }
-      ]
-      const statuses = yield* Effect.forEach(refused, (body) =>
-        Effect.map(call(path, { body, headers: owner.headers }), ({ status }) => status)
-      )
-      expect(new Set(statuses)).toEqual(new Set([400]))
-      // A person's own tokens have the same limits, and must be bound to a Workspace if limited.
-      const own = (body: object) => call("/api/v1/account/tokens", { body, headers: owner.headers })
-      const scopes = ["read", "environment:production"]
-      expect((yield* own({ name: "x", scopes })).status).toBe(400)
-      const bound = yield* own({ name: "x", scopes, workspace_id: id })
-      expect(bound).toMatchObject({ status: 201, json: { token_record: { scopes } } })
-    }).pipe(fresh)
+it.effect("automation tokens need an expiry and scopes from the catalogue, within the limits of other tokens", () =>
+  Effect.gen(function* () {
+    const { id, owner } = yield* team
+    const path = `${membersOf(id)}/${yield* newAutomation(id, owner.headers)}/tokens`
+    const nowhere = ProjectId.make(`prj_${"z".repeat(24)}`)
+    const refused = [
+      { name: "x", scopes: ["read"] },
+      { name: "x", scopes: ["read"], expiresAt: "1971-02-01T00:00:00.000Z" },
+      { name: "x", scopes: ["read"], expiresAt: "1969-02-01T00:00:00.000Z" },
+      { name: "x", scopes: ["admin"], expiresAt: farEnough },
+      { name: "x", scopes: ["environment:production"], expiresAt: farEnough },
+      { name: "x", scopes: ["read", "environment:Not Valid"], expiresAt: farEnough },
+      { name: "x", scopes: ["read", "project:everything"], expiresAt: farEnough },
+      { name: "x", scopes: ["read", `project:${nowhere}`], expiresAt: farEnough }
+    ]
+    const statuses = yield* Effect.forEach(refused, (body) =>
+      Effect.map(call(path, { body, headers: owner.headers }), ({ status }) => status)
+    )
+    expect(new Set(statuses)).toEqual(new Set([400]))
+    // Limited tokens of a person have the same limits, and must be bound to a Workspace.
+    const own = (body: object) => call("/api/v1/account/tokens", { body, headers: owner.headers })
+    const scopes = ["read", "environment:production"]
+    expect((yield* own({ name: "x", scopes })).status).toBe(400)
+    const bound = yield* own({ name: "x", scopes, workspace_id: id })
+    expect(bound).toMatchObject({ status: 201, json: { token_record: { scopes } } })
+  }).pipe(fresh)
 )
 
 it.effect("only owners and admins create and revoke tokens, for automations of their own Workspace", () =>
@@ -125,7 +123,7 @@ it.effect("only owners and admins create and revoke tokens, for automations of t
     const { tokenRecord } = yield* newToken(path, owner.headers)
     const revoke = `${path}/${tokenRecord.token_id}/revoke`
     expect((yield* call(revoke, { body: {}, headers: member.headers })).status).toBe(403)
-    // Nobody else can see a person's tokens.
+    // Other people cannot see a person's tokens.
     for (const of of [member.subject, owner.subject, "usr_unknown"]) {
       expect((yield* call(`${membersOf(id)}/${of}/tokens`, { body, headers: owner.headers })).status).toBe(404)
       expect((yield* call(`${membersOf(id)}/${of}/tokens`, { headers: owner.headers })).status).toBe(404)
@@ -139,7 +137,7 @@ it.effect("only owners and admins create and revoke tokens, for automations of t
   }).pipe(fresh)
 )
 
-it.effect("suspending an automation refuses its tokens at once, and reactivating it restores them", () =>
+it.effect("suspending an automation disables its tokens at once, and reactivating it enables them again", () =>
   Effect.gen(function* () {
     const { id, owner } = yield* team
     const subject = yield* newAutomation(id, owner.headers)
@@ -208,7 +206,7 @@ it.effect("the effects of a member's departure can be previewed, and the history
       keptTokens: [{ id: kept.tokenRecord.token_id, name: "ci", subject, automation: "deploy" }]
     })
     expect([departure.connections.length, departure.keptTokens.length]).toEqual([1, 1])
-    // Anybody can read the effects of their own departure; only admins can read those of other members.
+    // Every member can read the effects of their own departure. Only admins can read the effects of other members' departures.
     expect((yield* call(path, { headers: admin.headers })).status).toBe(200)
     expect((yield* call(path, { headers: member.headers })).status).toBe(403)
 

@@ -38,7 +38,7 @@ const byPassword = ({ headers }: Person, given: string) =>
 const challengeOf = (raw: string) => /"challenge":"([\w-]+)"/.exec(raw)?.[1] ?? ""
 const changed = { newPassword: "another good password" }
 
-/** Actions that the person at the browser must confirm. Every sensitive account route belongs in this list. */
+/** Actions that the person at the browser must confirm. Add every sensitive account route to this list. */
 const sensitive: ReadonlySet<string> = new Set([
   "POST /auth/password",
   "POST /auth/address",
@@ -63,7 +63,7 @@ it.effect("five minutes after sign-in, sensitive routes require confirmation, an
       if (/sign-out/.test(path)) continue
       const body = method === "POST" ? { body: { bogus: 1 } } : {}
       const { json, status } = yield* call(path.replace(/:\w+/, "nothing"), { method, headers, ...body }).pipe(
-        // Some routes return HTML pages, which cannot be parsed as JSON and never ask for confirmation.
+        // Some routes return HTML pages, which cannot be parsed as JSON and never require a confirmation.
         Effect.catchDefect(() => Effect.succeed({ json: undefined, status: 200 }))
       )
       const code = JSON.stringify(json ?? "").includes("reauthentication_required")
@@ -122,7 +122,7 @@ it.effect("a passkey confirms only its owner, and only with a confirmation chall
     expect(asked.json).toMatchObject({
       options: { allowCredentials: [{ id: device.id }], userVerification: "required" }
     })
-    // Bob cannot use Ann's passkey, neither with his own challenge nor with hers.
+    // Bob cannot use Ann's passkey, neither with his challenge nor with hers.
     const hers = device.get(challengeOf(asked.raw), here, 2, ann.subject)
     expect((yield* answer(bob, hers)).status).toBe(403)
     const his = device.get(challengeOf((yield* ask(bob)).raw), here, 3, ann.subject)

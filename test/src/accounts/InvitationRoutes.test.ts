@@ -13,7 +13,7 @@ const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
 
 const Issued = Schema.Struct({ link: Schema.String, invitation: Schema.Struct({ id: Schema.String }) })
 
-/** Creates a Workspace, and a client that sends requests as its owner's page does. */
+/** Creates a Workspace, and a client that sends requests like its owner's page. */
 const setting = Effect.gen(function* () {
   const owner = yield* newPerson("owner")
   const { id } = yield* newWorkspace(owner.subject, { handle: "acme", displayName: "Acme" })
@@ -50,7 +50,7 @@ it.effect("an invitation link takes a person from the preview to an account, a m
     expect((yield* call(`/api/v1/workspaces/${id}`, { headers: own })).json).toMatchObject({
       workspace: { role: "viewer" }
     })
-    // Repeating the request as the same person changes nothing; the link gives other people no access.
+    // Repeating the request as the same person changes nothing. The link gives other people no access.
     const again = yield* call("/api/v1/invitations/accept", { body: { secret }, headers: own })
     expect(again).toMatchObject({ status: 200, json: { invitation: { status: "accepted" } } })
     expect((yield* call("/api/v1/invitations/inspect", { body: { secret } })).status).toBe(404)

@@ -110,7 +110,7 @@ it.effect("a passkey challenge works once, within five minutes, and only for its
     const late = device.get(yield* signInChallenge(), here, 3, subject)
     yield* TestClock.adjust("5 minutes")
     expect((yield* signIn(late)).status).toBe(401)
-    // The session's confirmation has also expired after five minutes, so open a new session.
+    // The session's confirmation has expired after five minutes too, so open a new session.
     const { secret } = yield* openSession(subject)
     const ann = { subject, headers: headersOf(secret) }
     expect((yield* signIn(device.get(yield* registrationChallenge(ann), here, 4, subject))).status).toBe(401)
@@ -125,7 +125,7 @@ it.effect("a passkey challenge works once, within five minutes, and only for its
   }).pipe(fresh)
 )
 
-it.effect("detects a copied passkey by a counter that goes backwards", () =>
+it.effect("a copied passkey is detected by a counter that goes backwards", () =>
   Effect.gen(function* () {
     const { device, subject } = yield* holder("ann")
     expect((yield* signIn(device.get(yield* signInChallenge(), here, 9, subject))).status).toBe(200)
@@ -183,7 +183,7 @@ it.effect("people can remove only their own passkeys, and only from svc's own pa
     expect((yield* remove({ ...ann.headers, "sec-fetch-site": "cross-site" })).status).toBe(403)
     expect((yield* remove(bob.headers)).status).toBe(404)
     expect((yield* call("/auth/passkeys/registration-options", { body: {} })).status).toBe(401)
-    // The last sign-in method cannot be removed. Once there is a second method, the first can be removed.
+    // The last sign-in method cannot be removed. After a second method has been added, the first can be removed.
     expect(yield* remove(ann.headers)).toMatchObject({ status: 409, json: { error: { code: "failed_precondition" } } })
     const second = makeAuthenticator()
     expect((yield* register(ann, second.create(yield* registrationChallenge(ann), here))).status).toBe(201)

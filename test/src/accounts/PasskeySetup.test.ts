@@ -108,7 +108,7 @@ it.effect("passkey setup requires a valid link and an email address, and rejects
 )
 
 it.effect(
-  "when two browsers use the same setup link, exactly one creates an account, and nothing is half-written",
+  "when two browsers use the same setup link, exactly one creates an account, and the other writes nothing",
   () =>
     Effect.gen(function* () {
       const secret = yield* setupSecret

@@ -46,7 +46,7 @@ const signedIn = Effect.fnUntraced(function* (vector: PasskeyVector, response: u
 })
 
 it.effect(
-  "verifies the specification's test vectors for registration and sign-in, and rejects them if any bit changes",
+  "passkeys accept the specification's test vectors for registration and sign-in, and reject them if any bit changes",
   () =>
     Effect.gen(function* () {
       const vector = passkeyVectors.verified
@@ -62,7 +62,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("rejects a test vector whose authenticator did not verify the user", () =>
+it.effect("passkeys reject a test vector whose authenticator did not verify the user", () =>
   Effect.gen(function* () {
     const { answer } = yield* registered(passkeyVectors.unverified)
     expect(answer.status).toBe(400)
@@ -72,12 +72,12 @@ it.effect("rejects a test vector whose authenticator did not verify the user", (
   }).pipe(fresh)
 )
 
-it.effect("rejects a signed and verified passkey response from inside another site's frame", () =>
+it.effect("a signed and verified passkey response from inside another site's frame is rejected", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { answer } = yield* registered(passkeyVectors.framed)
     expect(answer.status).toBe(400)
-    // The same passkey, registered outside a frame, cannot sign in from within a frame either.
+    // The same passkey, registered outside a frame, cannot sign in from within a frame.
     const { framed } = passkeyVectors
     yield* sql`DELETE FROM passkey_challenges`
     const outside = { ...framed, registration: { ...framed.registration, crossOrigin: false } }

@@ -48,41 +48,43 @@ it.effect("people can set and remove their own name", () =>
   }).pipe(fresh)
 )
 
-it.effect("a link changes the address of its own account, once, and verifies the new address", () =>
-  Effect.gen(function* () {
-    const users = yield* Users
-    const sql = yield* SqlClient.SqlClient
-    const ann = yield* person("ann")
-    const bob = yield* person("bob")
-    const secret = yield* linkFor(ann, "Ann@New.example")
-    expect(secret).toStartWith("svce_")
-    const [stored] = yield* sql<{ secret_hash: string }>`SELECT secret_hash FROM address_changes`
-    expect(stored?.secret_hash).not.toContain(secret)
-    expect((yield* look(ann, secret)).json).toMatchObject({
-      change: { state: "live", from: ann.email, to: "ann@new.example" }
-    })
-    for (const [who, given] of [
-      [bob, secret],
-      [ann, `${secret}x`]
-    ] as const) {
-      expect((yield* look(who, given)).status).toBe(404)
-      expect((yield* use(who, given)).status).toBe(404)
-    }
-    // A password reset link sent to the previous address stops working when the address changes.
-    const links = yield* SetupLinks
-    const reset = yield* links.issueReset(ann.subject)
-    expect((yield* use(ann, secret)).status).toBe(204)
-    expect(yield* whoAmI(ann)).toMatchObject({ user: { email: "ann@new.example" } })
-    expect(yield* users.findByEmail("ann@new.example")).toMatchObject({
-      value: { subject: ann.subject, emailProof: "operator" }
-    })
-    expect((yield* Effect.flip(links.inspect(reset.secret))).code).toBe("not_found")
-    expect((yield* use(ann, secret)).status).toBe(404)
-    expect((yield* look(ann, secret)).json).toEqual({ change: { state: "used" } })
-    expect((yield* look(bob, secret)).status).toBe(404)
-    expect(yield* noticesOf(ann)).toMatchObject({ notices: [{ kind: "address", detail: ann.email }] })
-    expect(yield* noticesOf(bob)).toEqual({ notices: [] })
-  }).pipe(fresh)
+it.effect(
+  "an address link changes the address of the account for which it was created, once, and verifies the new address",
+  () =>
+    Effect.gen(function* () {
+      const users = yield* Users
+      const sql = yield* SqlClient.SqlClient
+      const ann = yield* person("ann")
+      const bob = yield* person("bob")
+      const secret = yield* linkFor(ann, "Ann@New.example")
+      expect(secret).toStartWith("svce_")
+      const [stored] = yield* sql<{ secret_hash: string }>`SELECT secret_hash FROM address_changes`
+      expect(stored?.secret_hash).not.toContain(secret)
+      expect((yield* look(ann, secret)).json).toMatchObject({
+        change: { state: "live", from: ann.email, to: "ann@new.example" }
+      })
+      for (const [who, given] of [
+        [bob, secret],
+        [ann, `${secret}x`]
+      ] as const) {
+        expect((yield* look(who, given)).status).toBe(404)
+        expect((yield* use(who, given)).status).toBe(404)
+      }
+      // A password reset link sent to the previous address stops working when the address changes.
+      const links = yield* SetupLinks
+      const reset = yield* links.issueReset(ann.subject)
+      expect((yield* use(ann, secret)).status).toBe(204)
+      expect(yield* whoAmI(ann)).toMatchObject({ user: { email: "ann@new.example" } })
+      expect(yield* users.findByEmail("ann@new.example")).toMatchObject({
+        value: { subject: ann.subject, emailProof: "operator" }
+      })
+      expect((yield* Effect.flip(links.inspect(reset.secret))).code).toBe("not_found")
+      expect((yield* use(ann, secret)).status).toBe(404)
+      expect((yield* look(ann, secret)).json).toEqual({ change: { state: "used" } })
+      expect((yield* look(bob, secret)).status).toBe(404)
+      expect(yield* noticesOf(ann)).toMatchObject({ notices: [{ kind: "address", detail: ann.email }] })
+      expect(yield* noticesOf(bob)).toEqual({ notices: [] })
+    }).pipe(fresh)
 )
 
 it.effect("an address link expires after a day, when the next link is created, or when the address is taken", () =>
@@ -92,8 +94,8 @@ it.effect("an address link expires after a day, when the next link is created, o
     const first = yield* linkFor(ann, "one@new.example")
     const second = yield* linkFor(ann, "two@new.example")
     expect((yield* use(ann, first)).status).toBe(404)
-    // Requesting a link for a taken address looks the same as any other request; the conflict is reported only to whoever opens
-    // the link.
+    // Requesting a link for a taken address looks the same as any other request. Only the person who opens the link sees the
+    // conflict.
     const taken = yield* linkFor(ann, bob.email)
     expect((yield* use(ann, second)).status).toBe(404)
     expect(yield* use(ann, taken)).toMatchObject({ status: 409, json: { error: { code: "failed_precondition" } } })
@@ -121,7 +123,7 @@ it.effect("if svc sends email, people can request an address-change link themsel
     const asked = yield* ask(ann, "Ann@New.example")
     expect(asked).toMatchObject({ status: 202, json: { expiresAt: expect.any(String) } })
     expect(Object.keys(Object(asked.json))).toEqual(["expiresAt"])
-    // The response does not reveal whose address it is.
+    // The response does not disclose the owner of the address.
     const taken = yield* ask(ann, bob.email)
     expect(taken).toMatchObject({ status: 202, json: asked.json })
     expect(yield* sql`SELECT recipient, kind FROM mails ORDER BY created_at, recipient`).toEqual([

@@ -222,7 +222,7 @@ it.effect("the current-authority route reads only the Authorization header, and 
       }
     }
     expect((yield* call(`${tokens}/current?access_token=x`, { headers: bearer(secret) })).status).toBe(200)
-    // If the request has a bearer token, its cookies are ignored, even if they are invalid.
+    // If the request has a bearer token, svc ignores its cookies, even invalid cookies.
     const beside = { ...bearer(secret), cookie: "svc_session=bad", "x-svc-account-session": "bad" }
     expect((yield* call(`${tokens}/current`, { headers: beside })).status).toBe(200)
     expect(yield* dump).toBe(before)
@@ -247,7 +247,7 @@ it.effect("a bound token shows its Workspace and current role, and gets 403 once
   }).pipe(fresh)
 )
 
-it.effect("returns 503 if the token's authority cannot be read, and the token remains valid", () =>
+it.effect("a request gets 503 if its token's authority cannot be read, and the token remains valid", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })

@@ -55,7 +55,7 @@ describe("Unknown identities", () => {
       expect(yield* here.whoAmI).toBe(subject)
       expect(yield* roleIn(workspaceId, subject)).toBe("member")
       const [user] = yield* sql`SELECT display_name, email_proof, is_operator FROM users WHERE subject = ${subject}`
-      // svc stores with the identity whether the provider has verified the address.
+      // svc stores, with the identity, whether the provider has verified the address.
       expect(user).toEqual({ display_name: "Ann Example", email_proof: null, is_operator: 0 })
       const events = yield* sql`SELECT action, actor_kind FROM audit_events
         WHERE workspace_id = ${workspaceId} AND target_id = ${subject}`
@@ -74,7 +74,8 @@ describe("Unknown identities", () => {
       for (const email_verified of [false, "true", undefined]) {
         expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
       }
-      // The account claimed this address at sign-up without verifying it, so the provider's identity is not linked to it.
+      // The account claimed this address at sign-up without verifying it, so svc does not link the provider's identity to the
+      // account.
       const squatter = yield* newPerson("ann")
       const refused = yield* signIn(here, provider)
       expect([refused.status, yield* here.whoAmI]).toEqual([403, undefined])
@@ -109,33 +110,35 @@ describe("Unknown identities", () => {
 })
 
 describe("Provisioned roles", () => {
-  it.live("a role from a rule follows the groups: it is revoked when the claim disappears, and returns with it", () =>
-    Effect.gen(function* () {
-      const { here, provider, workspaceId } = yield* world
-      yield* rules([
-        { groups: ["staff"], workspaces: [{ workspaceId, role: "viewer" }] },
-        { groups: ["platform"], workspaces: [{ workspaceId, role: "admin" }] }
-      ])
-      const steps: ReadonlyArray<readonly [groups: unknown, role: string | undefined]> = [
-        [["staff"], "viewer"],
-        [["staff", "platform"], "admin"],
-        [["staff"], "viewer"],
-        [["platform"], "admin"],
-        [undefined, undefined],
-        [["platform"], "admin"],
-        // Only a list grants a role: a plain string or an object does not.
-        ["platform", undefined],
-        [["staff"], "viewer"],
-        [{ platform: true }, undefined]
-      ]
-      for (const [groups, role] of steps) {
-        expect((yield* signIn(here, provider, { claims: { groups } })).status).toBe(303)
-        expect([groups, yield* roleIn(workspaceId, yield* subjectOf("ann@example.com"))]).toEqual([groups, role])
-      }
-    }).pipe(Effect.provide(upstreamAccounts))
+  it.live(
+    "a role from a rule follows the groups: it is revoked when the claim disappears, and restored when the claim returns",
+    () =>
+      Effect.gen(function* () {
+        const { here, provider, workspaceId } = yield* world
+        yield* rules([
+          { groups: ["staff"], workspaces: [{ workspaceId, role: "viewer" }] },
+          { groups: ["platform"], workspaces: [{ workspaceId, role: "admin" }] }
+        ])
+        const steps: ReadonlyArray<readonly [groups: unknown, role: string | undefined]> = [
+          [["staff"], "viewer"],
+          [["staff", "platform"], "admin"],
+          [["staff"], "viewer"],
+          [["platform"], "admin"],
+          [undefined, undefined],
+          [["platform"], "admin"],
+          // Only a list grants a role. A plain string or an object grants none.
+          ["platform", undefined],
+          [["staff"], "viewer"],
+          [{ platform: true }, undefined]
+        ]
+        for (const [groups, role] of steps) {
+          expect((yield* signIn(here, provider, { claims: { groups } })).status).toBe(303)
+          expect([groups, yield* roleIn(workspaceId, yield* subjectOf("ann@example.com"))]).toEqual([groups, role])
+        }
+      }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("a role from a rule is never revoked for the last owner, but is once there is another owner", () =>
+  it.live("a role from a rule is not revoked for the last owner until there is another owner", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const members = yield* Members

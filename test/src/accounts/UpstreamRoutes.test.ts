@@ -65,7 +65,7 @@ it.live("the upstream provider signs in a person by a verified address, and link
     // The response works only once, and only in the browser that started the sign-in.
     expect((yield* here.visit(back)).status).toBe(400)
     expect(counted.entered - before).toBe(2)
-    // Once linked, the identity alone identifies the person: changed addresses no longer matter.
+    // After an identity is linked, only the identity identifies the person. Changed addresses have no effect.
     yield* sql`UPDATE users SET email = 'renamed@example.com' WHERE subject = ${subject}`
     const again = yield* here.visit("/auth/upstream/start")
     expect((yield* here.visit(yield* throughProvider(again.location, "ann"))).location).toBe(`${origin}/`)
@@ -122,7 +122,7 @@ it.live("an upstream response that does not verify signs nobody in", () =>
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("recovers after the upstream provider rotates its key or is unreachable", () =>
+it.live("upstream sign-in recovers after the provider rotates its key or is unreachable", () =>
   Effect.gen(function* () {
     const { subject } = yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
@@ -142,7 +142,7 @@ it.live("recovers after the upstream provider rotates its key or is unreachable"
     expect(provider.state.keysFetched - before).toBe(2)
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(provider.state.keysFetched - before).toBe(2)
-    // A token signed with an unpublished key triggers one more fetch of the keys, not a loop.
+    // For a token signed with an unpublished key, svc fetches the keys once more, but not in a loop.
     for (const plan of [{ foreignKey: true }, { header: { kid: "unknown" } }]) {
       const asked = provider.state.keysFetched
       expect((yield* signIn(here, provider, plan)).status).toBe(401)
@@ -188,7 +188,7 @@ it.live("an unverified address links no identity, but a signed-in person may lin
     const query = new URLSearchParams({ code: "c", state: asked.get("state") ?? "", iss: provider.issuer })
     expect((yield* here.visit(`/auth/upstream/callback?${query.toString()}`)).status).toBe(303)
     expect(yield* here.whoAmI).toBe(bob.subject)
-    // The identity now belongs to Bob, although the address is Ann's.
+    // The identity belongs to Bob now, although the address is Ann's.
     const elsewhere = yield* installation(provider.issuer)
     expect((yield* signIn(elsewhere, provider)).status).toBe(303)
     expect(yield* elsewhere.whoAmI).toBe(bob.subject)
@@ -242,14 +242,15 @@ it.live("people see linked identities, and can unlink all but their last sign-in
     expect(more).toEqual([])
     expect(identity.id).toMatch(/^uid_[0-9a-f]{32}$/)
     expect(identity.issuer).toBe(provider.issuer)
-    // The page must not show the provider's own name for the person.
+    // The page must not show the name that the provider sends for the person.
     expect(Object.keys(identity).toSorted()).toEqual(["createdAt", "id", "issuer", "lastUsedAt"])
     const unlink = (headers: Record<string, string> = ours) =>
       here.visit(`${identities}/${identity.id}`, headers, "DELETE")
     expect((yield* unlink({})).status).toBe(403)
-    // The provider may remember people for days, so a session there confirms nothing.
+    // The provider may remember people for days, so a session at the provider confirms nothing.
     expect(JSON.parse((yield* unlink()).body).error.code).toBe("reauthentication_required")
-    // Passwords are off here, so a stored password is not a sign-in method; neither is an identity at another provider.
+    // Passwords are off here, so a stored password is not a sign-in method. An identity at another provider is not a sign-in
+    // method either.
     yield* users.setPassword(serviceContext, ann.subject, "hash")
     here.jar.set(
       "__Host-svc_session",
@@ -291,7 +292,7 @@ it.live("a confirmation requires a fresh sign-in at the provider as the same per
       (principal) => principal.confirmedAt !== undefined
     )
     const recently = Math.floor(Date.now() / 1000)
-    // Without `auth_time`, svc cannot verify when the person signed in; six minutes ago is too long.
+    // Without `auth_time`, svc cannot verify when the person signed in. A sign-in six minutes ago is too old.
     for (const claims of [{}, { auth_time: recently - 360 }]) {
       const refused = yield* confirm(here, provider, claims)
       expect(refused.status).toBe(403)

@@ -126,7 +126,7 @@ it.effect("the inventory accepts only limit and cursor, and no credential bound 
   }).pipe(fresh)
 )
 
-it.effect("a bound credential lists and reads its Workspace, but cannot create one or see any other", () =>
+it.effect("a bound credential lists and reads its Workspace, but cannot create or see another Workspace", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const one = yield* newWorkspace(ann.subject, { handle: "one" })

@@ -54,7 +54,7 @@ const toolsBelow = (pid: number) => processesBelow(pid).filter((one) => nameOf(o
 
 describe("Killed agents", () => {
   it.concurrent(
-    "an agent killed during an apply takes its tool with it, and its successor reports what remains without applying again",
+    "an agent killed during an apply takes its tool with it, and its successor reports the remaining files without applying again",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged
@@ -80,7 +80,7 @@ describe("Killed agents", () => {
         expect(result.left.possiblyCreated).toEqual(["terraform_data.slow"])
         const state = result.left.state === undefined ? "" : new TextDecoder().decode(Redacted.value(result.left.state))
         expect(state).toContain('"name": "first"')
-        // The server has every line and event from the killed process exactly once.
+        // The server has every line and event of the killed process exactly once.
         const started = apply.entries.filter(
           (entry) => entry.kind === "event" && entry.fact.kind === "resource.started"
         )
@@ -93,7 +93,7 @@ describe("Killed agents", () => {
   )
 
   it.concurrent(
-    "the successor of an agent killed before its result was stored delivers that result",
+    "the successor of an agent that was killed before its result was stored delivers that result",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged

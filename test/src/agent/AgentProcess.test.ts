@@ -34,7 +34,7 @@ const withAgent = Effect.fnUntraced(function* (lasting: number | "held") {
 })
 
 describe("an agent", () => {
-  it.concurrent("an agent starts a new session when its credentials are replaced, reports the change, and announces when it leaves", () =>
+  it.concurrent("an agent starts a new session when its credentials are replaced, reports the change, and announces its exit", () =>
     Effect.gen(function* () {
       const { server, start } = yield* staged(1)
       const kept = yield* temporaryFolder
@@ -62,7 +62,7 @@ describe("an agent", () => {
       expect(second).not.toEqual(first)
       expect(Buffer.concat(server.captured).includes("credential-canary")).toBe(false)
       yield* agent.drained
-      // The agent sends nothing after it leaves, because another message would start a new session.
+      // The agent sends no message after it leaves, because another message would start a new session.
       expect(server.left).toEqual([[]])
       expect(server.said.at(-1)).toBe("Renew")
     }))
@@ -93,7 +93,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "an agent starts no tool if the connection is cut before the start is recorded",
+    "an agent starts no tool if the connection is cut before the server records the start",
     () =>
       Effect.gen(function* () {
         const { agent, server, snapshot } = yield* withAgent(1)
@@ -135,7 +135,7 @@ describe("an agent", () => {
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot), 12)
         yield* hears(apply, "working on 3")
         server.cut(true)
-        // Nothing but the agent can have stopped the tool.
+        // Only the agent can have stopped the tool.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", roomsOf(folder)[0] ?? "", "record.json"), "utf8")),
           (record) => record.includes("ended")
@@ -149,7 +149,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "an agent stops the tool of a Run settled in the meantime, and submits its state and journal",
+    "an agent stops the tool of a Run that was settled meanwhile, and submits its state and journal",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(60)

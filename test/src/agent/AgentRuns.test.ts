@@ -64,7 +64,7 @@ describe("Held Runs", () => {
     })
   )
 
-  it.live("a Run occupies a slot and its folder from before its work begins until the work is over", () =>
+  it.live("a Run occupies a slot and its folder from before its work begins until the work ends", () =>
     Effect.gen(function* () {
       yield* Effect.gen(function* () {
         const runs = yield* AgentRuns

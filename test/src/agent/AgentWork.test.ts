@@ -86,22 +86,24 @@ const polling = Effect.fnUntraced(function* (next: (claim: string) => Effect.Eff
 })
 
 describe("Agent work", () => {
-  it.live("the lease of an offer starts at the first request for it, even if that request is repeated", () =>
-    Effect.gen(function* () {
-      const asked: Array<{ readonly claim: string; readonly at: number }> = []
-      const leased = yield* polling((claim) =>
-        Effect.sync(() => {
-          asked.push({ claim, at: machineClocks.bootSeconds() })
-          return asked.length < 3 ? new Response(null, { status: 502 }) : Response.json({ drain: false, offer })
-        })
-      )
-      const lease = yield* leased
-      const [first, , last] = asked
-      // The server made the offer in response to the first request. That response was lost, and the server gives the offer to
-      // another agent 30 s later.
-      expect(new Set(asked.map(({ claim }) => claim)).size).toBe(1)
-      expect(last?.at).toBeGreaterThan(first?.at ?? Number.POSITIVE_INFINITY)
-      expect(lease.killAtBoot() - killedAfterSeconds).toBeLessThanOrEqual(first?.at ?? Number.NEGATIVE_INFINITY)
-    })
+  it.live(
+    "the lease of an offer starts at the first request for the offer, even if the agent repeats the request",
+    () =>
+      Effect.gen(function* () {
+        const asked: Array<{ readonly claim: string; readonly at: number }> = []
+        const leased = yield* polling((claim) =>
+          Effect.sync(() => {
+            asked.push({ claim, at: machineClocks.bootSeconds() })
+            return asked.length < 3 ? new Response(null, { status: 502 }) : Response.json({ drain: false, offer })
+          })
+        )
+        const lease = yield* leased
+        const [first, , last] = asked
+        // The server made the offer in response to the first request. That response was lost, and the server gives the offer to
+        // another agent 30 s later.
+        expect(new Set(asked.map(({ claim }) => claim)).size).toBe(1)
+        expect(last?.at).toBeGreaterThan(first?.at ?? Number.POSITIVE_INFINITY)
+        expect(lease.killAtBoot() - killedAfterSeconds).toBeLessThanOrEqual(first?.at ?? Number.NEGATIVE_INFINITY)
+      })
   )
 })

@@ -9,7 +9,7 @@ import { Pools } from "./support/conformance/Pool.ts"
 const tests = suite(Layer.effect(Pools, Effect.map(Effect.all({ local: localPool, agent: agentPool }), Pools.of)))
 afterAll(tests.dispose)
 
-/** The pool `local` and an agent pool execute Runs the same way: both pass the same cases and report the same results. */
+/** The pool `local` and an agent pool execute Runs in the same way: both pass the same cases and report the same results. */
 describe.skipIf(Bun.which("terraform") === null)("Conformance", () => {
   for (const { name, run } of cases) {
     tests.live(

@@ -44,7 +44,7 @@ describe("Server connection", () => {
           const agent = yield* start
           const plan = yield* planned(server, snapshot)
           const apply = yield* addApply(server, snapshot, plan)
-          // Wait until both faults have occurred: a state is sent only while the tool is working.
+          // Waits until both faults have occurred: a state is sent only while the tool is working.
           const lostStates = server.faults.filter(({ message }) => ["Checkpoint", "PUT state"].includes(message))
           yield* eventually(
             Effect.sync(() => lostStates.filter(({ times }) => times > 0)),
@@ -67,7 +67,7 @@ describe("Server connection", () => {
   }
 
   it.concurrent(
-    "a connection sends files separately after the server is replaced by one of the previous release",
+    "a connection sends files separately after the server is replaced by a server of the previous release",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot, start } = yield* staged(3)
@@ -80,7 +80,7 @@ describe("Server connection", () => {
         server.cut(true)
         server.takeFiles(false)
         server.forgetSessions()
-        // The result is still waiting for delivery, in the format for the previous server.
+        // The result is still waiting for delivery, in the format of the previous server.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", `${apply.runId}-1`, "record.json"), "utf8")),
           (record) => record.includes("ended")

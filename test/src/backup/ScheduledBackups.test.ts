@@ -146,7 +146,7 @@ describe("scheduled backups", () => {
   )
 
   live(
-    "a scheduled backup fails if its folder is missing instead of creating it, because the disk may not be mounted",
+    "a scheduled backup fails if its folder is missing, and does not create it, because the disk may not be mounted",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
@@ -157,12 +157,12 @@ describe("scheduled backups", () => {
         expect(yield* reported).toEqual(["backup.failed"])
         expect(yield* notices).toEqual(["backup_failed", "key_beside_data"])
         expect(yield* files.exists(`${backups}/gone`)).toBe(false)
-        // svc attempts a failed backup once an hour, rather than at every check.
+        // svc retries a failed backup once an hour, not at every check.
         expect((yield* Metric.value(failedBackups)).count).toBe(failedBefore + 1)
       })
   )
 
-  live("recognises scheduled backups by their names", () =>
+  live("svc recognises scheduled backups by their names", () =>
     Effect.sync(() => {
       const at = Date.parse("2026-03-01T04:05:06Z")
       expect(backupName(at)).toBe("svc-2026-03-01T04-05-06Z.backup")

@@ -11,7 +11,7 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
 tests.live(
-  "doctor and start report a missing snapshot that a Capsule needs, and doctor also reports a damaged one",
+  "doctor and start report a missing snapshot that a Capsule needs, and doctor also reports a damaged snapshot",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem

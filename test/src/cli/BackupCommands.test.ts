@@ -122,7 +122,7 @@ describe("Whole-installation backups", () => {
       const head = Buffer.from(yield* files.readFile(`${target}/svc.sqlite`))
       expect(head.includes("svc-backup-seal")).toBe(false)
 
-      // A sealed value that was moved to another row is detected when the backup is verified.
+      // Verifying the backup detects a sealed value that was moved to another row.
       const sql = yield* SqlClient.SqlClient
       const [state] = yield* sql`SELECT id, state FROM state_versions LIMIT 1`
       yield* sql`UPDATE state_versions SET generation = generation + 1 WHERE id = ${String(state?.["id"])}`

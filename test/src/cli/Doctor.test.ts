@@ -38,8 +38,8 @@ const usedFolder = Effect.gen(function* () {
 })
 
 /**
- * Records names, times and digests of everything in a folder. Never use it on an open database: reading its files would release
- * its locks.
+ * Records names, times and digests of everything in a folder. Never use it on an open database, because reading the database's
+ * files would release its locks.
  */
 const contentOf = Effect.fn("contentOf")(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem
@@ -100,7 +100,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("svc doctor works while a server runs, reports that server, and leaves its lock alone", () =>
+  live("svc doctor works while a server runs, reports that server, and does not take its lock", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       yield* Layer.build(stored(dataDir))
@@ -166,7 +166,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("svc doctor reports what blocks a data folder, and variables that are not settings", () =>
+  live("svc doctor reports the reason why a data folder cannot be used, and variables that are not settings", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder

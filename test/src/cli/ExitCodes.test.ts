@@ -20,7 +20,7 @@ const runnable = Effect.map(commandHelps, (all) =>
   all.filter(({ help, path }) => (help.subcommands ?? []).length === 0 || path.join(" ") === "token")
 )
 
-/** Client commands that store something on this machine or use another server than the login's. */
+/** Client commands that store data on this machine or use a server other than the login's server. */
 const isLocal = ({ path }: CommandHelp) =>
   ["login", "logout", "context", "completion"].includes(path[0] ?? "") || path.join(" ") === "invite accept"
 
@@ -77,7 +77,7 @@ const expectAll = (
   expect(ended.filter((one) => one.code !== code)).toEqual([])
 }
 
-/** True if the command's arguments identify a record, so the record must exist. */
+/** True if the command's arguments identify a record, so that the record must exist. */
 const namesRecord = ({ help }: CommandHelp) =>
   (help.args ?? []).some(
     ({ name, required }) =>

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { givenToken } from "../../../src/cli/GivenToken.ts"
 import { it } from "../../support/Effect.ts"
 
-it.effect("trims whitespace around a token, and never prints an invalid token", () =>
+it.effect("the command line trims whitespace around a token, and never prints an invalid token", () =>
   Effect.gen(function* () {
     for (const given of ["token-canary", "token-canary\n", "token-canary\r\n", "\uFEFF token-canary\t\n"]) {
       expect(Redacted.value(yield* givenToken("SVC_TOKEN", given))).toBe("token-canary")

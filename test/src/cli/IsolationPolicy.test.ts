@@ -27,7 +27,7 @@ describe("Missing isolation", () => {
       }).pipe(onBareMachine)
     )
 
-  live("a machine without isolation is not healthy, and doctor explains in one line what to do", () =>
+  live("a machine without isolation is not healthy, and doctor explains the remedy in one line", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -56,7 +56,7 @@ describe("Missing isolation", () => {
 
 describe("doctor", () => {
   live(
-    "doctor tries every isolation level, reports why each failing level fails, and leaves nothing in the data folder",
+    "doctor tries every isolation level, reports the reason for each failing level, and leaves nothing in the data folder",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem

@@ -94,7 +94,7 @@ it.live("login waits for the browser, keeps the tokens private, and renews them"
     expect(state.forms[0]).toContain("client_id=svc-cli")
     expect((yield* files.stat(file)).mode & 0o777).toBe(0o600)
     expect((yield* files.stat(file.replace("/logins.json", ""))).mode & 0o777).toBe(0o700)
-    // A token with ten seconds left is too short-lived to use, so svc fetches one new token.
+    // A token with ten seconds left is too short-lived to use, so svc fetches a new token once.
     state.expiresIn = 900
     const token = yield* svc("token")
     expect(token.out).toBe("access-4")
@@ -153,7 +153,7 @@ it.live("a refused or expired login stores nothing", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("logout deletes the login and reports it, even when the server is down", () =>
+it.live("logout deletes the login and reports the deletion, even when the server is down", () =>
   Effect.gen(function* () {
     const { file, files, svc } = yield* terminal
     const origin = yield* Effect.scoped(
@@ -170,7 +170,7 @@ it.live("logout deletes the login and reports it, even when the server is down",
   }).pipe(Effect.provide(platform))
 )
 
-it.live("sends tokens only over https or to this machine", () =>
+it.live("svc sends tokens only over https or to this machine", () =>
   Effect.gen(function* () {
     const { svc } = yield* terminal
     for (const server of [

@@ -59,7 +59,7 @@ it.live(
         const [, address = ""] = /Open (\S+)/.exec(yield* invited) ?? []
         const [, code = ""] = /code (\S+)\./.exec(yield* said) ?? []
         expect(new URL(address).origin).toBe(url)
-        // Opening the link only shows the code: the person must compare and confirm it.
+        // Opening the link only shows the code. The person must compare and confirm the code.
         const form = yield* page(address)
         expect(form).toContain(code)
         const ask = { user_code: code, decision: "look", token: formFields(form).token }

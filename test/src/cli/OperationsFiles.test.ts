@@ -26,8 +26,8 @@ const directivesOf = (unit: string) =>
       .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const)
   )
 
-// Each of these directives breaks the sandbox. The last five make systemd mount something over a part of /proc, and then no
-// process can mount its own /proc.
+// Each of these directives breaks the sandbox. With the last five, systemd mounts something over a part of /proc, and then no
+// process can mount a private /proc.
 const breakingSandbox = [
   "RestrictNamespaces",
   "ProtectKernelTunables",
@@ -83,8 +83,8 @@ describe("Operations files", () => {
       const flags = [...`${directives.get("ExecStart")} ${entry}`.matchAll(/(--[a-z-]+)/g)].map(([flag]) => flag)
       expect(flags).toContain("--token-file")
       expect(directives.get("RestartPreventExitStatus")).toBe("2")
-      // An upgrade moves the service from one instance to another. If both were enabled, they would compete for the folder after
-      // a reboot.
+      // An upgrade moves the service from one instance to another. If both instances were enabled, they would compete for the
+      // folder after a reboot.
       expect(unit).toMatch(/systemctl disable .*svc-agent@a && systemctl enable .*svc-agent@b$/m)
       for (const flag of flags) expect(out).toContain(flag)
     })

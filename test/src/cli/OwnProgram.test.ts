@@ -9,11 +9,11 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
 const module = fileURLToPath(new URL("../../../src/OwnProgram.ts", import.meta.url))
 
-test("finds its own path if the program was not replaced", () => {
+test("svc finds the path of its program if the program was not replaced", () => {
   expect(ownProgram()).toBe(process.execPath)
 })
 
-it.live("finds the new file if the program was replaced while starting", () =>
+it.live("svc finds the new file if its program was replaced during startup", () =>
   Effect.gen(function* () {
     const program = join(yield* temporaryFolder, "svc")
     copyFileSync(process.execPath, program)

@@ -85,7 +85,7 @@ describe("Policy commands", () => {
     })
   )
 
-  live("the running server reloads the policy file as a whole or not at all, and records the reload", () =>
+  live("the running server reloads the whole policy file or nothing, and records the reload", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -118,14 +118,14 @@ describe("Policy commands", () => {
     })
   )
 
-  live("a policy file takes effect after a reload, and not before", () =>
+  live("a policy file takes effect only after a reload", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const policyFile = `${yield* folder}/policy.json`
       yield* files.writeFileString(policyFile, policy("eu-1"))
       const settings = yield* loadSettings(new Map([["policyFile", policyFile]]), Option.none())
       yield* Effect.gen(function* () {
-        // Obtains the service once and keeps it, as a long-lived layer does, to see that a reload reaches it.
+        // Obtains the service once and keeps it, like a long-lived layer, to test that a reload reaches it.
         const configs = yield* OperatorConfigs
         const region = () => configs.baseConfigs[0]?.variables?.["region"]
         yield* files.writeFileString(policyFile, policy("eu-2"))

@@ -29,12 +29,12 @@ describe.skipIf(Bun.which("bash") === null || !existsSync("/dev/full"))("Unwrita
     }
   })
 
-  test("ignores unwritable output if the reader of a pipe has stopped reading", async () => {
+  test("a command ignores unwritable output if the reader of a pipe has stopped reading", async () => {
     const { error, out } = await run(`"$SVC" --help | true; echo "\${PIPESTATUS[0]}"`)
     expect([out, error]).toEqual(["1\n", ""])
   })
 
-  test("revokes the token of `svc admin create-token` if it cannot be printed", async () => {
+  test("`svc admin create-token` revokes the token if it cannot be printed", async () => {
     const folder = mkdtempSync(`${tmpdir()}/svc-unseen-token-`)
     try {
       const flags = `--data-dir "${folder}/data" --email ada@example.test --password-stdin`

@@ -13,10 +13,10 @@ import { inProcess, succeeded } from "./support/InProcess.ts"
 interface Broken {
   readonly name: string
   readonly check: string
-  /** Must run in a separate process, because the database's refusal comes late in startup and ends the process. */
+  /** Must run in a separate process, because svc refuses the database late in startup and ends the process. */
   readonly inOwnProcess?: true
   readonly spoil: (dataDir: string) => Effect.Effect<unknown, unknown, Needs>
-  /** Repairs the folder as the printed instructions require, and returns the data folder to use from then on. */
+  /** Repairs the folder as the printed instructions require. Returns the data folder to use afterwards. */
   readonly mend: (dataDir: string, words: string) => Effect.Effect<string, unknown, Needs>
 }
 

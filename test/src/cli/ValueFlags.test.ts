@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test"
 import { ConfigProvider, Effect } from "effect"
 import { live, svc } from "./support/CommandLine.ts"
 
-/** An unreachable server: if a value were not checked before sending, the command would fail differently. */
+/** An unreachable server. If a value were not checked before the request, the command would fail with another error. */
 const nobody = ConfigProvider.layer(
   ConfigProvider.fromEnvRecord({ HOME: "/nonexistent", SVC_TOKEN: "svcp_nobody", SVC_URL: "http://127.0.0.1:1" })
 )
@@ -58,7 +58,7 @@ describe("a value", () => {
     }).pipe(Effect.provide(nobody))
   )
 
-  live("reports the flag or argument whose file is missing, with the file", () =>
+  live("a command reports the flag or argument whose file is missing, with the file", () =>
     Effect.gen(function* () {
       for (const line of [
         "api POST workspaces --input /nowhere/x.json",

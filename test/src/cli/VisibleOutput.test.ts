@@ -15,7 +15,7 @@ const printed = (effect: Effect.Effect<unknown, OutputFailed>) => {
   return Effect.runSync(Effect.as(Effect.provideService(effect, Console.Console, console), lines))
 }
 
-describe("the terminal shows invisible characters as escapes", () => {
+describe("Terminal output of invisible characters", () => {
   test("output for people shows invisible characters as escapes and keeps its colours", () => {
     expect(printed(print(false, {}, `\u001b[1m${hostile}\u001b[0m`))).toEqual([`\u001b[1m${shown}\u001b[0m`])
   })
@@ -30,7 +30,7 @@ describe("the terminal shows invisible characters as escapes", () => {
     expect(printed(progress(hostile))).toEqual([shown])
   })
 
-  test("shows invisible characters in a name that a person is asked to type", () => {
+  test("a prompt for a name shows the name's invisible characters as escapes", () => {
     expect(terminalText(hostile)).toBe(shown)
     expect([hostile, ` ${shown} `, "prod"].map((typed) => isTypedName(typed, hostile))).toEqual([true, true, false])
   })

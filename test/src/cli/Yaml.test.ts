@@ -10,7 +10,7 @@ test("YAML output round-trips through a YAML reader", () => {
   )
 })
 
-test("quotes text that a YAML reader would take for another type", () => {
+test("YAML output quotes text that a YAML reader would parse as another type", () => {
   const texts = [
     "yes",
     "off",

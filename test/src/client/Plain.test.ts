@@ -14,7 +14,7 @@ import type {
 import { requestOf } from "../../../src/client/Plain.ts"
 import { it } from "../../support/Effect.ts"
 
-/** Lists the paths of branded fields in a type, deeper than any request goes. */
+/** Lists the paths of branded fields in a type, deeper than any request is nested. */
 type BrandedIn<A, Path extends string, Depth extends ReadonlyArray<unknown> = []> = Depth["length"] extends 6
   ? never
   : A extends Brand.Brand<string>
@@ -41,7 +41,7 @@ type IsPlain<Service extends { readonly Service: unknown }> = [BrandedArguments<
   ? true
   : BrandedArguments<Service["Service"]>
 
-// Uses the type checker: its error message lists every branded field of a request.
+// Uses the type checker, whose error message lists every branded field of a request.
 test("the client's services take ids and paths as plain strings throughout", () => {
   const services: readonly [
     IsPlain<typeof Capsules>,

@@ -117,7 +117,7 @@ describe("Following Runs", () => {
   it.live("following a Run behaves the same on Node", () =>
     Effect.gen(function* () {
       const node = Bun.which("node")
-      // Node is on every machine that has npm; without Node, skip the test.
+      // Every machine with npm has Node. Without Node, the test is skipped.
       if (node === null) return
       const journal = yield* Journal
       const { url } = yield* TestServer

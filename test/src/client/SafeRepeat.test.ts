@@ -45,7 +45,7 @@ const ended = Effect.fnUntraced(
 )
 
 describe("Client requests", () => {
-  it.effect("retries a client request if the server was too busy and a retry is safe", () =>
+  it.effect("a client repeats a request if the server was too busy and repeating is safe", () =>
     Effect.gen(function* () {
       const busy = { status: 503, retryAfter: "2" }
       expect(yield* ended([busy, { status: 429, retryAfter: "60" }], get)).toEqual([200, 3])
@@ -55,14 +55,14 @@ describe("Client requests", () => {
     })
   )
 
-  it.effect("retries a client request that did not arrive", () =>
+  it.effect("a client repeats a request that did not arrive", () =>
     Effect.gen(function* () {
       expect(yield* ended(["unreachable", "unreachable"], get)).toEqual([200, 3])
       expect(yield* ended(["unreachable"], post)).toEqual(["unreachable", 1])
     })
   )
 
-  it.effect("returns the last response once the retries are used up", () =>
+  it.effect("a client returns the last response once the retries are used up", () =>
     Effect.gen(function* () {
       const busy = { status: 503 }
       expect(yield* ended([busy, busy, busy, busy, busy], get)).toEqual([503, 4])
@@ -75,7 +75,7 @@ describe("Client requests", () => {
     })
   )
 
-  it.effect("waits at most a minute to retry, and never retries after any other refusal", () =>
+  it.effect("a client waits at most a minute to retry, and never retries after any other refusal", () =>
     Effect.gen(function* () {
       expect(yield* ended([{ status: 503, retryAfter: "61" }], get)).toEqual([503, 1])
       expect(yield* ended([{ status: 500 }], get)).toEqual([500, 1])

@@ -75,7 +75,7 @@ describe("Embedded control plane", () => {
     })
   )
 
-  live("the control plane shows its metrics only to the operator, and leaves no listener open", () =>
+  live("the control plane shows its metrics only to the operator, and opens no listener", () =>
     Effect.gen(function* () {
       const addresses = yield* Effect.scoped(
         Effect.gen(function* () {

@@ -138,7 +138,7 @@ it.live("restore refuses an edited backup, and reports the changed part", () =>
       expect(error.message).toContain(reason === "is no database" ? "no backup" : "Nothing was restored")
       expect((yield* fs.readDirectory(`${root}/b`)).filter((entry) => entry.endsWith(".sqlite"))).toEqual([])
     }
-    // Accepting backups from older releases does not mean accepting an edited backup.
+    // svc accepts backups of older releases, but no edited backup.
     yield* fs.writeFile(`${root}/edited`, changed(bytes, 5000))
     const still = yield* Effect.flip(
       restoreFrom(`${root}/edited`, `${root}/b`, { ...sealedWith(keyring), acceptUnauthenticated: true })
@@ -180,7 +180,7 @@ it.live("restore accepts an unauthenticated file only on request, and states the
   }).pipe(Effect.provide(platform))
 )
 
-it.live("restore moves the write-ahead log of a lost database aside instead of replaying it", () =>
+it.live("restore moves the write-ahead log of a lost database aside, and does not replay it", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path

@@ -45,24 +45,24 @@ const refused = Effect.fnUntraced(function* (spoil: (file: string) => void) {
 })
 
 describe("Reopened databases", () => {
-  tests.live("serves an unchanged database", () =>
+  tests.live("the server serves an unchanged database", () =>
     Effect.gen(function* () {
       expect((yield* reopened(() => {})).result._tag).toBe("Success")
     })
   )
 
-  tests.live("refuses a database with a damaged header, and leaves it unchanged", () =>
+  tests.live("the server refuses a database with a damaged header, and leaves it unchanged", () =>
     refused((file) => overwrite(file, 0, garbage(64)))
   )
 
-  tests.live("refuses a database with a damaged page, and leaves it unchanged", () =>
+  tests.live("the server refuses a database with a damaged page, and leaves it unchanged", () =>
     refused((file) => {
       const pages = Math.floor(statSync(file).size / pageSize)
       overwrite(file, Math.floor(pages / 2) * pageSize, garbage(pageSize))
     })
   )
 
-  tests.live("refuses a truncated database, and leaves it unchanged", () =>
+  tests.live("the server refuses a truncated database, and leaves it unchanged", () =>
     refused((file) => {
       const bytes = readFileSync(file)
       const handle = openSync(file, "w")

@@ -71,7 +71,7 @@ const stored = Effect.gen(function* () {
   })
 })
 
-it.live("converts unprocessed messages of earlier releases into due marks, and drops their tables", () =>
+it.live("the migration converts unprocessed messages of earlier releases into due marks, and drops their tables", () =>
   beforeMigration(
     64,
     Effect.gen(function* () {

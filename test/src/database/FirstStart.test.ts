@@ -51,7 +51,7 @@ describe("Missing databases", () => {
   )
 
   live(
-    "a data folder with any part of an installation but no database is refused and left unchanged",
+    "a data folder with part of an installation but no database is refused and left unchanged",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -93,7 +93,7 @@ describe("Missing databases", () => {
           index,
           ...vanished(`holds ${named}, but no database`, "--new")
         ])
-        // svc has created nothing, and has kept the log so that it can be restored with its database.
+        // svc has created nothing, and has kept the log, so that the log can be restored with its database.
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
         if (named.includes("-wal")) {
           expect(yield* fs.readFileString(`${at}/svc.sqlite-wal`)).toBe("frames of a lost database")
@@ -133,7 +133,7 @@ describe("Missing databases", () => {
         "svc.sqlite"
       ])
       expect(yield* fs.exists(`${at}/master.key`)).toBe(true)
-      // If the flag is left in a unit file, the next startup reports it.
+      // If the flag remains in a unit file, the next startup reports it.
       expect(yield* refused(at, { isNew: true })).toEqual([
         "InstallationMismatch",
         expect.stringContaining("Start without --new")

@@ -4,7 +4,7 @@ import { migrations } from "../../../src/database/Migrations.ts"
 
 // Tests only how columns are folded; `Migrations.test.ts` compares the tables of new and migrated databases.
 describe("New databases", () => {
-  test("creates every column with its table in a new database", () => {
+  test("a new database creates every column with its table", () => {
     const folded = foldColumns(migrations)
     expect(Object.keys(folded)).toEqual(Object.keys(migrations))
     expect(
@@ -14,7 +14,7 @@ describe("New databases", () => {
     ).toEqual([])
   })
 
-  test("places later columns after the original columns and before the table's constraints", () => {
+  test("later columns follow the original columns and precede the table's constraints", () => {
     expect(
       foldColumns({
         "0001_first": ["CREATE TABLE a (x TEXT CHECK (x <> '(,'), y TEXT, PRIMARY KEY (x, y)) WITHOUT ROWID"],
@@ -30,7 +30,7 @@ describe("New databases", () => {
     })
   })
 
-  test("adds columns separately to a table that is created twice or by another component", () => {
+  test("columns are added separately to a table that is created twice or by another component", () => {
     const steps = {
       "0001_first": ["CREATE TABLE a (x TEXT)", "ALTER TABLE a ADD COLUMN y TEXT", "DROP TABLE a"],
       "0002_second": ["CREATE TABLE a (x TEXT)", "ALTER TABLE b ADD COLUMN y TEXT"]

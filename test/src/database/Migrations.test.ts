@@ -33,10 +33,10 @@ describe("Released migrations", () => {
 const upTo = (version: number) =>
   Object.fromEntries(Object.entries(migrations).filter(([name]) => numberOf(name) <= version))
 
-// The database need not survive a crash, so skip the disk syncs.
+// The database does not have to survive a crash, so it skips disk syncs.
 const unsynced = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA synchronous=OFF`)
 
-/** Runs the effect on a database with this content; without content the database is empty. */
+/** Runs the effect on a database with this content. Without content, the database is empty. */
 const onDatabase = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>, content?: Uint8Array) =>
   Effect.flatMap(temporaryFolder, (folder) => {
     const file = `${folder}/svc.db`
@@ -124,7 +124,7 @@ const schemaChanges = Effect.flatMap(
   (sql) => sql<{ schema_version: number }>`PRAGMA schema_version`
 ).pipe(Effect.map(([row]) => row?.schema_version ?? Number.NaN))
 
-it.live("creating a new database takes one schema change fewer for each added column", () =>
+it.live("creating a new database needs one schema change less for each added column", () =>
   Effect.gen(function* () {
     const added = Object.values(migrations)
       .flat()

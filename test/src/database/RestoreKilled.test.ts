@@ -44,7 +44,7 @@ const restoredState = (folder: string) =>
 const whole = { restored: true, members: ["unconfirmed"], sessions: 0, events: 1 }
 
 it.live(
-  "a restore killed at any step leaves no database or the complete one, and can be repeated",
+  "a restore killed at any step leaves either no database or the complete database, and can be repeated",
   () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -65,7 +65,7 @@ it.live(
         const folder = `${root}/${point}`
         yield* fs.makeDirectory(folder)
         yield* writeKeyringFile(`${folder}/master.key`, keyring)
-        // Files of the lost database must not end up in the restored database.
+        // Files of the lost database must not become part of the restored database.
         yield* fs.writeFileString(`${folder}/svc.sqlite-wal`, "frames of a lost database")
         expect([point, yield* killed(file, folder, point)]).toEqual([point, "SIGKILL"])
         const isPlaced = yield* fs.exists(`${folder}/svc.sqlite`)

@@ -76,7 +76,7 @@ it.live("shared reads leave no read transaction open, so the write-ahead log can
   })
 )
 
-it.live("reads between commits of this process do not prevent the write-ahead log from being emptied", () =>
+it.live("reads between commits of this process do not prevent svc from emptying the write-ahead log", () =>
   Effect.gen(function* () {
     const { sql, value } = yield* table("busy")
     const elsewhere = yield* another

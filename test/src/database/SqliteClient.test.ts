@@ -46,8 +46,8 @@ it.live("the SQLite client prepares a join only once", () =>
     prepared.mockRestore()
     if (!(database instanceof DatabaseSync)) return yield* Effect.die("nothing was prepared")
     let consulted = 0
-    // SQLite calls the authorizer for every table and column while it prepares a statement, so the calls reveal a preparation.
-    // Setting the authorizer expires all statements once.
+    // SQLite calls the authorizer for every table and column while it prepares a statement, so the calls show that a statement
+    // was prepared. Setting the authorizer expires all statements once.
     database.setAuthorizer(() => {
       consulted += 1
       return constants.SQLITE_OK
@@ -104,7 +104,7 @@ it.live("reads do not wait for a writer, and see only committed data", () =>
   })
 )
 
-it.live("the connections for reading cannot write", () =>
+it.live("the SQLite client's connections for reading cannot write", () =>
   Effect.gen(function* () {
     yield* table("guarded")
     const read = yield* ReadSql
@@ -125,7 +125,7 @@ it.live("a read transaction sees one snapshot, while writes and other reads cont
       })
     )
     expect((yield* read`SELECT * FROM moments`).length).toBe(1)
-    // A failed read returns its connection to the pool, so there can be more failures than connections.
+    // A failed read returns its connection to the pool, so the test makes more failures than there are connections.
     for (let n = 0; n < 40; n++) {
       yield* Effect.ignore(read.withTransaction(Effect.andThen(read`SELECT * FROM moments`, Effect.fail("no"))))
     }

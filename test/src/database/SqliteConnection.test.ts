@@ -13,7 +13,7 @@ class CountingDatabase extends DatabaseSync {
   }
 }
 
-it.effect("evicts the least recently used statements, but never a statement in use", () =>
+it.effect("the statement cache evicts the least recently used statements, but never a statement in use", () =>
   Effect.gen(function* () {
     const database = yield* Effect.acquireRelease(
       Effect.sync(() => new CountingDatabase(":memory:")),

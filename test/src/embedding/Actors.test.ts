@@ -61,7 +61,7 @@ describe("In-process actors", () => {
     })
   )
 
-  plane.live("an account that is missing or disabled, even one disabled later, cannot be an in-process actor", () =>
+  plane.live("an account that is missing or disabled cannot be an in-process actor, even if it is disabled later", () =>
     Effect.gen(function* () {
       const administration = yield* Administration
       const { user } = yield* person
@@ -91,7 +91,7 @@ describe("In-process actors", () => {
       const confined = ControlPlane.user(user.subject, { workspaceId: other.id })
       expect(yield* Effect.flip(as(confined, inWorkspace))).toMatchObject({ code: "permission_denied" })
       const scopes = ["read", "write", "environment:staging"]
-      // A limit without a Workspace is refused, as for a token, because it would not limit access outside the Workspace.
+      // svc refuses a limit without a Workspace, as for a token, because it would not limit access outside the Workspace.
       expect(yield* Effect.flip(as(ControlPlane.user(user.subject, { scopes }), inWorkspace))).toMatchObject({
         code: "invalid_request"
       })
@@ -121,7 +121,7 @@ describe("In-process actors", () => {
       })
   )
 
-  plane.live("rejects in-process actors from another control plane or from an external request", () =>
+  plane.live("a control plane rejects in-process actors from another control plane or from an external request", () =>
     Effect.gen(function* () {
       const { user } = yield* PlaneFixture
       const here = yield* ControlPlane

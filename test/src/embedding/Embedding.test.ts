@@ -32,7 +32,7 @@ const live = (
 const baseUrl = "https://svc.example.com"
 const settings = { toolDownload: "off" } as const
 
-/** Counts the files, sockets and processes that this process holds. */
+/** Counts the open files, sockets and processes of this process. */
 const held = Effect.promise(async () => {
   const handles = await readdir("/proc/self/fd")
   const children = await readFile(`/proc/self/task/${process.pid}/children`, "utf8")
@@ -55,7 +55,7 @@ describe("embedding", () => {
         Context.get(first, Administration).createAccount(ada),
         Context.get(second, Administration).createAccount(ada)
       ])
-      // An address is unique within a database. Both control planes accepted it, so their databases are separate.
+      // An address is unique within a database. Both control planes accepted the same address, so their databases are separate.
       expect(ofFirst.user.subject).not.toBe(ofSecond.user.subject)
     })
   )
@@ -94,24 +94,22 @@ describe("embedding", () => {
     })
   )
 
-  live(
-    "an embedded control plane passes on failures from the host's services, and adds only one error type of its own",
-    () =>
-      Effect.gen(function* () {
-        const dataDir = yield* folder
-        const file = `${yield* folder}/host.sqlite`
-        const careless = Layer.effectDiscard(
-          Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA foreign_keys=OFF`)
-        ).pipe(Layer.provideMerge(layerSqlite({ filename: file })))
-        const unsuitable = layer({ dataDir, baseUrl, settings, database: layerFromSqlClient })
-        const refused = yield* Effect.flip(Layer.build(Layer.provide(unsuitable, careless)))
-        expect(refused).toBeInstanceOf(SqlClientUnsuitable)
+  live("an embedded control plane passes on failures of the host's services, and adds only one error type", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* folder
+      const file = `${yield* folder}/host.sqlite`
+      const careless = Layer.effectDiscard(
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA foreign_keys=OFF`)
+      ).pipe(Layer.provideMerge(layerSqlite({ filename: file })))
+      const unsuitable = layer({ dataDir, baseUrl, settings, database: layerFromSqlClient })
+      const refused = yield* Effect.flip(Layer.build(Layer.provide(unsuitable, careless)))
+      expect(refused).toBeInstanceOf(SqlClientUnsuitable)
 
-        yield* Layer.build(layer({ dataDir, baseUrl, settings }))
-        const second = yield* Effect.flip(Layer.build(layer({ dataDir, baseUrl, settings })))
-        expect(second).toBeInstanceOf(StartFailed)
-        expect(second).toMatchObject({ reason: "InstanceAlreadyRunning", cause: { _tag: "InstanceAlreadyRunning" } })
-      })
+      yield* Layer.build(layer({ dataDir, baseUrl, settings }))
+      const second = yield* Effect.flip(Layer.build(layer({ dataDir, baseUrl, settings })))
+      expect(second).toBeInstanceOf(StartFailed)
+      expect(second).toMatchObject({ reason: "InstanceAlreadyRunning", cause: { _tag: "InstanceAlreadyRunning" } })
+    })
   )
 
   live("an embedded control plane refuses an origin with a path, and unknown or invalid settings", () =>
@@ -184,7 +182,7 @@ describe("embedding", () => {
           yield* Context.get(services, SvcClient).discovery.capabilities()
         })
       )
-      // Measures from after the first control plane, because that one loads everything the process keeps permanently.
+      // Measures from after the first control plane, because the first one loads everything that the process keeps permanently.
       yield* once
       const before = yield* held
       yield* once
@@ -196,7 +194,7 @@ describe("embedding", () => {
   )
 })
 
-live("a process that embedded a control plane exits on its own, because no timer, fiber or handle keeps it alive", () =>
+live("a process that embedded a control plane exits, because no timer, fiber or handle keeps it alive", () =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const program = fileURLToPath(new URL("support/EmbedAndLeave.ts", import.meta.url))

@@ -93,7 +93,7 @@ tests.live("a token can renew a webhook secret once, with a confirmation that it
     expect((yield* decide(begun.userCode, "approve")).status).toBe(204)
     expect(yield* decide(begun.userCode, "deny")).toMatchObject(nobodyWaits)
 
-    // A request refused for another reason does not use up the confirmation.
+    // A request refused for another reason does not consume the confirmation.
     const moved = yield* call("POST", `/api/v1/sources/${source.id}/hook-secret`, {
       body: { hookSecretVersion: 99 },
       headers: { "x-svc-confirmation": begun.code }
@@ -124,7 +124,7 @@ tests.live("exactly one request can use a confirmation, even if several pass the
     const asked = { action: "source.hook_secret.renew", targetId: source.id } as const
     const used = (requestId: string) =>
       Effect.exit(confirmations.use(principal, Redacted.make(code), asked, requestId)).pipe(Effect.map(Exit.isSuccess))
-    // One request may use the confirmation again, because it may run several transactions.
+    // One request may use the confirmation several times, because it may run several transactions.
     expect([yield* used("req_a"), yield* used("req_a"), yield* used("req_b")]).toEqual([true, true, false])
   })
 )
@@ -141,14 +141,14 @@ tests.live("a confirmation is valid only for its token, action and record", () =
     expect(yield* poll(code, headers)).toMatchObject(nobodyWaits)
     const unknown = yield* begin("src_aaaaaaaaaaaaaaaa")
     expect(unknown).toMatchObject({ status: 404 })
-    // A Source's id is unknown to an action on Capsules.
+    // An action on Capsules rejects the id of a Source as unknown.
     expect(yield* begin(other.id, "capsule.export")).toMatchObject({ status: 404 })
     expect((yield* renew(code)).status).toBe(201)
   })
 )
 
 tests.live(
-  "only the person asked can see, approve or deny a confirmation, shortly after confirming their identity",
+  "only the requested person can see, approve or deny a confirmation, shortly after confirming their identity",
   () =>
     Effect.gen(function* () {
       const { asPerson, begin, decide, newPerson, poll, renew, sql, waiting } = yield* Scene

@@ -79,7 +79,7 @@ const sessionRoutes = /account\/tokens|ui-surfaces/
 for (const { method, operation, path } of operations) {
   if (path === "/api/v1/account/tokens/current") continue
   tests.live(
-    `no input breaks ${method} ${path}`,
+    `no input causes a defect in ${method} ${path}`,
     () =>
       Effect.gen(function* () {
         const names = (operation.parameters ?? []).filter((known) => known.in === "query").map(({ name }) => name)

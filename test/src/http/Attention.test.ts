@@ -65,7 +65,7 @@ it.live("the overview lists Connections that have unconfirmed origins, are about
       "connection_expiring"
     ])
 
-    // The first Connection comes from a release without origins; the second has expired.
+    // The first Connection comes from a release without origins. The second has expired.
     yield* sql`UPDATE connections SET origins = NULL, proposed_origins = '[]' WHERE id = ${deploy.id}`
     const past = "2020-01-01T00:00:00.000Z"
     yield* sql`UPDATE connections SET expires_at = ${past} WHERE id = ${over.id}`

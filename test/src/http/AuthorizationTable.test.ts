@@ -59,7 +59,7 @@ const withoutLocator = (rule: AccessRule): Declared => {
   return declared
 }
 
-tests.live("every route declares the access that its row states", () =>
+tests.live("every route declares the access that its row specifies", () =>
   Effect.sync(() => {
     const declared = Object.fromEntries(routes.map((route) => [nameOf(route), withoutLocator(route.rule)]))
     const written = Object.fromEntries(authorizationTable.map((row) => [nameOf(row), declarationOf(row)]))
@@ -98,7 +98,7 @@ tests.live("an owner whose confirmation is too old is refused only where a confi
 
 for (const [caller, principal] of callers) {
   tests.live(
-    `the API responds to ${principal}${caller === "arch" ? " of an archived Workspace" : ""} as each row states`,
+    `the API responds to ${principal}${caller === "arch" ? " of an archived Workspace" : ""} as each row specifies`,
     () =>
       Effect.gen(function* () {
         const credential = (yield* Principals).get(principal)
@@ -106,8 +106,8 @@ for (const [caller, principal] of callers) {
         const wrong: Array<string> = []
         for (const route of routes) {
           const expected = rowOf(route.method, route.path).cells.get(caller)
-          // Public routes, and routes that read their own bearer token, are tried only with valid requests: they have no access
-          // check that could precede validation.
+          // Public routes, and routes that read their own bearer token, are tried only with valid requests, because they have no
+          // access check that could precede validation.
           const open = route.rule.kind === "public" || route.rule.kind === "token"
           for (const kind of open ? (["sound"] as const) : (["sound", "broken"] as const)) {
             const { code, status, verdict } = yield* verdictOf(route, kind, credential)

@@ -43,7 +43,7 @@ const withBody = operations.filter(
     !retired.has(`${method} ${path}`)
 )
 
-describe("rejects request bodies that set fields the service decides (J13)", () => {
+describe("request bodies that set fields which the service decides are rejected (J13)", () => {
   for (const { method, path } of withBody) {
     tests.live(`${method} ${path}`, () =>
       Effect.gen(function* () {

@@ -2,7 +2,7 @@ import type { Schema } from "effect"
 import { world } from "./support/World.ts"
 
 /**
- * A change committed between a command's first reads and its transaction.
+ * A change that is committed between a command's first reads and its transaction.
  * - `given`: prepares the test's world before the request
  * - `undo`: restores the world
  * - `refusal`: part of an error message that only a command that saw the change can return
@@ -396,7 +396,7 @@ export const races: ReadonlyMap<string, Race> = new Map<string, Race>([
 const setsOnce = "one statement compares and sets"
 const oneStep = "takes the next step of its own row, in one transaction"
 
-/** Routes whose command decides nothing from reads before its transaction, with the reason or the test that covers it. */
+/** Routes whose command bases no decision on reads before its transaction, with the reason or the test that covers it. */
 export const decidedElsewhere: ReadonlyMap<string, string> = new Map([
   ["accountTokens.revoke", setsOnce],
   ["workspaces.retryMaterialization", setsOnce],

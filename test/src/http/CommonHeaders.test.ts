@@ -273,7 +273,7 @@ describe("Common headers", () => {
       expect(accepted.status).toBe(202)
       expect(yield* Effect.promise(() => accepted.json())).toEqual({ accepted: true, runIds: ['{ "a" : 1 }'] })
       expect((yield* hook({})).status).toBe(401)
-      // A forge's ping must prove the secret too.
+      // A forge's ping must be signed with the secret too.
       const ping = yield* hook({ authorization: "Bearer hook-secret", "x-github-event": "ping" })
       expect([ping.status, yield* Effect.promise(() => ping.json())]).toEqual([200, { accepted: true, runIds: [] }])
       expect((yield* hook({ "x-gitea-event": "ping" })).status).toBe(401)

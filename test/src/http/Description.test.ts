@@ -52,7 +52,7 @@ const pages = ["GET /*", `GET ${samplePath}/info/refs`, `POST ${samplePath}/git-
 /** Includes the pages before sign-in. */
 const pageRoutes = ["GET /sign-in", "GET /setup"]
 
-it.live("the API description contains every route of the server, and no others", () =>
+it.live("the API description contains exactly the routes of the server", () =>
   Effect.gen(function* () {
     const found = new Set<string>()
     const recording = recordedRoutes(found)

@@ -25,7 +25,7 @@ const withBody = operations.filter(
     operation.requestBody?.content["application/octet-stream"] === undefined
 )
 
-/** Every way in which clients send a request without a body. */
+/** The forms in which clients send a request without a body. */
 const empty: ReadonlyArray<readonly [string, RequestInit]> = [
   ["no body and no type", {}],
   ["no body and a JSON type", { headers: { "content-type": "application/json" } }],
@@ -87,7 +87,7 @@ describe("Empty bodies", () => {
     })
   )
 
-  tests.live("rejects a body with a type other than JSON even if every field is optional", () =>
+  tests.live("a body with a type other than JSON is rejected even if every field is optional", () =>
     Effect.gen(function* () {
       const [status] = yield* answerTo("POST", "/api/v1/sources/:sourceId/sync", {
         headers: { "content-type": "application/x-www-form-urlencoded" },

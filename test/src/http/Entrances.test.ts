@@ -45,7 +45,7 @@ const documented = () => {
     .flatMap((row) => [...(row.split("|")[1] ?? "").matchAll(/`([A-Z]+ [^`]+)`/g)].map(([, name]) => name))
 }
 
-test("docs/security.md lists every route without a credential, and no other route", () => {
+test("docs/security.md lists exactly the routes that need no credential", () => {
   expect(documented().toSorted()).toEqual([...entrances.map(({ name }) => name), "GET /*"].toSorted())
 })
 
@@ -63,7 +63,7 @@ const application = applicationOver(
 const pathOf = (path: string) => path.replace("{sourceId}", world.sourceId).replace(/\{\w+\}/g, "x")
 
 const pieceBytes = 16 * 1024
-/** A body that never ends; `pulled` counts how many bytes were read. */
+/** A body that never ends. `pulled` counts the bytes that were read. */
 const endless = () => {
   const state = { pulled: 0 }
   const body = new ReadableStream<Uint8Array>({

@@ -67,7 +67,7 @@ describe("Install links", () => {
       })
   )
 
-  tests.live("rejects an install link in the reader's language", () =>
+  tests.live("an invalid install link is rejected in the reader's language", () =>
     Effect.gen(function* () {
       const japanese = yield* send("/install", { headers: { "accept-language": "fr, ja;q=0.9, en;q=0.8" } })
       expect(yield* text(japanese)).toContain("このインストール用リンクは使えません")

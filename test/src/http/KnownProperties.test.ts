@@ -50,7 +50,7 @@ const withMore = (schema: Schema.Top, value: unknown): unknown => {
   return add(schema.ast, value)
 }
 
-it.live("a response written without the codec equals the encoder's, on every route", () =>
+it.live("a response written without the codec equals the encoder's response, on every route", () =>
   Effect.gen(function* () {
     const left: Array<string> = []
     for (const { name, schema } of answers) {
@@ -71,7 +71,7 @@ it.live("a response written without the codec equals the encoder's, on every rou
   })
 )
 
-it.live("distinguishes kinds of object by their literal, and omits objects of unknown kinds", () =>
+it.live("kinds of object are distinguished by their literal, and objects of unknown kinds are omitted", () =>
   Effect.sync(() => {
     const kinds = Schema.Union([
       Schema.Struct({ mode: Schema.Literal("off") }),

@@ -37,7 +37,7 @@ const closed = new Set([
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 const workspaceRoutes = routes.filter(({ rule }) => rule.kind === "workspace")
 
-/** Assigns records that belong to no Capsule, or to several, to the test world's only Capsule. */
+/** Moves records that belong to no Capsule, or to several, to the only Capsule of the test world. */
 const placed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const times = { created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" }
@@ -61,7 +61,7 @@ const credentialWith = Effect.fnUntraced(function* (...limits: ReadonlyArray<str
 
 const boundToken: CallerKind = "p-A"
 
-/** Routes whose responses differ from what `admits` expects. */
+/** Routes whose expected response is not the result of `admits`. */
 const walk = Effect.fnUntraced(function* (
   credential: { readonly authorization: string },
   admits: (route: Route) => boolean
@@ -80,7 +80,7 @@ const walk = Effect.fnUntraced(function* (
 const isOpen = (route: Route) => open.has(nameOf(route))
 const reaches = (route: Route) => isOpen(route) || (inPlace.test(route.path) && !closed.has(nameOf(route)))
 
-tests.live("a token limited to a Project and an environment works there, and nowhere else in its Workspace", () =>
+tests.live("a token limited to a Project and an environment works there, but not elsewhere in its Workspace", () =>
   Effect.gen(function* () {
     const credential = yield* credentialWith(`project:${world.projectId}`, "environment:production")
     expect(yield* walk(credential, reaches)).toEqual([])
@@ -102,7 +102,7 @@ for (const [what, limits] of [
 }
 
 tests.live(
-  "several limits of one kind admit whatever any of them admits, and a Project alone covers all its environments",
+  "several limits of one kind admit every record that one of them admits, and a Project covers all its environments",
   () =>
     Effect.gen(function* () {
       const several = yield* credentialWith("environment:staging", "environment:production")

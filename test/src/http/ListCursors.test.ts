@@ -102,7 +102,7 @@ const prepared = Effect.gen(function* () {
   const a = yield* twoOfEach(world.workspaceA, "c")
   const b = yield* twoOfEach(world.workspaceB, "d")
   const sql = yield* SqlClient.SqlClient
-  // Bob can read everything in both Workspaces, so a refusal must be about the cursor.
+  // Bob can read everything in both Workspaces, so a refusal must be caused by the cursor.
   yield* sql`INSERT INTO memberships ${sql.insert({ id: `mbr_${"e".repeat(24)}`, workspace_id: world.workspaceA, subject: world.bob, role: "owner", status: "active", created_at: "2026-02-03T00:00:00.000Z", updated_at: "2026-02-03T00:00:00.000Z" })}`
   const ada = yield* sessionOf(world.ada)
   const bob = yield* sessionOf(world.bob)
@@ -165,7 +165,7 @@ describe("Refused cursors", () => {
     })
   )
 
-  tests.live("every list rejects the cursor of every other list", () =>
+  tests.live("every list rejects the cursors of all other lists", () =>
     Effect.gen(function* () {
       const { a, ada, cursors } = yield* scene
       for (const list of lists) {

@@ -11,7 +11,7 @@ const address = { host: "127.0.0.1", port: 0 }
 
 const ask = (url: string, method = "GET") => Effect.promise(() => fetch(url, { method }))
 
-it.live("before the service is up, the process is live but not ready, and reports when to retry", () =>
+it.live("before the service is up, the process is live but not ready, and sends the time to retry", () =>
   Effect.gen(function* () {
     const { url } = yield* HttpListener
     expect((yield* ask(`${url}/healthz`)).status).toBe(200)
@@ -138,7 +138,7 @@ it.live("a hanging request does not keep the listener open after the drain grace
   })
 )
 
-it.live("a listener fails on an address already in use, and leaves it to the process that owns it", () =>
+it.live("a listener fails on an address already in use, and does not affect the process that uses it", () =>
   Effect.gen(function* () {
     const listening = (at: typeof address) =>
       Layer.build(

@@ -19,8 +19,8 @@ const files = {
 }
 
 /**
- * A database that makes the next commit of a request durable but does not acknowledge it: the command fails as if the connection
- * had dropped between its commit and its response.
+ * A database that makes the next commit of a request durable but does not acknowledge the commit. The command fails as if the
+ * connection had dropped between its commit and its response.
  */
 const unacknowledged = () => {
   let isArmed = false
@@ -133,7 +133,8 @@ describe.skipIf(Bun.which("terraform") === null)("Lost acknowledgements", () => 
       const { capsuleId, planRunId } = yield* installed("app")
       yield* applied(planRunId)
 
-      // The successor and authority would have been committed, but the plan could not be written, so nothing is.
+      // The successor and the authority would have been committed, but the plan cannot be written, so the transaction writes
+      // nothing.
       const before = yield* records(plane, capsuleId)
       const first = yield* configuring(plane, capsuleId, "two")
       expect((yield* withoutRuns(plane, first.send())).status).toBe(500)

@@ -17,7 +17,7 @@ afterAll(tests.dispose)
 
 const id = (prefix: string, letter = "b") => `${prefix}_${letter.repeat(24)}`
 
-/** Fields that are named like ids but identify no record. */
+/** Fields that are named like ids but do not identify a record. */
 const noRecords = new Set(["recipeId"])
 
 /** Finds the body fields that identify records: ids of every kind by schema, and fields named like an id or a person. */
@@ -142,7 +142,7 @@ const filled = (body: Schema.Json | undefined, steps: ReadonlyArray<string>, val
   return { ...whole, [name]: [...items, filled(items[0], rest, value)] }
 }
 
-/** Routes that find their Workspace in the body need it to be valid. */
+/** Routes that find their Workspace in the body need a valid Workspace there. */
 const locating = { workspaceId: world.workspaceA, fromWorkspaceId: world.workspaceA }
 
 const answerTo = Effect.fnUntraced(function* (
@@ -174,7 +174,7 @@ describe("Limited tokens", () => {
           const unknown = filled(example, field.split("."), named.replace(/.$/, "0"))
           // The limits are checked before validation, so they refuse an invalid body too.
           const broken = filled({ ...locating, bogus: 1 }, field.split("."), named)
-          // An unknown Workspace returns 404 to everybody, so skip that body.
+          // An unknown Workspace returns 404 to everybody, so the test skips that body.
           const isWorkspace = named === world.workspaceB
           for (const body of isWorkspace ? [sound, broken] : [sound, broken, unknown]) {
             const { status, text: message } = yield* answerTo(row, body, credential)
@@ -188,7 +188,7 @@ describe("Limited tokens", () => {
 
 const reached = authorizationTable.filter(({ method, path }) => {
   const rule = accessOf({ method, path })
-  // People are never within a token's limits, so no field for a person can be accepted.
+  // People are never within a token's limits, so no field for a person is accepted.
   return rule.kind === "workspace" && Object.values(rule.records ?? {}).some((kind) => kind !== "person")
 })
 

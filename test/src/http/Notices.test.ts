@@ -12,7 +12,7 @@ import { servedWorld } from "./support/ServedWorld.ts"
 import { send } from "./support/TestApplication.ts"
 import { world } from "./support/World.ts"
 
-// Requests for background deliveries never complete, so nothing leaves the machine.
+// Requests for background deliveries never complete, so no request leaves the machine.
 const tests = suite(servedWorld().served.pipe(Layer.provide(Layer.succeed(NoticePost, { send: () => Effect.never }))))
 afterAll(tests.dispose)
 
@@ -152,7 +152,7 @@ tests.live(
     })
 )
 
-tests.live("a Workspace's twenty-first endpoint returns 409, and chat endpoints have no secret", () =>
+tests.live("a Workspace's twenty-first endpoint is refused with 409, and chat endpoints have no secret", () =>
   Effect.gen(function* () {
     const made: Array<string> = []
     for (let index = 0; index < 20; index++) {
@@ -211,7 +211,7 @@ tests.live(
     })
 )
 
-tests.live("a notice that neither an endpoint nor a person wants is never composed or stored", () =>
+tests.live("a notice that neither an endpoint nor a person subscribes to is never composed or stored", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* transaction(sql)(writeNotice(sql, "update.available", Effect.die(new Error("composed"))))
@@ -219,7 +219,7 @@ tests.live("a notice that neither an endpoint nor a person wants is never compos
   })
 )
 
-tests.live("people choose which kinds of notice they receive by email", () =>
+tests.live("people choose the kinds of notices that they receive by email", () =>
   Effect.gen(function* () {
     const mails = "/api/v1/account/notice-mails"
     expect((yield* ask("GET", mails)).noticeMails).toEqual({ sendsMail: false, kinds: [] })
@@ -249,7 +249,7 @@ tests.live("an endpoint that the service stopped is in the attention list until 
   })
 )
 
-tests.live("the secret of no endpoint and no part of an address is in any answer, notice or audit event", () =>
+tests.live("no response, notice or audit event contains an endpoint's secret or part of its address", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const created = yield* ask("POST", base, given)

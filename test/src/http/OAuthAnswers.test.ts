@@ -13,7 +13,7 @@ beforeEach(() => tests.runPromise(soundServer))
 
 const world = OAuthWorld
 
-/** The change made to the response, by an attacker or by accident, and the page that the person then sees. */
+/** A change to the response, by an attacker or by accident, and the page that the person then sees. */
 const attacks: ReadonlyArray<
   readonly [name: string, status: number, code: string, change: (answer: URLSearchParams, issuer: string) => void]
 > = [
@@ -60,7 +60,7 @@ describe("OAuth responses", () => {
     })
   )
 
-  tests.live("accepts an OAuth response only once", () =>
+  tests.live("an OAuth response is accepted only once", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -73,7 +73,7 @@ describe("OAuth responses", () => {
     })
   )
 
-  tests.live("rejects an OAuth response after ten minutes", () =>
+  tests.live("an OAuth response is rejected after ten minutes", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -84,16 +84,18 @@ describe("OAuth responses", () => {
     })
   )
 
-  tests.live("an OAuth response at another helper's address is treated as a mix-up, and its code is sent nowhere", () =>
-    Effect.gen(function* () {
-      const { other, owner, pliant } = yield* world
-      const asked = other.state.forms.length
-      const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
-      const refused = yield* returned(owner, "other", answer)
-      expect([refused.status, refused.json().error.code]).toEqual([403, "permission_denied"])
-      expect([pliant.state.forms, other.state.forms.length]).toEqual([[], asked])
-      expect((yield* returned(owner, "pliant", answer)).status).toBe(409)
-    })
+  tests.live(
+    "an OAuth response at another helper's address is treated as a mix-up, and its code is not sent to any server",
+    () =>
+      Effect.gen(function* () {
+        const { other, owner, pliant } = yield* world
+        const asked = other.state.forms.length
+        const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
+        const refused = yield* returned(owner, "other", answer)
+        expect([refused.status, refused.json().error.code]).toEqual([403, "permission_denied"])
+        expect([pliant.state.forms, other.state.forms.length]).toEqual([[], asked])
+        expect((yield* returned(owner, "pliant", answer)).status).toBe(409)
+      })
   )
 
   tests.live("another session cannot use an OAuth response, and the authorization remains open", () =>
@@ -151,7 +153,7 @@ describe("OAuth responses", () => {
     })
   )
 
-  tests.live("an OAuth error is shown to the person who started the authorization and to nobody else", () =>
+  tests.live("an OAuth error is shown only to the person who started the authorization", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const denied = pliant.agreed((yield* begun("pliant")).authorizationUrl)

@@ -13,14 +13,14 @@ beforeEach(() => tests.runPromise(soundServer))
 const world = OAuthWorld
 
 describe("OAuth Connections", () => {
-  tests.live("renews an OAuth Connection before its access token expires, without a new version", () =>
+  tests.live("an OAuth Connection is renewed before its access token expires, without a new version", () =>
     Effect.gen(function* () {
       const { id } = yield* connected()
       yield* renewed(id)
     })
   )
 
-  tests.live("an OAuth Connection keeps its refresh token when the server does not rotate it", () =>
+  tests.live("an OAuth Connection keeps its refresh token if the server does not rotate it", () =>
     Effect.gen(function* () {
       const { pliant } = yield* world
       pliant.state.rotates = false
@@ -68,7 +68,7 @@ describe("OAuth Connections", () => {
     })
   )
 
-  tests.live("removing an OAuth Connection revokes its tokens, and reports a failure to do so", () =>
+  tests.live("removing an OAuth Connection revokes its tokens, and reports a failed revocation", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const { id } = yield* connected()

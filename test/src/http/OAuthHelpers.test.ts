@@ -145,7 +145,7 @@ describe("OAuth helpers", () => {
     })
   )
 
-  tests.live("an OAuth helper works with this service's own issuer", () =>
+  tests.live("an OAuth helper works with this service as its issuer", () =>
     Effect.gen(function* () {
       const { ours, owner } = yield* world
       const there = yield* visitor(ours, "there", "svc_session")

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { OpenApi } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
-/** Names of settings that only the operator may decide, in the policy file and the server's settings. */
+/** Names of settings that only the operator may set, in the policy file and the server's settings. */
 const operatorOnly = new Set([
   "allowOrigins",
   "baseConfigs",
@@ -48,7 +48,7 @@ test("no route accepts isolation, allowed origins, keys, profiles or base config
       return body === undefined ? [] : [{ route: `${method} ${path}`, fields: fieldsOf(body) }]
     })
   )
-  // Checks that the search works: it finds bodies and a nested field known to exist.
+  // Checks that the search works: it finds bodies and a nested field that exist.
   expect(bodies.length).toBeGreaterThan(30)
   expect(bodies.find(({ route }) => route.endsWith("/install-config-re-adoptions"))?.fields).toContain("authorityGuard")
   expect(

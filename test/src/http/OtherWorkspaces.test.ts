@@ -22,7 +22,7 @@ const idsOf = ({ path }: Route) => Array.from(path.matchAll(/:(\w+)/g), ([, name
 const byRecord = workspaceRoutes.filter((route) => idsOf(route).length > 0)
 const byPart = workspaceRoutes.filter((route) => idsOf(route).length > 1)
 
-/** Parameters that do not identify a Workspace's record: a kind of helper, and people, who belong to no Workspace. */
+/** Parameters that do not identify a Workspace's record: kinds of helpers, and people, who belong to no Workspace. */
 const noRecords = new Set(["helperId", "subject"])
 
 const ofA: Readonly<Record<string, string>> = {

@@ -10,7 +10,7 @@ const at = "/api/v1/account/tokens/current"
 const day = "2999-01-01T00:00:00.000Z"
 
 describe("Presented tokens", () => {
-  live("a token is refused while another store contains the same secret, and then accepted again", () =>
+  live("a token is refused while another store contains the same secret, and accepted again afterwards", () =>
     Effect.gen(function* () {
       const { asPerson, call, sql, subject } = yield* servedPlane({ files: { "main.tf": "" } })
       const created = yield* call("POST", "/api/v1/account/tokens", {

@@ -109,7 +109,7 @@ describe.skipIf(Bun.which("terraform") === null)("Re-adoption over HTTP", () => 
       const { capsuleId, planRunId } = yield* installed("app")
       const apply = yield* applied(planRunId)
       const { currentStateVersionId: versionId = "" } = yield* capsule(capsuleId)
-      // The records after a settlement whose operator check failed.
+      // Sets the records to the result of a settlement whose operator check failed.
       const [{ evidence } = { evidence: "{}" }] = yield* sql<{ readonly evidence: string }>`SELECT evidence FROM runs
         WHERE id = ${apply.id}`
       const failedCheck = { postApply: [{ name: "health", status: "failed", attempts: 1 }] }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { requestTurns } from "../../../src/http/RequestTurns.ts"
 
 /**
- * Sends requests that each block for this many milliseconds before they first wait, and returns which requests started in each
+ * Sends requests that each block for this many milliseconds before they first wait. Returns the requests that started in each
  * turn.
  */
 const begunBy = async (addresses: ReadonlyArray<string>, millis: number) => {
@@ -20,7 +20,7 @@ const begunBy = async (addresses: ReadonlyArray<string>, millis: number) => {
   return [...turns.values()]
 }
 
-test("limits how long the main thread starts requests in one turn", async () => {
+test("the main thread starts requests for a limited time per turn", async () => {
   const turns = await begunBy(
     Array.from({ length: 1000 }, () => "a"),
     1
@@ -30,7 +30,7 @@ test("limits how long the main thread starts requests in one turn", async () => 
   expect(Math.max(...turns.map((begun) => begun.length))).toBeLessThanOrEqual(21)
 })
 
-test("starts a few requests immediately, in order of arrival", async () => {
+test("the main thread starts a few requests immediately, in order of arrival", async () => {
   expect(await begunBy(["a", "b", "a", "c"], 1)).toEqual([["a", "b", "a", "c"]])
 })
 

@@ -54,7 +54,7 @@ const wantsSession = ({ rule }: Route) =>
 const isForAdmins = ({ rule }: Route) => rule.kind === "workspace" && rule.role === "admin"
 const isForOwners = ({ rule }: Route) => rule.kind === "workspace" && rule.role === "owner"
 
-/** Only personal tokens are accepted by routes with the rule `token`. */
+/** Routes with the rule `token` accept only personal tokens. */
 const takesOAuth = (route: Route) => !wantsSession(route) && route.rule.kind !== "token"
 
 /** The credential to use for the route: a token where tokens are accepted, otherwise a session. */
@@ -94,7 +94,7 @@ const isLetIn = (route: Route, headers: Headers) =>
 const isRefused = (route: Route, headers: Headers) =>
   Effect.map(verdictOf(route, "sound", headers), ({ status }) => status === 401 || status === 403 || status === 404)
 
-/** Commits a change as another process would. */
+/** Commits a change like another process. */
 const elsewhere = Effect.acquireRelease(
   Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
   (database) => Effect.sync(() => database.close())
@@ -208,7 +208,7 @@ tests.live("the revocation checks cover reads of every kind", () =>
   Effect.sync(() => {
     expect(reads.length).toBeGreaterThan(45)
     expect(new Set(reads.map(({ rule }) => rule.kind))).toEqual(new Set(["workspace", "account", "token"]))
-    // A demoted member keeps every read except those of admins and owners. A route that differs needs an entry in `endings`.
+    // A demoted member keeps every read except the reads of admins and owners. A route that differs needs an entry in `endings`.
     const roles = reads.flatMap(({ rule }) => (rule.kind === "workspace" ? [rule.role] : []))
     expect(new Set(roles)).toEqual(new Set(["viewer", "admin", "owner"]))
   })
@@ -271,7 +271,8 @@ tests.live("expired authority is refused on every route, without a commit in bet
       expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       const life = wantsSession(route) ? Duration.toMillis(sessionLifetime) : Duration.toMillis("90 days")
       by(life - 60_000)
-      // Using a session extends it, which is a commit. Close to their expiry, use only credentials that are never extended.
+      // Using a session extends it, which is a commit. So only credentials that are never extended are used close to their
+      // expiry.
       if (!wantsSession(route)) expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       by(120_000)
       expect([route.name, yield* isRefused(route, headers)]).toEqual([route.name, true])

@@ -103,13 +103,13 @@ describe("API routes", () => {
     })
   )
 
-  tests.live("every route authenticates first, and returns 401 without a credential whatever the body", () =>
+  tests.live("every route authenticates first, and returns 401 without a credential, whatever the body", () =>
     each(guardedRoutes, (route) =>
       Effect.flatMap(ask(route, inA, {}), (response) => expectRefusal(response, route, 401, "unauthenticated"))
     )
   )
 
-  tests.live("no route accepts one credential in place of another", () =>
+  tests.live("no route accepts one kind of credential in place of another", () =>
     each(guardedRoutes, (route) =>
       Effect.gen(function* () {
         for (const credential of [
@@ -191,7 +191,7 @@ describe("API routes", () => {
     })
   )
 
-  tests.live("every route confines members to their role", () =>
+  tests.live("every route limits members to the permissions of their role", () =>
     each(
       workspaceRoutes.filter(({ rule }) => rule.kind === "workspace" && rule.role !== "viewer"),
       (route) =>

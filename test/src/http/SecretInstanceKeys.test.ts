@@ -39,7 +39,7 @@ const module = (resource: string, more = "") => ({
     ${more}`
 })
 
-/** Reads of records that this Workspace lacks, which can only return not found. */
+/** Reads of records that this Workspace lacks, so that they can only return not found. */
 const absent = new Set([
   "connectionId",
   "deliveryId",
@@ -71,7 +71,7 @@ const scene = Effect.gen(function* () {
   yield* ended((yield* asked(`/capsules/${capsuleId}/drift-check`)).run.id)
   yield* asked(`/capsules/${capsuleId}/backups`)
   const { revisionPlan } = yield* asked(`/capsules/${capsuleId}/revision-plans`, { ref: "main" })
-  // An event stream ends only with its Run, and the stream of an open plan stays open, so end every Run first.
+  // An event stream ends only with its Run, and the stream of an open plan stays open. So the test ends every Run first.
   const planned = yield* eventually(
     call("GET", `/api/v1/revision-plans/${revisionPlan.id}`),
     ({ body }) => body.revisionPlan.phase === "reviewable"
@@ -117,7 +117,7 @@ const scene = Effect.gen(function* () {
   return { ...plane, capsuleId, names, viewer }
 })
 
-/** Every combination of ids that completes a path. */
+/** All combinations of ids that complete a path. */
 const pathsOf = (path: string, names: Readonly<Record<string, ReadonlyArray<string>>>): ReadonlyArray<string> => {
   const name = /:(\w+)/.exec(path)?.[1]
   if (name === undefined) return [path]

@@ -57,7 +57,7 @@ const zen = JSON.stringify({
 })
 const form = `payload=${encodeURIComponent(push)}`
 
-/** Gitea sends its own headers and those of its ancestors; Forgejo, a fork, adds more. */
+/** Gitea sends its own headers and the headers of its ancestors. Forgejo, a fork, adds more. */
 const giteaHeaders = (body: string, own: string) => ({
   ...json,
   "user-agent": "Go-http-client/1.1",
@@ -78,7 +78,7 @@ const giteaHeaders = (body: string, own: string) => ({
   "x-hub-signature": `sha1=${hmac("sha1", body)}`,
   "x-hub-signature-256": `sha256=${hmac("sha256", body)}`
 })
-/** Without a secret, the signature headers are sent empty. */
+/** Without a secret, a forge sends empty signature headers. */
 const withoutSecret = {
   "x-gitea-signature": "",
   "x-gogs-signature": "",

@@ -109,7 +109,7 @@ const repositoryOf = Effect.fnUntraced(function* (options: {
 })
 
 describe("Bundled packages", () => {
-  tests.live("collects a bundled package together with its licence text", () =>
+  tests.live("a bundled package is collected together with its licence text", () =>
     Effect.gen(function* () {
       const { components } = yield* collectLicenses(yield* repositoryOf({ text: "as you like" }))
       expect(components.find(({ name }) => name === "one")).toEqual({
@@ -129,7 +129,7 @@ describe("Bundled packages", () => {
     ["under no licence", { text: "t", license: "" }, `one 1.2.3 is under ""`],
     ["with an unknown Go module", { text: "t", parser: "go1.25.0 example.com/x/y@v1.0.0" }, "example.com/x/y 1.0.0"]
   ] as const) {
-    tests.live(`rejects a bundled package ${why}`, () =>
+    tests.live(`a bundled package ${why} is rejected`, () =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(collectLicenses(yield* repositoryOf(options)))
         expect(error).toMatchObject({ _tag: "LicensesIncomplete", message: expect.stringContaining(message) })
@@ -138,7 +138,7 @@ describe("Bundled packages", () => {
   }
 })
 
-tests.live("allows a licence expression if every part of an AND, or one part of an OR, is allowed", () =>
+tests.live("a licence expression is allowed if every part of an AND, or one part of an OR, is allowed", () =>
   Effect.sync(() => {
     const isAllowed = (license: string, name = "one") => licenseProblem({ name, version: "1", license }) === undefined
     for (const license of ["MIT", "(MIT AND Zlib)", "GPL-2.0-only OR MIT", "MIT OR Apache-2.0"]) {
@@ -153,7 +153,7 @@ tests.live("allows a licence expression if every part of an AND, or one part of 
   })
 )
 
-tests.live("identifies packages by their innermost folder, and Go modules by their file paths", () =>
+tests.live("packages are identified by their innermost folder, and Go modules by their file paths", () =>
   Effect.sync(() => {
     const inputs = [
       "src/Main.ts",

@@ -99,7 +99,7 @@ describe("Mail servers", () => {
     })
   )
 
-  it.live("reports whether a refused email was rejected permanently or temporarily", () =>
+  it.live("a refused email is reported as rejected permanently or temporarily", () =>
     Effect.gen(function* () {
       const server = yield* mailServer()
       const url = `smtp://127.0.0.1:${server.port}`
@@ -121,7 +121,7 @@ describe("Mail servers", () => {
     })
   )
 
-  it.live("reads the mail password from a file, which must exist", () =>
+  it.live("the mail password is read from a file, which must exist", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const passwordFile = `${yield* temporaryFolder}/password`

@@ -75,7 +75,7 @@ live("a scrape has help text for every metric, and contains no metrics of librar
   })
 )
 
-test("promtool is installed wherever all suites must run", () => {
+test("a machine that must run every suite has promtool", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(hasPromtool).toBe(true)
 })
 

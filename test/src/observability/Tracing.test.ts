@@ -31,7 +31,7 @@ describe.skipIf(tool === null)("Main job telemetry", () => {
       const names = trace.map(({ name }) => name)
       expect(names).toContain("Runs.apply")
       expect(names).toContain("ToolRun.run")
-      // The request must be an ancestor: in this demo, client and server share a trace anyway.
+      // The request must be an ancestor, because client and server share a trace in this demo anyway.
       const leadingTo = (span: (typeof spans)[number] | undefined): ReadonlyArray<(typeof spans)[number]> =>
         span === undefined ? [] : [...leadingTo(spans.find(({ spanId }) => spanId === span.parentSpanId)), span]
       const routes = leadingTo(applies[0]).flatMap(({ attributes }) =>

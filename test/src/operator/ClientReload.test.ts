@@ -71,7 +71,7 @@ live("svc admin reload removes dropped clients with their codes and refresh fami
       const pending = yield* code("app", gone)
 
       yield* register([client("app", [kept]), client("bystander", [gone]), client("newcomer", [kept])])
-      // Clients are registered only by the reload.
+      // Only the reload registers the clients.
       expect((yield* userInfo(ending.access_token)).status).toBe(200)
       const { code: exit, out } = yield* reload
       expect(exit).toBe(0)

@@ -15,11 +15,11 @@ const deadSocket = (path: string) =>
     await Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "ignore", "ignore"] }).exited
   })
 
-/** Starts a process that holds the folder and listens in it like a server. `onData` runs when it first receives data. */
+/** Starts a process that holds the folder and listens in it like a server. `onData` runs when the process first receives data. */
 const standIn = Effect.fn("standIn")(function* (dataDir: string, onData: string) {
   const script = `
     import { DatabaseSync } from "node:sqlite"
-    // Keeps the lock reachable, because garbage collection would release it.
+    // Keeps a reference to the lock, because garbage collection would release it.
     const lock = (globalThis.lock = new DatabaseSync(${JSON.stringify(`${dataDir}/instance.lock`)}))
     lock.exec("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE")
     Bun.listen({ unix: ${JSON.stringify(`${dataDir}/operator.sock`)}, socket: { data(socket) { ${onData} } } })
@@ -53,7 +53,7 @@ describe("Operator socket", () => {
       })
     )
 
-  live("the socket of a killed server is replaced by the next server, and blocks nobody in the meantime", () =>
+  live("the next server replaces the socket of a killed server, which blocks nobody in the meantime", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -99,7 +99,7 @@ describe("Operator socket", () => {
       })
     )
 
-  live("reports a missing socket while another command holds the folder", () =>
+  live("a command reports a missing socket while another command holds the folder", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       yield* Layer.build(Layer.fresh(DataFolder.layer(dataDir)))
@@ -111,7 +111,7 @@ describe("Operator socket", () => {
     })
   )
 
-  live("the operator socket closes a malformed connection, and still answers the next", () =>
+  live("the operator socket closes a malformed connection, and still answers the next connection", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const { url } = yield* serve(dataDir)
@@ -199,7 +199,7 @@ describe("Operator socket", () => {
         yield* child.end
         return { level: sandbox.status.level, text }
       }).pipe(Effect.provide(services))
-      // Only bubblewrap hides the socket file; at the other levels its mode must protect it.
+      // Only bubblewrap hides the socket file. At the other levels the file's mode must protect it.
       if (seen.level === "bubblewrap") expect(seen.text).toBe("looked\n")
       else expect(process.env["SVC_TEST_REQUIRE_ALL"]).not.toBe("1")
     })

@@ -12,7 +12,7 @@ import { serve } from "./support/Server.ts"
 const needed = ["users", "workspaces", "projects", "sources", "install_configs", "capsules", "runs"]
 const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 const secret = "canary-left-over-password"
-// Longer than a client normally accepts in a response.
+// Longer than the responses that a client normally accepts.
 const bytes = new TextEncoder().encode(`{"torn": "${secret}"`.padEnd(17 * 1024 * 1024))
 
 /** A server on a separate data folder, in which an apply has left an incomplete state file. */

@@ -38,7 +38,7 @@ describe("Server readiness", () => {
     })
   )
 
-  live("startup fails without a database, so /readyz is unreachable, and svc doctor reports why", () =>
+  live("startup fails without a database, so /readyz is unreachable, and svc doctor reports the reason", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`

@@ -32,7 +32,7 @@ describe("Restore drill", () => {
         const before = yield* Effect.scoped(
           Effect.gen(function* () {
             const { services } = yield* serve(lost)
-            // Wait until the new installation has created its keys, which it does only after it begins to respond.
+            // Waits until the new installation has created its keys, because it begins to respond before that.
             yield* Effect.provide(keysStored, services)
             const admin = (args: ReadonlyArray<string>) =>
               svc(["admin", ...args, "--data-dir", lost, "--json"], password)

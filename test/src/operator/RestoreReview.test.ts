@@ -10,7 +10,7 @@ import { later, ruleIn, restored, asked, signedIn, type Item } from "./support/R
 import { ConnectionCommands } from "../../../schema/commands/ConnectionCommands.ts"
 
 describe("Restored installations", () => {
-  live("a restored installation revokes everything that grants access", () =>
+  live("a restored installation revokes every credential that grants access", () =>
     Effect.gen(function* () {
       const { ada, dataDir, session, told, token } = yield* restored
       expect(told.ended).toMatchObject({ sessions: 1, tokens: 1, grants: 1, links: 1 })
@@ -45,7 +45,7 @@ describe("Restored installations", () => {
     })
   )
 
-  live("after a restore, access that may have been revoked since stays off until an operator confirms it", () =>
+  live("access that may have been revoked after the backup stays off until an operator confirms it", () =>
     Effect.gen(function* () {
       const { ada, bob, connectionId, dataDir, review, told, workspaceId } = yield* restored
       const { services, url } = yield* serve(dataDir)

@@ -47,7 +47,7 @@ describe("Restored agents", () => {
       const another = yield* newKeys
       const enrolment = { token: secret, name: "two", keys: another.public, facts: machineFacts }
       expect(yield* Effect.flip(client.Enrol(enrolment))).toMatchObject({ _tag: "Unauthorised" })
-      // The agent presented its own keys, so it is asked to retry later instead of being rejected.
+      // The agent presented its own keys, so the server asks it to retry later instead of rejecting it.
       expect(yield* Effect.flip(hello)).toMatchObject({
         retry: true,
         message: expect.stringContaining("restore-review")
@@ -86,7 +86,7 @@ describe("Restored agents", () => {
     })
   )
 
-  live("restored agents, pool assignments and credentials are gone for good if an operator removes them", () =>
+  live("restored agents, pool assignments and credentials are permanently deleted if an operator removes them", () =>
     Effect.gen(function* () {
       const { added, dataDir, review, workspaceId } = yield* restoredWith(agentsAt)
       const { services } = yield* serve(dataDir)

@@ -29,7 +29,7 @@ describe("svc prune", () => {
       const expected = [{ kind: "logs", workspaceId: of("ws", "a"), workspace: "alpha", runs: 1, bytes: 70 }]
       yield* Effect.gen(function* () {
         const { logged, services } = yield* serve(dataDir, new Map([["keepLogs", "30"]]))
-        // Wait for the background job's first pass, which finds nothing.
+        // Waits for the first pass of the background job, which finds nothing to remove.
         yield* Effect.provide(furnished(20), services)
         const young = yield* prune("--dry-run")
         expect([young.code, JSON.parse(young.out)]).toEqual([0, { dryRun: true, removed: [], kept: [] }])
@@ -43,7 +43,7 @@ describe("svc prune", () => {
         expect(yield* logged).toContain("svc prune")
         yield* Effect.flatMap(sql, (sql) => sql`UPDATE runs SET log_removed_at = NULL WHERE id = ${apply}`)
       }).pipe(Effect.scoped)
-      // With no server running, the command's own flag decides how long logs are kept.
+      // Without a running server, the command's own flag sets the retention period of logs.
       const kept = yield* prune("--dry-run", "--keep-logs", "60")
       expect([kept.code, JSON.parse(kept.out).removed]).toEqual([0, []])
       const without = yield* prune("--keep-logs", "30")

@@ -40,7 +40,7 @@ const journey = Effect.fnUntraced(function* (dataDir: string) {
 })
 
 describe("svc admin notices", () => {
-  live("changes the server's endpoints without a server", () =>
+  live("svc admin notices changes the server's endpoints without a server", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       expect((yield* svc(["admin", "users", "list", "--data-dir", dataDir])).code).toBe(0)
@@ -48,7 +48,7 @@ describe("svc admin notices", () => {
     })
   )
 
-  live("changes the server's endpoints through the server, and each change is audited", () =>
+  live("svc admin notices changes the server's endpoints through the server, and each change is audited", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const { services } = yield* serve(dataDir)

@@ -35,11 +35,11 @@ describe("Misspelt settings", () => {
     expect(likelySetting(given)).toBeUndefined()
   })
 
-  test("never mistakes a valid setting for a misspelling of another", () => {
+  test("the search for misspelt settings never reports a valid setting", () => {
     for (const { env } of Object.values(settingDefinitions)) expect([env, likelySetting(env)]).toEqual([env, undefined])
   })
 
-  it.effect("finds a misspelt setting among all variables", () =>
+  it.effect("the search for misspelt settings finds one among all variables", () =>
     Effect.gen(function* () {
       const environment = {
         PATH: "/bin",

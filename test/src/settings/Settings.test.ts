@@ -97,7 +97,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("settings accept sizes with units, and address ranges that the kernel understands", () =>
+  it.effect("settings accept sizes with units, and address ranges that the kernel supports", () =>
     Effect.gen(function* () {
       const all = yield* load({
         runMemory: "512MiB",

@@ -191,7 +191,7 @@ describe("WebSocket streams", () => {
     })
   )
 
-  live("a WebSocket stream rejects large messages from a subscriber, and ignores all others", () =>
+  live("a WebSocket stream rejects large messages from a subscriber, and ignores all other messages", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(1)
@@ -206,7 +206,7 @@ describe("WebSocket streams", () => {
     })
   )
 
-  live("a WebSocket stream reports where to resume when the server stops", () =>
+  live("a WebSocket stream sends the position from which to resume when the server stops", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { stop } = yield* TestServer

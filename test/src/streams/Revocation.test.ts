@@ -87,7 +87,7 @@ describe("Stream revocation", () => {
         const bystander = yield* following(bySession(other.secret))
         yield* revoke(session.id)
         expect((yield* socket.closed).code).toBe(code)
-        // The other streams' authority has been checked, and they continue.
+        // The server has checked the authority of the other streams, and they continue.
         ;(yield* Journal).append(1)
         expect((yield* bystander.messages(2)).length).toBe(2)
       })
@@ -143,7 +143,7 @@ live("an unrelated commit wakes no follower of a stream", () =>
     yield* changedSince(first)
     const second = seen()
     yield* sql`UPDATE workspaces SET display_name = 'another' WHERE id = ${world.workspaceA}`
-    // The order matters: if the unrelated commit had woken a follower, the second commit would show up as a second change.
+    // The order matters: if the unrelated commit had woken a follower, the second commit would appear as a second change.
     yield* revoked
     yield* changedSince(second)
     expect(seen()).toBe(second + 1)

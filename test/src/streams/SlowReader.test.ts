@@ -47,14 +47,14 @@ const stall = (port: number) =>
 
 // Time advances only while the stalled reader is connected, so a slow machine does not cut off the other reader.
 it.effect(
-  "cuts off a stalled stream reader, which can then resume where it stopped",
+  "the server cuts off a stalled stream reader, which can then resume where it stopped",
   () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { port } = yield* TestServer
       journal.append(lines, "x".repeat(1000))
       yield* stall(port)
-      // A paused client does not notice that it was cut off, so check on the server's side.
+      // A paused client does not notice that it was cut off, so the test checks the server's side.
       while (journal.listeners() === 0) yield* turn
       while (journal.listeners() > 0) {
         yield* TestClock.adjust(yield* StalledAfter)

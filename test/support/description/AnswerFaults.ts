@@ -95,13 +95,13 @@ const faultOf = (operation: DescribedOperation, answer: SeenAnswer): string | un
   return headerFault(response, answer.headers) ?? bodyFault(response, answer)
 }
 
-/** Returns how an example differs from the described response. */
+/** Returns the difference between an example and the described response. */
 export const exampleFault = (method: string, path: string, status: number, example: string): string | undefined => {
   const schema = serverDescription().operation(method, path)?.responses.get(status)?.content.get("application/json")
   return schema === undefined ? "no such answer is described" : schemaFault(schema, parsed(example))
 }
 
-/** Returns how a frame in a live stream differs from its route's description. */
+/** Returns the difference between a frame in a live stream and its route's description. */
 export const frameFault = (url: string, text: string, by: "event" | "message"): string | undefined => {
   const { pathname } = new URL(url)
   const operation = serverDescription().operation("GET", pathname)
@@ -114,7 +114,10 @@ export const frameFault = (url: string, text: string, by: "event" | "message"): 
   return fault === undefined ? undefined : `A frame of ${pathname} (${operation?.name}): ${fault}.`
 }
 
-/** Returns how a response from this server differs from its description; `undefined` if it matches or no route produced it. */
+/**
+ * Returns the difference between a response of this server and its description; `undefined` if they match or no route produced
+ * the response.
+ */
 export const answerFault = (answer: SeenAnswer): string | undefined => {
   const { pathname } = new URL(answer.url)
   const operation = serverDescription().operation(answer.method, pathname)

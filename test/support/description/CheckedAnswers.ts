@@ -1,4 +1,4 @@
-/** Faults found since the last test, to be reported by the current test. */
+/** Faults found since the last test, which the current test reports. */
 const faults: Array<string> = []
 /** Responses that were checked when they were sent, and are not checked again on arrival. */
 const seen = new Set<string>()

@@ -25,7 +25,7 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-test("Apache is installed wherever all suites must run", () => {
+test("a machine that must run every suite has Apache", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(hasApache).toBe(true)
 })
 

@@ -142,7 +142,7 @@ describe("OAuth tokens at the API", () => {
     })
   )
 
-  tests.live("OAuth tokens are revoked along with everything else a person has granted", () =>
+  tests.live("OAuth tokens are revoked together with all other grants of a person", () =>
     Effect.gen(function* () {
       const grants = yield* Grants
       const { cookie, subject } = yield* someone

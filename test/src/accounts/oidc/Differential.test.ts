@@ -21,7 +21,7 @@ const initOf = ({ body, headers, path }: MalformedRequest): RequestInit => ({
 
 const errorIn = (text: string): string | undefined => /"error":"([a-z_]+)"/.exec(text)?.[1]
 
-/** The parts of a response that must match: its destination and meaning, not its wording. */
+/** The parts of a response that must match: its destination and meaning, but not its wording. */
 const shapeOf = Effect.fnUntraced(function* (response: Response, issuer: string) {
   const location = response.headers.get("location")
   if (location !== null) {
@@ -48,7 +48,7 @@ const answers = Effect.fnUntraced(function* (request: MalformedRequest) {
 })
 
 describe("Reference comparison", () => {
-  test("compares at least forty malformed requests with the reference", () => {
+  test("the issuer is compared with the reference on at least forty malformed requests", () => {
     expect(malformedRequests.length).toBeGreaterThanOrEqual(40)
   })
 

@@ -30,7 +30,10 @@ const secretOf = (cookie: string) => Redacted.make(cookie.slice(cookie.indexOf("
 
 let people = 0
 
-/** A person's browser with three authorizations: an application with offline access, one without, and an unredeemed code. */
+/**
+ * A person's browser with three authorizations: an application with offline access, an application without it, and an unredeemed
+ * code.
+ */
 const connected = Effect.gen(function* () {
   const { subject } = yield* newPerson(`connected-${people++}`)
   const cookie = yield* signIn(subject)

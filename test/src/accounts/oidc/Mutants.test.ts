@@ -67,7 +67,7 @@ describe("Issuer mutants", () => {
     )
   }
 
-  // Control: an unmodified copy passes every check, so a failure is caused by the fault and not by copying.
+  // Control: an unmodified copy passes every check, so a failure is caused by the fault, not by the copy.
   tests.live("a copy of the issuer without a fault passes every check", () =>
     Effect.gen(function* () {
       for (const file of new Set(mutants.map((mutant) => mutant.file))) {

@@ -256,7 +256,7 @@ describe("oidc-client-ts", () => {
       const request = yield* promised(() => page.createSigninRequest({}))
       const { location = "" } = yield* authorize(new URL(request.url).search.slice(1), cookie)
       const signedIn = yield* promised(() => page.processSigninResponse(location))
-      // The framework reads claims from the ID token, so check that UserInfo agrees with them.
+      // The framework reads claims from the ID token, so the test checks that UserInfo returns the same claims.
       expect(signedIn.profile).toMatchObject({
         sub: subject,
         name: expect.stringContaining("person-"),

@@ -17,7 +17,7 @@ import { callback, clientDocument, defaultIssuer, issuerSettings, mounted, signI
 import { testTime, TestTime } from "./support/TestTime.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
-// The kinds of grant. `passing` is revoked with its session; the others request `offline_access`.
+// The kinds of grant. `passing` is revoked with its session; the other kinds request `offline_access`.
 const kinds = ["passing", "unbound", "workspace", "capsule"] as const
 type Kind = (typeof kinds)[number]
 

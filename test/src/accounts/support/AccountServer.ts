@@ -37,7 +37,7 @@ const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityChanges.l
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
 )
 
-// Accounts and everything they depend on are real. The other actors, which these routes do not use, are fake.
+// Accounts and their dependencies are real. The other actors, which these routes do not use, are fake.
 const accounts = Layer.mergeAll(authenticatorLayer, AttemptLimits.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Teams.layer, ApprovalRules.layer)),
   Layer.provideMerge(testAccounts)
@@ -78,7 +78,7 @@ export class AccountServer extends Context.Service<
             routes,
             Layer.mergeAll(
               fakeActors,
-              // Returns its arguments as the next cursor, so that the test can check them.
+              // Returns its arguments as the next cursor, so that the test can check the arguments.
               Layer.mock(Interfaces)({
                 uiSurfaces: (workspaceId, subject, { capsuleId = "any" }, { cursor = "start", limit }) =>
                   Effect.succeed({ items: [], nextCursor: [workspaceId, subject, capsuleId, limit, cursor].join(" ") })

@@ -24,7 +24,7 @@ export const referenceProvider = Effect.fn("referenceProvider")(function* (redir
   return { issuer }
 })
 
-/** A browser at the provider: follows redirects, signs in as `login`, consents, and stops at the redirect back to us. */
+/** A browser at the provider. It follows redirects, signs in as `login`, consents, and stops at the redirect back to svc. */
 export const throughProvider = Effect.fn("throughProvider")(function* (location: string, login: string) {
   const jar = new Map<string, string>()
   const { origin } = new URL(location)

@@ -67,7 +67,7 @@ it.live("a sign-in ends with a clear reason if its provider never finishes a res
       const refused = yield* Effect.flip(signIn((location) => provider.authorize(location, ann)))
       expect([path, kind, refused.reason]).toEqual([path, kind, "unreachable"])
       yield* Deferred.await(closed)
-      // The next sign-in sends a new request instead of waiting for the stuck one.
+      // The next sign-in sends a new request instead of waiting for the request that is stuck.
       provider.state.lie = { userInfo: { groups: [] } }
       const again = yield* signIn((location) => provider.authorize(location, ann))
       expect([path, kind, again.subject]).toEqual([path, kind, "ann-there"])

@@ -62,7 +62,7 @@ const common = (runId: RunId, snapshot: string) => ({
   network: false
 })
 
-/** A module whose inputs contain the canary, and whose apply is held partway through its changes until this command exits. */
+/** A module whose inputs contain the canary. Its apply is held partway through its changes until this command exits. */
 const moduleWith = (command: string) => ({
   "main.tf": `
 variable "password" {

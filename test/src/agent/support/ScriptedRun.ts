@@ -3,7 +3,7 @@ import type { RunId } from "../../../../schema/records/Ids.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import type { UnfinishedApply } from "../../../../runner/execution/RunOutcome.ts"
 
-/** A Run as scripted, together with everything received for it. */
+/** A scripted Run, together with everything received for the Run. */
 export interface ScriptedRun {
   readonly runId: RunId
   readonly fence: number

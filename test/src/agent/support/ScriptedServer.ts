@@ -31,7 +31,7 @@ const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(by
 const collected = <E>(stream: Stream.Stream<Uint8Array, E>) =>
   Effect.map(Stream.runCollect(stream), (chunks) => new Uint8Array(Buffer.concat(chunks)))
 
-/** A server that implements its side of the protocol in memory over real HTTP, and loses messages when a test asks for it. */
+/** A server that implements its side of the protocol in memory over real HTTP, and loses messages on request. */
 export const scriptedServer = Effect.gen(function* () {
   const [seal, sign, forger] = yield* Effect.promise(() =>
     Promise.all([pair("X25519"), pair("Ed25519"), pair("Ed25519")])
@@ -305,7 +305,7 @@ export const scriptedServer = Effect.gen(function* () {
             ? (/"tag":"([A-Za-z]+)"/.exec(new TextDecoder().decode(body))?.[1] ?? "")
             : `${request.method} ${pathname.split("/")[6] ?? ""}`
           said.push(message)
-          // The response of a proxy whose server is down.
+          // The response of a proxy when its server is down.
           if (down || lost(message, "request")) return new Response(null, { status: 502 })
           const answer = await (isRpc ? web.handler(request) : blob(request, pathname, body))
           await answer.clone().arrayBuffer()

@@ -98,7 +98,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("svc agent rotates keys early, and explains what to do if somebody has read them", () =>
+  live("svc agent rotates keys early, and explains the steps if somebody has read the keys", () =>
     Effect.gen(function* () {
       const { code, out } = yield* svc(["rotate", "--help"])
       expect(code).toBe(0)
@@ -107,7 +107,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("the agent's doctor checks everything the agent needs and changes nothing", () =>
+  live("the agent's doctor checks everything that the agent needs, and changes nothing", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const origin = yield* fetchServer(() => new Response("no agents here", { status: 404 }))
@@ -139,7 +139,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("the agent's doctor compares its clock with the clock of a server it reaches directly", () =>
+  live("the agent's doctor compares its clock with the clock of a server that it reaches directly", () =>
     Effect.gen(function* () {
       const { url } = yield* HttpListener
       const folder = join(yield* temporaryFolder, "agent")
@@ -204,7 +204,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("the agent's doctor reports when other users may read its key", () =>
+  live("the agent's doctor reports that other users can read the agent's key", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       yield* Effect.flatMap(AgentFolder, ({ keys }) => keys).pipe(Effect.provide(AgentFolder.layerAt(folder)))

@@ -23,7 +23,7 @@ const appended = (from: number, to: number) =>
     for (let n = from; n <= to; n++) yield* audit.append(entry(n))
   })
 
-/** Changes the database while no server is running, as an attacker with access only to the database could. */
+/** Changes the database while no server is running, like an attacker with access to the database only. */
 const tamper = (dataDir: string, statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
     Effect.provide(layerWriter(`${dataDir}/svc.sqlite`), { local: true })

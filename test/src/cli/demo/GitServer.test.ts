@@ -106,7 +106,7 @@ describe("GitServer", () => {
     })
   )
 
-  it.live("the demo Git server refuses requests it does not understand", () =>
+  it.live("the demo Git server refuses requests that it does not support", () =>
     Effect.gen(function* () {
       const { gitdir } = yield* sample
       const { origin, url } = yield* serveRepository({ gitdir })

@@ -33,7 +33,7 @@ const setUp = Effect.gen(function* () {
   for (const [table, values] of representativeRows) {
     if (furnished.includes(table)) yield* sql`INSERT INTO ${sql(table)} ${sql.insert(values)} ON CONFLICT DO NOTHING`
   }
-  // The inserted Capsule and configuration rows are unusable, so the Run refers to neither.
+  // The inserted Capsule and configuration rows are incomplete, so the Run refers to neither row.
   const bare = { capsule_id: null, install_config_id: null }
   const id = yield* run("talked", { status: "waiting_approval", type: "plan", finished_at: null, ...bare })
   return { id, reader: yield* tokenOf("a", "read"), writer: yield* tokenOf("a", "read", "write") }

@@ -89,7 +89,7 @@ const documents = (size: number) => {
   run("plan", "-input=false", "-out=plan")
   const text = run("show", "-json", "plan")
   const document = decode(text)
-  // Redacts like a Run: every value that the plan marks as sensitive is hidden wherever it occurs.
+  // Redacts like a Run: hides every value that the plan marks as sensitive, wherever the value occurs.
   const redactor = new Redactor(derivedSecrets("plan", planSensitiveTexts(document)))
   const projection = Effect.runSync(projectPlan(document, directRedactor(redactor)))
   const details: PlanDetails = projection
@@ -155,7 +155,7 @@ describe.skipIf(isIncomplete)("svc run get --plan-json", () => {
       expect(ours.output_changes.size).toEqual(theirs.output_changes.size)
       expect(JSON.stringify([ours])).not.toContain("canary")
       expect(JSON.stringify([theirs])).toContain("canary")
-      // svc's document has only the text of an address, so compare that instead of its parts.
+      // svc's document contains only the text of an address, so the test compares the text instead of the parts.
       const plain = theirs.checks.map(
         (one: {
           readonly address: { readonly kind: string; readonly to_display: string }

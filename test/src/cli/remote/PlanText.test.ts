@@ -102,7 +102,7 @@ describe("Terminal plans", () => {
     expect(text).not.toContain("hunter")
   })
 
-  test("a terminal plan shows which Outputs remain private, and why", () => {
+  test("a terminal plan lists the Outputs that remain private, with the reason", () => {
     const text = textOf({
       outputChanges: [
         { name: "dsn", actions: ["create"], sensitive: true, reason: "holds_secret", origins: ["var.password"] },
@@ -141,7 +141,7 @@ describe("Terminal plans", () => {
     expect(text).toContain("old: (sensitive value) → (none)")
   })
 
-  test("a terminal plan shows which Outputs the apply publishes and withdraws, and why", () => {
+  test("a terminal plan lists the Outputs that the apply publishes and withdraws, with the reason", () => {
     const text = textOf({
       outputChanges: [
         {

@@ -71,7 +71,7 @@ describe("Server selection", () => {
     })
   )
 
-  live("sends the environment's token without its newline, and no other token", () =>
+  live("svc sends the environment's token without its newline, and no other token", () =>
     Effect.gen(function* () {
       const { folder } = yield* home
       const at = { server: flagged ?? "" }

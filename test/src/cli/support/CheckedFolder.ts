@@ -8,7 +8,7 @@ import { folder } from "./CommandLine.ts"
 import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
 
 export const isRoot = process.getuid?.() === 0
-/** Starts a process without root's capability to open every file. The tree remains readable for its owner. */
+/** Starts a process without root's capability to open every file. The tree is still readable for its owner. */
 const asOwner = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] : []
 
 /** Isolation is off: these tests execute no Run, and probing the sandboxes would take most of each process's time. */

@@ -148,7 +148,7 @@ describe.skipIf(isIncomplete)("Variable files", () => {
     for (const { text, type } of cases) {
       const ours = Result.getOrThrow(typedValue(Result.getOrThrow(readValue(text)), type))
       const expected = theirs[`${type}_v${texts.indexOf(text)}`]
-      // If the tool refuses a value, svc must give it another type, so that the server refuses it too.
+      // If the tool refuses a value, svc must convert it to another type, so that the server refuses it too.
       if (expected === "(refused)") expect([type, text, typeof ours]).not.toEqual([type, text, type])
       else expect([type, text, ours]).toEqual([type, text, expected])
     }
@@ -176,7 +176,7 @@ describe("Variable values", () => {
     expect(typedValue(Result.getOrThrow(readValue("1e500")), "number")).toEqual(Result.fail("a number is too large"))
   })
 
-  test("converts variable values read as JSON like the tool's own values", () => {
+  test("svc converts variable values from JSON like the tool's own values", () => {
     expect(typedValue(ofJson(5), "string")).toEqual(Result.succeed("5"))
     expect(typedValue(ofJson({ a: [1.5, null, "x"] }), "json")).toEqual(Result.succeed({ a: [1.5, null, "x"] }))
   })

@@ -9,7 +9,7 @@ import { agentRows } from "./rows/AgentRows.ts"
 import { noticeRows } from "./rows/NoticeRows.ts"
 import type { Rows } from "./rows/RowValues.ts"
 
-/** A few rows as a real installation would have them, in dependency order. */
+/** A few rows as in a real installation, in dependency order. */
 export const representativeRows: Rows = [
   ...accountRows,
   ...workspaceRows,

@@ -98,7 +98,7 @@ plane.live(
   120_000
 )
 
-/** An apply's result with both its files, as the agent sends it and as svc stores it. */
+/** An apply's result with both its files, as the agent sends them and as svc stores them. */
 const resultOf = Effect.fnUntraced(function* (agent: TestAgent, branch: string, bytes = stateFile(1)) {
   const { capsuleId, claim } = yield* applyingOn(agent, branch)
   const outcome = yield* agent.carried(claim, "outcome", yield* agent.outcomeOf(succeeded))
@@ -127,7 +127,7 @@ plane.live(
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
       const { claim, files, named, state, stored, take } = yield* resultOf(agent, "stored")
-      // After a rejected result none of its files remain, so repeating the message without files is rejected too.
+      // svc keeps no file of a rejected result, so repeating the message without files is rejected too.
       expect(yield* Effect.flip(take({ ...named, files, lastBatch: 1 }))).toMatchObject({ _tag: "Busy" })
       expect(yield* stored).toEqual([])
       expect(yield* Effect.flip(take(named))).toMatchObject({ _tag: "Rejected" })
@@ -152,7 +152,7 @@ plane.live(
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
-      // The result is too long for the pages that happen to be free.
+      // The result is larger than the pages that happen to be free.
       const long = {
         ...JSON.parse(new TextDecoder().decode(stateFile(1))),
         padding: randomBytes(200_000).toString("hex")
@@ -303,7 +303,7 @@ plane.live(
 )
 
 plane.live(
-  "rejects a file in a message unless it matches its digest, even if another file has that digest",
+  "a file in a message is rejected unless it matches its digest, even if another file has that digest",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

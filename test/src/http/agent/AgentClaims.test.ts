@@ -25,7 +25,7 @@ const plane = suite(farPlane)
 afterAll(plane.dispose)
 
 plane.live(
-  "submits an unknown Run, continues an offer in transit, and rejects a second start",
+  "an agent submits an unknown Run, continues an offer in transit, and rejects a second start",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -47,7 +47,7 @@ plane.live(
       )
       const [run] = yield* sql<{ status: string; fence: number; started: string | null }>`SELECT status, fence,
         start_acknowledged_at AS started FROM runs WHERE id = ${apply.id}`
-      // The agent has either started and acquired the Run, or done neither.
+      // The agent has either both started and acquired the Run, or done neither.
       expect(run?.status === "running" && run.started !== null).toBe(outcome[0]._tag === "Success")
       expect(run?.status === "queued").toBe(outcome[0]._tag === "Failure")
       if (run?.status === "queued") {
@@ -111,7 +111,7 @@ plane.live(
       const sql = yield* SqlClient.SqlClient
       const [run] = yield* sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`
       expect(run?.status).toBe("running")
-      // A blob that cannot be opened is rejected while its agent still has the original.
+      // svc rejects a blob that it cannot open while the agent still has the original.
       const bytes = text("not sealed")
       yield* agent.send(claim, "state", digestOf(bytes), bytes, 0, bytes.length)
       const result = { kind: "apply", status: "left", left: null } as const

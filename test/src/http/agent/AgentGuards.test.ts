@@ -42,7 +42,7 @@ plane.live("a long agent message is parsed once, on another thread, and answered
     expect(value.status).toBe(200)
     expect(value.text).toContain('"_tag":"Exit"')
     expect(longest).toBeLessThan(longestReadHere)
-    // The answered message must have been removed, or it would be answered again in place of this one.
+    // The server must have removed the answered message; otherwise it would answer that message again.
     expect((yield* agent.as(agent.client.Challenge({ agentId: agent.agentId }))).nonce).toBeString()
   })
 )
@@ -188,7 +188,7 @@ plane.live(
       // Reading a symbolic link to itself fails, but not with "not found".
       symlinkSync(file, file)
       expect(yield* stored).toHaveLength(1)
-      // Starts the settlement as a request does, which is answered before the settlement has finished.
+      // Starts the settlement as a request does. The request is answered before the settlement has finished.
       yield* Effect.uninterruptible(settlement.begin(claim))
       const status = Effect.map(
         sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`,
@@ -196,7 +196,7 @@ plane.live(
       )
       // Repeats for long enough that the first attempts are certainly over.
       for (let look = 0; look < 2000; look += 1) expect(yield* status).toBe("running")
-      // Renames the file in one step: if it were missing even for a moment, its result would count as lost.
+      // Renames the file in one step. If the file were missing even for a moment, its result would count as lost.
       renameSync(`${file}.away`, file)
       const run = yield* settled(claim.runId)
       expect(run.status).toBe("failed")
@@ -220,7 +220,7 @@ const encodedFailure = Effect.succeed({
   }
 })
 
-plane.live("the server stores only files it needs, and accepts no more bytes than announced", () =>
+plane.live("the server stores only files that it needs, and accepts no more bytes than announced", () =>
   Effect.gen(function* () {
     const blobs = yield* AgentBlobs
     const { runsFolder } = yield* RunSettings

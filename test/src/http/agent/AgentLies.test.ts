@@ -13,7 +13,9 @@ import { digestOf } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** False variants of every message that an agent can send. A new message type does not compile until it has variants here. */
+/**
+ * False variants of every message that an agent can send. A new message type does not compile until it has false variants here.
+ */
 const messages: Readonly<Record<Tag, Told>> = { ...sessionLies, ...runLies }
 
 interface Route {
@@ -23,7 +25,7 @@ interface Route {
   readonly stored: number
 }
 
-/** Statuses for every kind of file in both directions. A new kind does not compile without them. */
+/** Statuses for every kind of file in both directions. A new kind does not compile without a status. */
 const routes: Readonly<Record<Kind, Route>> = {
   snapshot: { fetched: 404, stored: 400 },
   build: { fetched: 404, stored: 422 },
@@ -70,7 +72,7 @@ plane.live(
         }
       }
 
-      // A greeting among the lies has ended the liar's session, so start a new one.
+      // A greeting among the false messages has ended the lying agent's session, so the test starts a new session.
       yield* liar.hello()
       for (const kind of BlobKind.literals) {
         const { fetched, stored } = routes[kind]
@@ -108,7 +110,7 @@ plane.live(
   240_000
 )
 
-test("every message in the protocol and every kind of file has its false variants", () => {
+test("every message in the protocol and every kind of file has false variants", () => {
   expect(Object.keys(messages).toSorted()).toEqual([...AgentProtocol.requests.keys()].toSorted())
   expect(Object.keys(routes).toSorted()).toEqual([...BlobKind.literals].toSorted())
   for (const { lies, malformed } of Object.values(messages)) {

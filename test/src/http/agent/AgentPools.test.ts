@@ -94,7 +94,7 @@ plane.live(
   120_000
 )
 
-plane.live("a Workspace can see the pools and agents assigned to it, and no others", () =>
+plane.live("a Workspace can see exactly the pools and agents assigned to it", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const { workspaceId } = yield* TestPlane
@@ -174,7 +174,7 @@ plane.live(
       const until = Date.parse(silent.agent?.givenUpAt ?? "") - Date.parse(silent.agent?.heardAt ?? "")
       expect(until).toBe((2700 * 1.01 + 60) * 1000)
       expect(yield* agentEvents(claim.runId)).toEqual(["agent.unreachable"])
-      // A restarted server keeps reporting the silence until it hears from the agent.
+      // A restarted server keeps reporting the silence until the agent contacts it.
       yield* monitor.resume
       expect((yield* runs.read(claim.runId)).agent).not.toHaveProperty("heardAt")
       const hasty = yield* Effect.flip(release(claim.fence))

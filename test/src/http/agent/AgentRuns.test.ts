@@ -99,7 +99,7 @@ plane.live(
       const lost = yield* settled(claim.runId)
       expect(lost).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
       expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({ status: "error", runtimeSafety: "unknown" })
-      // The returning agent is refused and submits its results; sending them twice counts once.
+      // The server refuses the returning agent, which submits its results. Results sent twice count once.
       const gone = yield* Effect.flip(agent.as(agent.client.Start(claim)))
       expect(gone).toMatchObject({ _tag: "Gone" })
       expect((yield* renewal(agent, claim)).gone).toMatchObject([{ order: "hand_in" }])
@@ -141,7 +141,7 @@ plane.live("an agent whose tool never started has nothing left to deliver after 
   })
 )
 
-plane.live("rejects an agent's claim that a tool never started if the tool was seen working", () =>
+plane.live("an agent's claim that a tool never started is rejected if the tool was seen working", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()

@@ -52,7 +52,7 @@ const leftOf = (runId: string) =>
     (sql) => sql`SELECT reason, lineage, serial FROM left_over_states WHERE run_id = ${runId} ORDER BY serial`
   )
 
-plane.live("saves a state only once if it is resent while the server is reading it", () =>
+plane.live("a state is saved only once if it is resent while the server is reading it", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -72,7 +72,7 @@ plane.live("saves a state only once if it is resent while the server is reading 
 )
 
 plane.live(
-  "rejects a state that does not continue the Run's state, whatever the agent reports",
+  "a state that does not continue the Run's state is rejected, whatever the agent reports",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

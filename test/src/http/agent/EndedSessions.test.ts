@@ -50,7 +50,7 @@ plane.live("an agent's new keys end every session started with former keys, and 
     const next = yield* newKeys
     const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
     const former = yield* begin(keys, { incarnation: incarnations.two })
-    // A process that claims to be draining keeps its session, so anyone with the former keys could keep one too.
+    // A process that claims to be draining keeps its session, so anybody with the former keys could keep a session too.
     const stolen = yield* begin(keys, { incarnation: incarnations.thief, draining: true })
     yield* begin(keys, { incarnation: incarnations.two }, next)
     for (const session of [draining, stolen]) yield* session.renewed

@@ -35,7 +35,7 @@ const lost = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   return claim
 })
 
-/** Every record to which a hand-in may add. */
+/** Every record to which a hand-in may add data. */
 const added = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql`SELECT (SELECT COUNT(*) FROM agent_evidence) AS evidence,
@@ -61,7 +61,7 @@ const handedIn = Effect.fnUntraced(function* (agent: TestAgent, claim: Claim, se
 })
 
 plane.live(
-  "rejects forged, truncated and oversized hand-ins and hand-ins for another Run, and stores nothing",
+  "forged, truncated and oversized hand-ins, and hand-ins for another Run, are rejected without storing anything",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -105,7 +105,7 @@ plane.live(
         yield* fails(`changed at ${at}`, handedIn(liar, own, changed))
       }
       yield* fails("with more behind it", handedIn(liar, own, new Uint8Array([...whole, 0])))
-      // Contents that do not describe a left-over.
+      // Contents that do not describe a left-over state.
       for (const contents of [
         "",
         "{}",
@@ -133,7 +133,7 @@ plane.live(
       expect(yield* added).toEqual(before)
       expect(attempts).toBeGreaterThan(100)
 
-      // A hand-in from an agent that has been revoked since.
+      // A hand-in from an agent that was revoked in the meantime.
       const later = yield* liar.sealed(own, "left_over", leftOver)
       yield* (yield* Agents).revoke(liar.agentId)
       yield* fails("revoked", handedIn(liar, own, later))

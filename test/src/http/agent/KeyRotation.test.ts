@@ -30,7 +30,7 @@ plane.live("new keys are announced in one session and adopted in the next, which
   })
 )
 
-plane.live("both sides can continue after a process exits between any two steps of a key change", () =>
+plane.live("server and agent can continue after a process exits between any two steps of a key change", () =>
   Effect.gen(function* () {
     // The process exits after creating new keys, before announcing them.
     const made = yield* enrolledFolder
@@ -130,7 +130,7 @@ plane.live("an unrelated refusal does not remove next keys that the server has a
     yield* agent.process(1)
     yield* settledOn(agent, next)
 
-    // A refusal before the keys are announced does not remove them either.
+    // A refusal before the keys are announced does not remove the keys either.
     const later = yield* agent.folder.prepareKeys
     yield* isolation("bubblewrap")
     yield* refused(1)
@@ -212,25 +212,27 @@ plane.live("undated keys from an earlier release get a date, and are replaced on
   })
 )
 
-plane.live("a session that starts during a key change neither undoes it nor is accepted with the former keys", () =>
-  Effect.gen(function* () {
-    const agent = yield* enrolledFolder
-    const sql = yield* SqlClient.SqlClient
-    const announcedAtServer = sql<{
-      next_keys: string | null
-    }>`SELECT next_keys FROM agents WHERE id = ${agent.agentId}`
-    const again = { _tag: "Unauthorised", retry: true }
-    const next = yield* agent.folder.prepareKeys
-    yield* agent.slowHello(agent.keys, Effect.orDie(agent.hello(agent.keys, next)))
-    expect(JSON.parse((yield* announcedAtServer)[0]?.next_keys ?? "null")).toEqual(next.public)
-    expect(yield* Effect.flip(agent.slowHello(agent.keys, Effect.orDie(agent.hello(next))))).toMatchObject(again)
-    expect(yield* announcedAtServer).toEqual([{ next_keys: null }])
-    yield* agent.process(1)
-    yield* settledOn(agent, next)
-    const revoked = Effect.orDie(sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`)
-    expect(yield* Effect.flip(agent.slowHello(next, revoked))).toMatchObject(again)
-    expect(yield* Effect.flip(agent.slowHello(next, Effect.void))).toMatchObject({ ...again, retry: false })
-  })
+plane.live(
+  "a session that starts during a key change neither undoes the change nor is accepted with the former keys",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* enrolledFolder
+      const sql = yield* SqlClient.SqlClient
+      const announcedAtServer = sql<{
+        next_keys: string | null
+      }>`SELECT next_keys FROM agents WHERE id = ${agent.agentId}`
+      const again = { _tag: "Unauthorised", retry: true }
+      const next = yield* agent.folder.prepareKeys
+      yield* agent.slowHello(agent.keys, Effect.orDie(agent.hello(agent.keys, next)))
+      expect(JSON.parse((yield* announcedAtServer)[0]?.next_keys ?? "null")).toEqual(next.public)
+      expect(yield* Effect.flip(agent.slowHello(agent.keys, Effect.orDie(agent.hello(next))))).toMatchObject(again)
+      expect(yield* announcedAtServer).toEqual([{ next_keys: null }])
+      yield* agent.process(1)
+      yield* settledOn(agent, next)
+      const revoked = Effect.orDie(sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`)
+      expect(yield* Effect.flip(agent.slowHello(next, revoked))).toMatchObject(again)
+      expect(yield* Effect.flip(agent.slowHello(next, Effect.void))).toMatchObject({ ...again, retry: false })
+    })
 )
 
 plane.live("nobody can announce another agent's keys, and an agent whose next keys are refused keeps its own", () =>

@@ -152,7 +152,7 @@ const standing = Effect.fnUntraced(function* (planId: RunId) {
   return run
 })
 
-plane.live("a plan is void once no agent has the credentials it was created with", () =>
+plane.live("a plan is void once no agent has the credentials with which it was created", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const sql = yield* SqlClient.SqlClient
@@ -167,7 +167,7 @@ plane.live("a plan is void once no agent has the credentials it was created with
     expect(JSON.stringify(kept)).not.toContain("aaaa")
     yield* one.hello([], { marks: credentials("b") })
     expect(yield* standing(planId)).toEqual(waiting)
-    // An agent of an earlier release does not report credentials, so svc assumes that it may still have these.
+    // An agent of an earlier release does not report credentials, so svc assumes that it may still have these credentials.
     yield* two.hello()
     yield* (yield* ProvidedMarks).voidReplaced
     expect(yield* standing(planId)).toEqual(waiting)
@@ -274,7 +274,7 @@ plane.live("an apply goes to an agent with its plan's credentials even if anothe
     const { offer } = yield* offerTo(one)
     expect(offer.runId).toBe(apply.id)
     yield* one.as(one.client.Decline({ runId: offer.runId, fence: offer.fence, reason: "for the next one" }))
-    // Since no agent has these credentials any more, any agent may accept the offer, and reports why it cannot apply the plan.
+    // No agent has these credentials any more, so any agent may accept the offer, and reports why it cannot apply the plan.
     yield* one.hello([], { marks: credentials("c") })
     expect((yield* offerTo(two)).offer.runId).toBe(apply.id)
   })

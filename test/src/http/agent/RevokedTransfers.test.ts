@@ -115,7 +115,7 @@ for (const [index, { end, how }] of ends.entries()) {
         const blobs = yield* AgentBlobs
         yield* eventually(blobs.receivedAt(claim), (at) => at > 0)
         yield* revoked(other)
-        // The download has passed its first check by now. Revoking another agent does not interrupt it.
+        // The download has already passed its first check. Revoking another agent does not interrupt it.
         expect((yield* agent.get(claim, "plan_file", digestOf(bytes))).status).toBe(404)
         expect(answer).toBe("")
         yield* end(agent)

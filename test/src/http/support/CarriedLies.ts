@@ -32,7 +32,7 @@ const stateOf = Effect.fnUntraced(function* ({ held, honest }: Scene, serial: nu
   return { kind: "state" as const, digest: digestOf(bytes), bytes }
 })
 
-/** Ways in which an agent may lie with the files in its checkpoints. */
+/** False files and reports that an agent may send with its checkpoints. */
 export const carriedStates: ReadonlyArray<Lie> = [
   {
     name: "of another's Run, with the state in the message",
@@ -59,7 +59,7 @@ export const carriedStates: ReadonlyArray<Lie> = [
   }
 ]
 
-/** Ways in which an agent may lie with the files and the report in its result. */
+/** False files and reports that an agent may send with its result. */
 export const carriedResults: ReadonlyArray<Lie> = [
   {
     name: "of another's Run, with its files and its last report in the message",
@@ -89,7 +89,7 @@ export const carriedResults: ReadonlyArray<Lie> = [
       yield* refused(say([{ kind: "state", digest: outcome, bytes }], outcome), "Rejected")
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], digest), "Rejected")
       yield* refused(say([{ kind: "outcome", digest, bytes }], digest), "Rejected")
-      // The message contains one file too many. Without it, only the reports of the result would be missing.
+      // The message contains one file too many. Without that file, only the reports of the result would be missing.
       const ended = yield* liar.carried(own, "outcome", text(JSON.stringify(failedPlan)))
       const more = { kind: "state" as const, digest: outcome, bytes }
       const late = { ...own, lastBatch: 99, outcome: ended.digest }

@@ -171,7 +171,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
         resourceChanges: [],
         outputChanges: [],
         resourceDrift: [],
-        // Outputs that match the states handed in by the test's agents.
+        // Outputs that match the states that the test's agents hand in.
         plannedOutputs: [{ name: "value", sensitive: false, unknown: false }],
         hasChanges: true,
         applyable: true
@@ -212,9 +212,9 @@ export const applyOfferedTo = Effect.fnUntraced(function* (agent: TestAgent, bra
 /** Creates a Capsule whose apply an agent has started. */
 export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const { capsuleId, claim, offer, planned } = yield* applyOfferedTo(agent, branch)
-  // Holds an offer back from all agents until the test accepts it.
+  // Makes all agents wait for an offer until the test accepts it.
   expect((yield* agent.get(offer, "plan_file", offer.planFile ?? "")).status).toBe(410)
-  // An agent must have the credentials that the plan was created with.
+  // An agent must have the credentials with which the plan was created.
   expect((yield* agent.applyJob(offer)).secrets.provided).toEqual(planBinding)
   yield* agent.as(agent.client.Accept(offer))
   expect(yield* agent.fetched(offer, "plan_file", offer.planFile ?? "")).toEqual(planned)

@@ -26,5 +26,5 @@ export const matrixApplicationWith = <A, E, R>(instead: Layer.Layer<A, E, R>) =>
     Layer.provideMerge(testAccounts)
   )
 
-/** The routes over real accounts, tokens and issuer, with every kind of caller. Everything else is fake. */
+/** The routes over real accounts, tokens and issuer, with every kind of caller. All other services are fake. */
 export const matrixApplication = matrixApplicationWith(Layer.empty)

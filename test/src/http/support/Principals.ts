@@ -58,7 +58,7 @@ const clients = StaticClients.layer({
 export const matrixIssuer = oidcServices.pipe(
   Layer.provideMerge(clients),
   Layer.provideMerge(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero })),
-  // The operator allows this client to omit PKCE, and it does.
+  // The operator allows this client to omit PKCE, and the client omits it.
   Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 

@@ -8,7 +8,7 @@ import { stateFile, text } from "./FarPlane.ts"
 import { at, digest, lineOf, notOwn, ofOthers, refused, type Tag, type Told } from "./LieScene.ts"
 import { digestOf } from "./TestAgent.ts"
 
-/** Ways in which an agent may lie about a Run. */
+/** False reports that an agent may send about a Run. */
 export const runLies = {
   Accept: {
     malformed: [() => ({ runId: "run_x", fence: 1 }), ({ own }) => ({ ...own, fence: 0.5 })],

@@ -10,7 +10,7 @@ import { begun, offerTo, world } from "./FarPlane.ts"
 import { greeting, notOwn, refused, type Tag, type Told } from "./LieScene.ts"
 import { testAgent } from "./TestAgent.ts"
 
-/** Ways in which an agent may lie before it holds a Run. */
+/** False messages that an agent may send before it holds a Run. */
 export const sessionLies = {
   Challenge: {
     malformed: [() => ({ agentId: "agt_../../x" }), () => ({})],
@@ -182,7 +182,7 @@ export const sessionLies = {
           for (const claim of taken) {
             yield* hoarder.finish(claim, { kind: "plan", status: "failed", failure: stopped }, { lastBatch: 0 })
           }
-          // Delivering its results frees its slots.
+          // The agent frees its slots by delivering its results.
           const { offer: last } = yield* offerTo(hoarder)
           expect(last.runId).toBe(offer.runId)
           const { offer: rest } = yield* offerTo(other)

@@ -107,7 +107,7 @@ export const agentClient = Effect.fnUntraced(function* (origin: string) {
   return yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
 })
 
-/** An agent that sends whatever message a test specifies. */
+/** An agent that sends any message that a test specifies. */
 export const testAgent = Effect.fnUntraced(function* (
   origin: string,
   token: Redacted.Redacted,
@@ -252,7 +252,7 @@ export const testAgent = Effect.fnUntraced(function* (
     const digest = digestOf(bytes)
     const half = Math.floor(bytes.length / 2)
     yield* send(claim, kind, digest, bytes.subarray(0, half), 0, bytes.length)
-    // The response to the first part was lost, so send the whole blob again.
+    // The response to the first part was lost, so the agent sends the whole blob again.
     const response = yield* send(claim, kind, digest, bytes, 0, bytes.length)
     const stored = yield* decodeStored(yield* Effect.promise(() => response.json()))
     if (!stored.complete) return yield* Effect.die(new Error(`${kind} is not complete`))
@@ -286,7 +286,7 @@ export const testAgent = Effect.fnUntraced(function* (
     const outcome = yield* put(held, "outcome", yield* outcomeOf(result))
     const message = { ...held, outcome, ...more }
     yield* as(client.Result(message))
-    // The response was lost, so repeat the message.
+    // The response was lost, so the agent repeats the message.
     yield* as(client.Result(message))
   })
 

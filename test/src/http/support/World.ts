@@ -87,7 +87,7 @@ const session = (subject: string): Principal => ({
   credentialId: `ses_${subject}`,
   subject,
   scopes: "all",
-  // The session counts as recently confirmed at any time the test's clock may show.
+  // The session counts as recently confirmed at every time of the test's clock.
   confirmedAt: Number.MAX_SAFE_INTEGER
 })
 

@@ -9,7 +9,7 @@ const page = new URL("../../../../docs/operations.md", import.meta.url)
 const other = "65534"
 const isRoot = process.getuid?.() === 0
 
-/** The prefix that runs a command as another user, if this process may do that. */
+/** The prefix that runs a command as another user, if this process has that permission. */
 const asOther = isRoot ? `setpriv --reuid ${other} --regid ${other} --clear-groups ` : ""
 
 /** Extracts the commands of a marked block on the operations page. */

@@ -20,7 +20,7 @@ export class BrokeredApplication extends Context.Service<
       const referrers: Array<string> = []
       const noted = (answer: (url: URL) => Response) => (request: Request) => {
         const referrer = request.headers.get("referer")
-        // Requests that the page itself makes, such as for its icon, send the page as `Referer`; ignore them.
+        // Requests that the page itself makes, such as for its icon, send the page as `Referer` and are ignored.
         if (referrer !== null && request.headers.get("sec-fetch-dest") === "document") referrers.push(referrer)
         return answer(new URL(request.url))
       }

@@ -57,7 +57,7 @@ const unescaped = (text: string): string =>
 const hidden = (page: string, name: string): string =>
   unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "")
 
-/** Returns where the browser goes next, by redirect or through a page that submits itself. */
+/** Returns the browser's next address, reached by a redirect or through a page that submits itself. */
 export const onwardOf = Effect.fnUntraced(function* (response: Response) {
   const location = response.headers.get("location")
   if (location !== null) return location
@@ -154,7 +154,7 @@ export const signInTo = Effect.fnUntraced(function* (fields: Fields, cookie: str
   return yield* tokensOf(yield* exchange(code))
 })
 
-/** Dies unless the value is as expected. Unlike `expect`, it works outside a test, so mutants can be checked for failure. */
+/** Dies unless the value is as expected. Unlike `expect`, it works outside a test, so that mutants can be checked for failure. */
 export const must = (holds: boolean, what: string): Effect.Effect<void> =>
   holds ? Effect.void : Effect.die(new Error(what))
 

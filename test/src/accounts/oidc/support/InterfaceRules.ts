@@ -105,7 +105,7 @@ const invoked = Effect.gen(function* () {
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
   yield* mustBe((yield* userInfo(tokens.access_token)).status, 401, "UserInfo takes no token of an Interface")
   yield* mustBe(yield* introspect(tokens.access_token), true, "the guard of the Interface sees it")
-  // A token requested without the resource opens the issuer's own API, but not the Interface.
+  // A token requested without the resource is valid for the issuer's own API, but not for the Interface.
   const opaque = yield* tokensOf(yield* refresh(tokens.refresh_token ?? "", { client_id: clientId }, {}))
   yield* mustBe(opaque.scope, "openid offline_access", "scope of a token of the issuer")
   yield* time.advance("301 seconds")
@@ -144,7 +144,7 @@ const withdrawn = Effect.gen(function* () {
     yield* mustBe(yield* refusal(asked, cookie), "invalid_target", `authorize after the ${what} went`)
     yield* restore
   }
-  // These refusals do not use up the refresh token, but losing the membership revokes the grant permanently.
+  // These refusals do not consume the refresh token, but losing the membership revokes the grant permanently.
   const again = yield* tokensOf(yield* next)
   live = again.refresh_token ?? ""
   const dark = yield* withoutTable("interface_bindings", next)
@@ -176,7 +176,7 @@ const confined = Effect.gen(function* () {
   yield* mustBe(yield* refusal(elsewhere, cookie), "invalid_target", "error for another address")
   const nothing = { ...asked, scope: "openid" }
   yield* mustBe(yield* refusal(nothing, cookie), "invalid_target", "error without a permission")
-  // If two Interfaces claim the same address, a binding to one must not open the other.
+  // If two Interfaces claim the same address, a binding to the first must not grant access to the second.
   yield* provide(`${name}-double`, capsuleId, workspaceId)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
@@ -196,7 +196,7 @@ const configured = Effect.gen(function* () {
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
 })
 
-/** A client that does not know about Workspaces. */
+/** A client that does not support Workspaces. */
 const plain = { client_id: "mcp", redirect_uri: callback, scope: "mcp.invoke" }
 
 const meant = Effect.gen(function* () {
@@ -226,7 +226,7 @@ const meant = Effect.gen(function* () {
   const membership = id("mbr", name)
   yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${other.workspaceId}`)[0], id: membership, subject })}`
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside an Interface without a binding")
-  // With two candidates the issuer refuses to choose, but the client can request either one explicitly.
+  // With two candidates the issuer refuses to choose, but the client can request either Interface explicitly.
   yield* bind(elsewhere, other.workspaceId, subject)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error with two")
   const named = { ...asked, workspace_id: other.workspaceId }
@@ -239,7 +239,7 @@ const meant = Effect.gen(function* () {
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
 
-/** The same holds for devices: the consent page shows the Workspace, and approval covers only that Workspace. */
+/** The same rules apply to devices: the consent page shows the Workspace, and approval covers only that Workspace. */
 const meantByDevice = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const time = yield* TestTime
@@ -296,7 +296,7 @@ const meantByDevice = Effect.gen(function* () {
   yield* mustBe(yield* errorOf(yield* poll(other.deviceCode)), "authorization_pending", "nothing was given")
 })
 
-/** Rules for Interface tokens: they need a binding, and expire with it. */
+/** Rules for Interface tokens: they need a binding, and expire with the binding. */
 export const interfaceRuleModules: ReadonlyArray<Module> = [
   { name: "a token for an Interface needs a binding, and grants no more than it", check: invoked },
   { name: "the authority of an Interface token is checked again at each use", check: withdrawn },

@@ -23,7 +23,7 @@ export const resource = "https://api.example.com/v1"
 export const interfaceResource = "https://tools.example.com/mcp"
 export const callback = "https://rp.example.com/cb"
 
-/** The clients used by all suites. `origin` is the address on which a real client listens, if it needs one. */
+/** The clients used by all suites. `origin` is the address on which a real client listens, if the client needs one. */
 export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocument => ({
   clients: [
     {
@@ -146,7 +146,7 @@ export const issuerLayer = (
     Layer.provideMerge(issuerSettings(issuer, clientDocument(), options.graceSeconds, options.limits)),
     Layer.provideMerge(testAccounts),
     Layer.provideMerge(testTime),
-    // svc logs every unreadable authority in full. These suites cause many, so their log is silenced.
+    // svc logs every unreadable authority in full. These suites cause many log entries, so the log is silenced.
     Layer.provideMerge(Logger.layer([]))
   )
 }

@@ -1,7 +1,7 @@
 import { authorization, challenge, query } from "./Browser.ts"
 import { callback, secret } from "./IssuerFixture.ts"
 
-/** A malformed request. If our response deliberately differs from the reference, the entry describes the difference. */
+/** A malformed request. If svc's response deliberately differs from the reference, the entry describes the difference. */
 export interface MalformedRequest {
   readonly name: string
   readonly path: string

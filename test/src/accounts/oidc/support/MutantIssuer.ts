@@ -4,7 +4,7 @@ import { Effect, FileSystem } from "effect"
 import type { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
 import type { oidcServices } from "../../../../../src/accounts/oidc/OidcServices.ts"
 
-/** A one-line fault to insert into our own issuer. */
+/** A one-line fault to insert into the issuer. */
 export interface Mutant {
   readonly name: string
   /** Path relative to the repository. */
@@ -45,7 +45,7 @@ const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): Readonl
     ])
   )
   const reached = new Set([changed])
-  // Files added during the loop are visited too.
+  // The loop also visits files that are added during the loop.
   for (const target of reached) {
     for (const [file, imports] of importsOf) if (imports.has(target)) reached.add(file)
   }

@@ -212,7 +212,7 @@ const errorPage = Effect.gen(function* () {
   yield* must(page.includes(response.headers.get("x-request-id") ?? "?"), "the request id is shown")
 })
 
-/** Rules for the pages people see, and for actions that only the person may take. */
+/** Rules for the pages that people see, and for actions that only the person may take. */
 export const pageRuleModules: ReadonlyArray<Module> = [
   { name: "the consent page is plain, safe and bilingual", check: consentPage },
   { name: "a decision counts only from its own page, session and request", check: decisions },

@@ -43,7 +43,7 @@ const confirm = (response: Response, cookie: string, decision = "leave") =>
     return yield* press("/oauth/logout/decision", { ...formFields(page), decision }, cookie)
   })
 
-/** The request must stay on our page and leave the session open. */
+/** The request must stay on the issuer's page and leave the session open. */
 const staysOnPage = (fields: (idToken: string) => Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie, idToken } = yield* signedIn
@@ -129,7 +129,7 @@ export const rpLogoutModules: ReadonlyArray<Module> = [
   }
 ]
 
-/** Our own sign-out rules, which the conformance modules do not cover. */
+/** svc's own sign-out rules, which the conformance modules do not cover. */
 export const leavingModules: ReadonlyArray<Module> = [
   {
     name: "another session's ID token, or a client_id without one, prompts the person",

@@ -1,6 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 
-/** A clock that runs normally until it is stopped, and can be set forward. While it is stopped, only `advance` moves it. */
+/** A clock that runs normally until it is stopped, and can be set forward. While stopped, it moves only by `advance`. */
 export class TestTime extends Context.Service<
   TestTime,
   {
@@ -10,7 +10,7 @@ export class TestTime extends Context.Service<
   }
 >()("test/oidc/TestTime") {}
 
-/** Makes everything built or run under it use the clock. */
+/** Makes everything that is built or run inside this effect use the clock. */
 export const testTime = Layer.effectContext(
   Effect.map(Clock.Clock, (real) => {
     let ahead = 0

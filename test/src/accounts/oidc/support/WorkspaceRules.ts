@@ -163,7 +163,7 @@ const capsuleSignIn = Effect.gen(function* () {
   yield* mustBe(unproven.parameters.get("error"), "invalid_request", "without PKCE")
 })
 
-/** Finds out what a Capsule's client can still do. */
+/** Determines the remaining permissions of a Capsule's client. */
 export const reach = Effect.fnUntraced(function* (capsule: Effect.Success<typeof served>, before: Tokens) {
   const authorized = yield* authorize(authorization(capsule.request), capsule.cookie)
   const refreshed = yield* refresh(before.refresh_token ?? "", { client_id: capsule.clientId }, {})
@@ -189,7 +189,7 @@ const staleAuthority = Effect.gen(function* () {
     yield* mustBe(shape(yield* reach(capsule, before)), shape(staleReach), `what is left after ${move}`)
     const exchanged = yield* exchange(pending, capsule.asClient, {})
     yield* mustBe(yield* errorOf(exchanged), "invalid_grant", `a code issued before ${move}`)
-    // The plan reviewed earlier cannot restore the client, but a new plan can. The refusals in between used nothing up.
+    // The plan reviewed earlier cannot restore the client, but a new plan can. The refusals in between consumed nothing.
     const old = yield* Effect.flip(clients.register(capsule.plan, capsule.capsuleId))
     yield* must(old.reason === "drift" || old.reason === "capsule_gone", "the old plan registers nothing")
     yield* setCapsuleStatus(capsule.capsuleId, "active")
@@ -249,7 +249,7 @@ const registration = Effect.gen(function* () {
   yield* clients.register(namedRun(`${name}2`), capsuleId)
   const good = yield* authorize(request, cookie)
   yield* must(good.parameters.get("code") !== null, "after the apply the client exists")
-  // Once the requirement is removed, the next apply removes the identity.
+  // After the requirement is removed, the next apply removes the identity.
   yield* otherConfig(capsuleId, handle("plain"), false)
   yield* mustBe(yield* clients.pin(namedRun(`${name}3`), capsuleId, undefined), undefined, "nothing to deliver")
   yield* clients.register(namedRun(`${name}3`), capsuleId)

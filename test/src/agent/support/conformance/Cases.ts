@@ -97,7 +97,7 @@ const inOrder = (value: unknown) =>
       : part
   )
 
-/** No report contains the secret; the plan file, the state and the Outputs may. */
+/** No report contains the secret. The plan file, the state and the Outputs may contain it. */
 const isRedacted = <Outcome>({ events, failure, lines }: Executed<Outcome>) =>
   expect(JSON.stringify([events, lines, failure])).not.toContain(canary)
 

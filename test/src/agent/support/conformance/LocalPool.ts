@@ -14,7 +14,7 @@ import type { Executed, Pool, Request } from "./Pool.ts"
 
 const decodeFact = Schema.decodeUnknownSync(ReportedFact, closed)
 
-/** Runs jobs in this process, as the control plane does for the pool `local`. */
+/** Runs jobs in this process, like the control plane for the pool `local`. */
 export const localPool = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   const context = yield* Layer.build(agentMachine(folder).pipe(Layer.provide(platform)))

@@ -6,7 +6,7 @@ import type { LogStream, ReportedFact, RunPhase } from "../../../../../schema/ev
 
 type Unnamed<Job> = Omit<Job, "runId">
 
-/** A finished Run as the control plane sees it: either `outcome` or `failure`, and everything reported along the way. */
+/** A finished Run as the control plane sees it: either `outcome` or `failure`, and everything reported during the Run. */
 export interface Executed<Outcome> {
   readonly outcome: Outcome | undefined
   readonly failure: RunnerFailure | undefined

@@ -47,7 +47,7 @@ const state = {
   install_config_id
 }
 
-/** Two Capsules with their states, where one Capsule consumes an Output of the other. */
+/** Two Capsules with their states. The second Capsule consumes an Output of the first. */
 export const capsuleRows: Rows = [
   [
     "output_shares",
