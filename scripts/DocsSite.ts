@@ -11,6 +11,7 @@ export const docsSections: Readonly<Record<string, ReadonlyArray<string>>> = {
     "approvals",
     "scan",
     "manifest",
+    "coming-from",
     "adoption",
     "moving",
     "leaving",

@@ -13,6 +13,7 @@ import { policyCommand } from "./PolicyCommands.ts"
 import { pruneCommand } from "./PruneCommand.ts"
 import { scanCommand } from "./ScanCommand.ts"
 import { serveCommand } from "./ServeCommand.ts"
+import { vendorCommand } from "./vendor/VendorCommand.ts"
 import { versionCommand } from "./VersionCommand.ts"
 
 /** The whole command line. */
@@ -20,7 +21,10 @@ export const svc = Command.make("svc").pipe(
   Command.withDescription("Git-driven control plane for plain OpenTofu/Terraform modules"),
   Command.withSubcommands([
     ...clientGroups,
-    { group: "Module authors", commands: [scanCommand, policyCommand, manifestCommand, optionsCommand, linkCommand] },
+    {
+      group: "Module authors",
+      commands: [scanCommand, vendorCommand, policyCommand, manifestCommand, optionsCommand, linkCommand]
+    },
     {
       group: "Servers",
       commands: [
