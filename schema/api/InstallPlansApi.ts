@@ -62,7 +62,11 @@ export class CreateInstallPlan extends Schema.Opaque<CreateInstallPlan>()(
   }).annotate({ identifier: "CreateInstallPlan" })
 ) {}
 
-export const CreateRevisionPlan = Schema.Struct({ ref: GivenGitRef })
+/** With `speculative`, the plan only shows what the ref would change. It cannot be approved or applied. */
+export const CreateRevisionPlan = Schema.Struct({
+  ref: GivenGitRef,
+  speculative: Schema.optionalKey(Schema.Literal(true))
+})
 
 const installPlanAnswer = Schema.Struct({ installPlan: InstallPlan, replayed: Schema.Boolean })
 const revisionPlanAnswer = Schema.Struct({ revisionPlan: RevisionPlan, replayed: Schema.Boolean })

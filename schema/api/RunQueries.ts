@@ -32,6 +32,7 @@ export const runFilterQuery = {
   type: Schema.optionalKey(several(RunType)),
   status: Schema.optionalKey(several(RunStatus)),
   trigger: Schema.optionalKey(several(RunTrigger)),
+  speculative: Schema.optionalKey(Schema.Literals(["true", "false"])),
   since: Schema.optionalKey(AskedTime),
   until: Schema.optionalKey(AskedTime)
 }

@@ -14,6 +14,7 @@ export const RevisionPlanCommands = commandsOf(
       context: CommandContext,
       capsuleId: CapsuleId,
       ref: Schema.String,
+      speculative: Schema.optional(Schema.Literal(true)),
       idempotency: IdempotentRequest
     },
     success: replayable(RevisionPlan),

@@ -70,7 +70,7 @@ const decided = [
   kind("run.applying", Schema.Struct({ planRunId: Schema.String })),
   kind("run.superseded", Schema.Struct({ reason: Schema.String })),
   kind("run.cancelling", Schema.Struct({ reason: Schema.optionalKey(Schema.String), subject })),
-  /** The results of syncs, checks, drift checks, backups and, last, applies. */
+  /** The results of syncs, checks, drift checks, speculative plans, backups and, last, applies. */
   kind(
     "run.succeeded",
     Schema.Union([
@@ -82,6 +82,7 @@ const decided = [
       }),
       Schema.Struct({ compatibilityReportId: Schema.String, status: CompatibilityReport.fields.status }),
       Schema.Struct({ drifted: Schema.Boolean }),
+      Schema.Struct({ planDigest: Schema.String, hasChanges: Schema.Boolean }),
       Schema.Struct({ backupId: Schema.String, sizeBytes: Schema.Int }),
       Schema.Struct({ stateVersionId: Schema.optionalKey(Schema.String) })
     ])

@@ -64,6 +64,8 @@ export class RevisionPlan extends Schema.Opaque<RevisionPlan>()(
     workspaceId: WorkspaceId,
     capsuleId: CapsuleId,
     ref: Schema.String,
+    /** Set if the plan only shows what the ref would change. */
+    speculative: Schema.optionalKey(Schema.Literal(true)),
     phase: RevisionPlanPhase,
     nextAction: NextAction,
     syncRunId: Schema.optionalKey(RunId),

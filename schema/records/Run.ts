@@ -5,6 +5,7 @@ import {
   CompatibilityReportId,
   ConnectionId,
   InstallConfigId,
+  PullRequestId,
   RevisionPlanId,
   RunGroupId,
   RunId,
@@ -63,6 +64,10 @@ export type RunTrigger = typeof RunTrigger.Type
  */
 export const PlanPurpose = Schema.Literals(["rollback", "reconcile", "accept_drift"])
 export type PlanPurpose = typeof PlanPurpose.Type
+
+/** The purpose of a plan that only shows what a ref would change. The public record has `speculative` instead. */
+export const RecordedPurpose = Schema.Literals([...PlanPurpose.literals, "speculative"])
+export type RecordedPurpose = typeof RecordedPurpose.Type
 
 /** Kinds of Runs that may change infrastructure, or read it for a change. A Capsule has at most one active Run of these kinds. */
 export const capsuleExclusiveTypes: ReadonlyArray<RunType> = [
@@ -274,6 +279,12 @@ export class Run extends Schema.Opaque<Run>()(
     purpose: Schema.optionalKey(PlanPurpose),
     /** Set on a plan that accepts drift, and on its apply. Such a plan changes the state but no object. */
     refreshOnly: Schema.optionalKey(Schema.Literal(true)),
+    /**
+     * Set on a plan that only shows what a ref would change. It cannot be approved or applied, and does not affect its Capsule.
+     */
+    speculative: Schema.optionalKey(Schema.Literal(true)),
+    /** The pull request for whose head svc made this speculative plan. */
+    pullRequestId: Schema.optionalKey(PullRequestId),
     attempt: Schema.Int,
     /** While queued: the position, and why the Run waits. */
     queue: Schema.optionalKey(QueuePlace),

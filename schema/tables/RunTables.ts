@@ -178,3 +178,46 @@ export const runFacetIndexes: ReadonlyArray<string> = [
 
 /** The keyed digest of the change in a plan; `NULL` for other Runs, and for plans created before this column existed. */
 export const changeDigestColumns: ReadonlyArray<string> = [`ALTER TABLE runs ADD COLUMN change_digest TEXT`]
+
+const isSpeculative = (of: string) => `COALESCE(${of}purpose, '') = 'speculative'`
+
+/**
+ * SQL condition for Runs that start after all other Runs: drift checks and speculative plans. `of` is the alias of `runs` with a
+ * trailing dot; without it, the text is that of the indexes.
+ */
+export const comesLast = (of = ""): string => `(${of}type = 'drift_check' OR ${isSpeculative(of)})`
+
+/** SQL conditions for plans that only show what a ref would change, and for all other Runs. `of` is as above. */
+export const speculative = (of = ""): string => isSpeculative(of)
+export const notSpeculative = (of = ""): string => `COALESCE(${of}purpose, '') <> 'speculative'`
+
+/** Fails a write that would let a speculative plan be approved, applied or wait in its Capsule's queue. */
+const neverDecided = (event: string) => `BEFORE ${event} ON runs WHEN ${isSpeculative("NEW.")} AND (NEW.type <> 'plan'
+    OR NEW.requires_approval <> 0 OR NEW.approved_at IS NOT NULL OR NEW.used_by_run_id IS NOT NULL
+    OR NEW.capsule_line IS NOT NULL OR NEW.status IN ('waiting_approval', 'expired')) BEGIN
+    SELECT RAISE(ABORT, 'a speculative plan is never decided'); END`
+
+/**
+ * Speculative plans have the purpose `speculative`. They come last in the queue, like drift checks, and in the queue of no
+ * Capsule. Reads of a Capsule's other Runs use `runs_of_capsule`, because a Capsule may have many speculative plans.
+ */
+export const speculativePlanTables: ReadonlyArray<string> = [
+  `ALTER TABLE revision_plans ADD COLUMN speculative INTEGER NOT NULL DEFAULT 0`,
+  `CREATE TRIGGER runs_speculative_made ${neverDecided("INSERT")}`,
+  `CREATE TRIGGER runs_speculative_moved ${neverDecided("UPDATE OF purpose, type, requires_approval, approved_at, used_by_run_id, capsule_line, status")}`,
+  `CREATE INDEX runs_of_capsule ON runs (capsule_id, created_at, id) WHERE ${notSpeculative()}`,
+  `CREATE INDEX runs_of_pull_request ON runs (coordinator_id, capsule_id, created_at, id)
+    WHERE coordinator_kind = 'pull_request'`,
+  `CREATE INDEX runs_speculative ON runs (finished_at, id) WHERE ${speculative()}`,
+  `DROP INDEX runs_by_workspace`,
+  `CREATE INDEX runs_by_workspace ON runs
+    (workspace_id, created_at, id, quiet, purpose, type, status, trigger_kind, created_by, capsule_id, source_id,
+      source_snapshot_id)`,
+  `DROP INDEX runs_claimable`,
+  `CREATE INDEX runs_claimable ON runs (slot_pool, ${comesLast()}, workspace_id, queued_at, id)
+    WHERE status = 'queued' AND capsule_wait = 0`,
+  `DROP INDEX runs_claimable_of_subject`,
+  `CREATE INDEX runs_claimable_of_subject ON runs
+    (slot_pool, ${comesLast()}, workspace_id, COALESCE(created_by, ''), queued_at, id)
+    WHERE status = 'queued' AND capsule_wait = 0`
+]

@@ -59,7 +59,8 @@ import {
   runProfileColumns,
   runPurposeColumns,
   runTables,
-  secretRuleColumns
+  secretRuleColumns,
+  speculativePlanTables
 } from "../../schema/tables/RunTables.ts"
 import {
   commitDescriptionColumns,
@@ -172,7 +173,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0071_last_delivery": lastDeliveryColumns,
   "0072_offered_roles": offeredRoleColumns,
   "0073_change_digests": changeDigestColumns,
-  "0074_pull_request_policy": pullRequestPolicyColumns
+  "0074_pull_request_policy": pullRequestPolicyColumns,
+  "0075_speculative_plans": speculativePlanTables
 }
 
 /** A newer release has written the database. */

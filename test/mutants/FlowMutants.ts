@@ -371,8 +371,8 @@ export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "queue: drift checks come last",
     file: queueFile,
-    text: "for (const isDriftCheck of [false, true])",
-    broken: "for (const isDriftCheck of [true, false])",
+    text: "for (const comesLast of [false, true])",
+    broken: "for (const comesLast of [true, false])",
     test: queue
   },
   {

@@ -1,5 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import type { SqlClient } from "effect/sql"
+import { notSpeculative } from "../../../schema/tables/RunTables.ts"
 import type { RunId, SourceSnapshotId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
@@ -53,7 +54,7 @@ export const standingRows = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
       (SELECT MIN(created_at) FROM left_over_states WHERE capsule_id = c.id AND adopted_at IS NULL
         AND discarded_at IS NULL) AS left_over_at
     FROM capsules c LEFT JOIN runs r ON r.id = (SELECT id FROM runs WHERE capsule_id = c.id
-      AND type IN ('plan', 'apply', 'destroy_plan', 'destroy_apply', 'drift_check', 'restore')
+      AND ${sql.literal(notSpeculative())} AND type IN ('plan', 'apply', 'destroy_plan', 'destroy_apply', 'drift_check', 'restore')
       ORDER BY created_at DESC, id DESC LIMIT 1)
     WHERE c.workspace_id = ${workspaceId} AND c.status NOT IN ('destroyed', 'released')
     ORDER BY c.created_at, c.id LIMIT ${mostCapsules + 1}`.pipe(Effect.orDie)

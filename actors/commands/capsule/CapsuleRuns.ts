@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
-import type { PlanPurpose, RunTrigger, RunType } from "../../../schema/records/Run.ts"
+import type { RecordedPurpose, RunTrigger, RunType } from "../../../schema/records/Run.ts"
 import { Approvals } from "../../access/approval/Approvals.ts"
 import { recordAuthors } from "../../access/approval/PlanAuthors.ts"
 import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
@@ -41,7 +41,7 @@ export interface CapsuleRunRequest {
   readonly type: Extract<RunType, "plan" | "destroy_plan" | "drift_check" | "restore">
   readonly sourceSnapshotId?: SourceSnapshotId | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
-  readonly purpose?: PlanPurpose | undefined
+  readonly purpose?: RecordedPurpose | undefined
   readonly rollback?: RollbackChoices | undefined
   /** For a plan of auto-update: the trigger of the check that found its commit. */
   readonly look?: RunTrigger | undefined
@@ -169,15 +169,19 @@ export class CapsuleRuns extends Context.Service<
       })
 
       const groupOf = (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) =>
-        request.type === "plan" && request.trigger === "user" && request.purpose !== acceptsDrift
+        request.type === "plan" &&
+        request.trigger === "user" &&
+        request.purpose !== acceptsDrift &&
+        request.purpose !== "speculative"
           ? Effect.provideService(updateToRetry(capsule.id), SqlClient.SqlClient, sql)
           : Effect.undefined
 
       const create = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) {
         yield* alive(capsule)
-        const { trigger, type } = request
-        if (request.coordinator === undefined) {
-          yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger })
+        const { purpose, trigger, type } = request
+        const isReviewed = type !== "drift_check" && purpose !== "speculative"
+        if (request.coordinator === undefined || request.coordinator.kind === "pull_request") {
+          yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger, purpose })
         }
         if ((type !== "plan" || request.purpose === acceptsDrift) && hasImportedState(capsule)) {
           return yield* failedPrecondition(
@@ -200,7 +204,7 @@ export class CapsuleRuns extends Context.Service<
           yield* mayUse(capsule, request, snapshotId ?? null)
           yield* mayOpen(capsule, request, snapshotId ?? null)
         }
-        if (request.type !== "drift_check") yield* yieldDriftChecks(capsule.id)
+        if (isReviewed) yield* yieldDriftChecks(capsule.id)
         yield* ledger.insert({
           id: request.runId,
           workspaceId: capsule.workspace_id,
@@ -215,10 +219,10 @@ export class CapsuleRuns extends Context.Service<
           executionAuthorityEpoch: capsule.execution_authority_epoch,
           baseStateGeneration: capsule.current_state_generation,
           baseStateVersionId: capsule.current_state_version_id ?? undefined,
-          requiresApproval: request.type !== "drift_check",
+          requiresApproval: isReviewed,
           createdBy: request.createdBy,
           trigger: request.trigger,
-          purpose: request.purpose,
+          purpose,
           spec: {
             ...(request.look === undefined ? {} : ({ look: request.look } satisfies typeof FollowSpec.Type)),
             ...(request.rollback === undefined ? {} : { rollback: request.rollback }),

@@ -59,7 +59,7 @@ const mayPlan = Effect.fnUntraced(function* (
 
 /** The revision coordinators. Each is created once per key, and continues when its Runs end or a request arrives. */
 const actors = serve(RevisionPlanCommands, {
-  Create: Effect.fnUntraced(function* (id, { context, capsuleId, ref: given, idempotency }) {
+  Create: Effect.fnUntraced(function* (id, { context, capsuleId, ref: given, speculative, idempotency }) {
     const capsuleOf = Effect.gen(function* () {
       const capsule = yield* (yield* CapsuleLedger).find(capsuleId)
       return capsule === undefined ? yield* notFound("Capsule") : capsule
@@ -81,6 +81,7 @@ const actors = serve(RevisionPlanCommands, {
         workspace_id: capsule.workspace_id,
         capsule_id: capsuleId,
         ref,
+        speculative: speculative === true ? 1 : 0,
         phase: "syncing_source",
         actor: yield* Effect.orDie(encodeActor(context)),
         execution_authority_epoch: capsule.execution_authority_epoch,
@@ -92,7 +93,7 @@ const actors = serve(RevisionPlanCommands, {
         action: "revision_plan.create",
         target: { kind: "capsule", id: capsuleId },
         capsuleId,
-        data: { ref },
+        data: { ref, ...(speculative === true ? { speculative } : {}) },
         requestId: context.requestId
       })
       yield* (yield* SqlClient.SqlClient).afterCommit((yield* DueWork).wake)

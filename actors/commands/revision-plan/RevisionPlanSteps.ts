@@ -132,6 +132,7 @@ export class RevisionPlanSteps extends Context.Service<
             trigger: "user",
             createdBy: subject,
             tokenId,
+            purpose: row.speculative === 1 ? "speculative" : undefined,
             coordinator: { kind: "revision_plan", id: row.id }
           })
           .pipe(

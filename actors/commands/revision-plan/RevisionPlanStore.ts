@@ -14,7 +14,7 @@ import { now } from "../../base/Identity.ts"
 import { FindingsJson } from "../../ledger/run/FindingsJson.ts"
 import { type PlanEnd, readPlanEnd, voidFinding } from "../../ledger/run/PlanEnd.ts"
 import { present } from "../../ledger/run/RunRow.ts"
-import { type ChangesOf, type NewRowOf, type RowOf, table } from "../../base/database/Table.ts"
+import { type ChangesOf, Flag, type NewRowOf, type RowOf, table } from "../../base/database/Table.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 
@@ -23,24 +23,30 @@ const SteppedPhase = Schema.Literals(
 )
 
 /** Revision plans. */
-export const RevisionPlanRow = table("revision_plans", {
-  id: RevisionPlanId,
-  workspace_id: WorkspaceId,
-  capsule_id: CapsuleId,
-  ref: Schema.String,
-  /** The progress of the coordinator's own steps. The outcome of the plan is read from its Run. */
-  phase: SteppedPhase,
-  actor: Schema.String,
-  execution_authority_epoch: Schema.Int,
-  sync_run_id: Schema.NullOr(RunId),
-  check_run_id: Schema.NullOr(RunId),
-  source_snapshot_id: Schema.NullOr(SourceSnapshotId),
-  compatibility_report_id: Schema.NullOr(CompatibilityReportId),
-  plan_run_id: Schema.NullOr(RunId),
-  diagnostics: FindingsJson,
-  created_at: Timestamp,
-  updated_at: Timestamp
-})
+export const RevisionPlanRow = table(
+  "revision_plans",
+  {
+    id: RevisionPlanId,
+    workspace_id: WorkspaceId,
+    capsule_id: CapsuleId,
+    ref: Schema.String,
+    /** True for a plan that only shows what the ref would change. */
+    speculative: Flag,
+    /** The progress of the coordinator's own steps. The outcome of the plan is read from its Run. */
+    phase: SteppedPhase,
+    actor: Schema.String,
+    execution_authority_epoch: Schema.Int,
+    sync_run_id: Schema.NullOr(RunId),
+    check_run_id: Schema.NullOr(RunId),
+    source_snapshot_id: Schema.NullOr(SourceSnapshotId),
+    compatibility_report_id: Schema.NullOr(CompatibilityReportId),
+    plan_run_id: Schema.NullOr(RunId),
+    diagnostics: FindingsJson,
+    created_at: Timestamp,
+    updated_at: Timestamp
+  },
+  ["speculative"]
+)
 export type RevisionPlanRow = RowOf<typeof RevisionPlanRow.columns>
 
 const decodePlan = storedRecord(RevisionPlan)
@@ -77,6 +83,7 @@ const toRevisionPlan = (row: RevisionPlanRow, plan: PlanEnd | undefined): Revisi
     workspaceId: row.workspace_id,
     capsuleId: row.capsule_id,
     ref: row.ref,
+    ...(row.speculative === 1 ? { speculative: true } : {}),
     phase,
     nextAction: nextActionOf(phase),
     diagnostics,

@@ -11,7 +11,7 @@ export class RevisionPlans extends Context.Service<
     readonly create: (
       context: CommandContext,
       capsuleId: CapsuleId,
-      request: { readonly ref: string },
+      request: { readonly ref: string; readonly speculative?: true },
       idempotency: IdempotentRequest
     ) => Effect.Effect<Replayable<RevisionPlan>, ApiError>
     readonly read: (id: RevisionPlanId) => Effect.Effect<RevisionPlan, ApiError>

@@ -14,9 +14,9 @@ export const layer = Layer.effect(
     const sql = yield* ReadSql
 
     return RevisionPlans.of({
-      create: (context, capsuleId, { ref }, idempotency) => {
+      create: (context, capsuleId, request, idempotency) => {
         const id = derivedId(RevisionPlanId, "rpl", `${capsuleId} ${context.actorKey}`, idempotency.key)
-        return command.Create(id, { context, capsuleId, ref, idempotency })
+        return command.Create(id, { context, capsuleId, ...request, idempotency })
       },
       read: Effect.fn("RevisionPlans.read")(function* (id) {
         const rows = yield* Effect.orDie(RevisionPlanRow.rows(sql)`SELECT * FROM revision_plans WHERE id = ${id}`)

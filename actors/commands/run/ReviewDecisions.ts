@@ -1,6 +1,7 @@
 import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
 import { isPlan } from "../../../schema/records/RunTransitions.ts"
-import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { speculativeRefusal } from "../../ledger/capsule/ApplyObstacle.ts"
+import { isSpeculative, type RunRow } from "../../ledger/run/RunRow.ts"
 
 /** Returns the reason why a plan is not waiting for approval. */
 const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "status">): string => {
@@ -15,12 +16,13 @@ const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "sta
  * another.
  */
 export const approvalRefusal = (
-  run: Pick<RunRow, "type" | "status" | "plan_digest" | "approved_at" | "expires_at">,
+  run: Pick<RunRow, "type" | "purpose" | "status" | "plan_digest" | "approved_at" | "expires_at">,
   reviewedDigest: string | undefined,
   at: string,
   isShort = false
 ): ApiError | undefined => {
   if (!isPlan(run.type)) return failedPrecondition("Only a plan, destroy plan or restore is approved.")
+  if (isSpeculative(run)) return speculativeRefusal("approved")
   if (reviewedDigest !== undefined && reviewedDigest !== run.plan_digest) {
     return new ApiError({
       code: "guard_conflict",

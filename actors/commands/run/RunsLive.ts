@@ -21,6 +21,7 @@ import { withCommitDescriptions } from "../../ledger/source/CommitDescriptions.t
 import { ChangeCauseReads } from "../../ledger/staleness/ChangeCauseReads.ts"
 import { SourceChangeReads } from "../../ledger/staleness/SourceChangeReads.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
+import { notSpeculative } from "../../../schema/tables/RunTables.ts"
 import type { RunGroupId, RunId } from "../../../schema/records/Ids.ts"
 
 /** Maximum number of plans to list: more than a person reads at once. */
@@ -111,7 +112,7 @@ export const layer = Layer.effect(
         )`SELECT r.id, r.capsule_id, r.type, r.status, r.approved_at,
             r.created_at, r.finished_at
           FROM json_each(${JSON.stringify(capsuleIds)}) AS wanted JOIN runs r ON r.id = (
-            SELECT id FROM runs WHERE capsule_id = wanted.value ORDER BY created_at DESC, id DESC LIMIT 1)
+            SELECT id FROM runs WHERE capsule_id = wanted.value AND ${sql.literal(notSpeculative())} ORDER BY created_at DESC, id DESC LIMIT 1)
           WHERE r.workspace_id = ${workspaceId}`)
         return rows.map(toLatestRun)
       }),

@@ -1,13 +1,14 @@
 import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
 import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
 import { isPlan } from "../../../schema/records/RunTransitions.ts"
-import type { RunRow } from "../run/RunRow.ts"
+import { isSpeculative, type RunRow } from "../run/RunRow.ts"
 import type { CapsuleRow } from "./CapsuleRow.ts"
 import { authorityMoved } from "./AuthorityColumns.ts"
 
 type Plan = Pick<
   RunRow,
   | "type"
+  | "purpose"
   | "status"
   | "used_by_run_id"
   | "approved_at"
@@ -22,12 +23,19 @@ type Capsule = Pick<
   "status" | "execution_authority_epoch" | "install_config_id" | "current_state_generation"
 >
 
+/** The refusal of a decision that a speculative plan never allows, with the way to approve its change. */
+export const speculativeRefusal = (decision: "approved" | "applied"): ApiError =>
+  failedPrecondition(
+    `A speculative plan is never ${decision}: it only shows what its ref would change. Approve its change with POST /api/v1/runs/{runId}/change-approvals; the Capsule's lane is planned again after the merge.`
+  )
+
 /**
  * Returns the reason why a plan cannot be applied at `at` (ISO 8601), or `undefined` if its row and its Capsule's row allow it.
  * Every apply goes through this check, whether a person, a group or auto-update starts it.
  */
 export const applyObstacle = (plan: Plan, capsule: Capsule, at: string): ApiError | undefined => {
   if (!isPlan(plan.type)) return failedPrecondition("Only a plan, destroy plan or restore can be applied.")
+  if (isSpeculative(plan)) return speculativeRefusal("applied")
   if (plan.used_by_run_id !== null) {
     return new ApiError({
       code: "run_conflict",

@@ -25,6 +25,8 @@ export class OperatorSuccession extends Context.Service<
   {
     /** Returns the snapshot location that selects this configuration's base configuration. */
     readonly placeOf: (config: LoadedInstallConfig) => Effect.Effect<SnapshotPlace | undefined>
+    /** Returns true if the base configuration has changed, so that `follow` would give the Capsule a successor configuration. */
+    readonly isBehind: (config: LoadedInstallConfig) => Effect.Effect<boolean>
     /**
      * Called when a plan starts, in the caller's transaction. If the base configuration has changed, gives the Capsule a
      * successor configuration compiled from the new base, and returns the updated Capsule. Returns `undefined` if nothing has
@@ -54,15 +56,18 @@ export class OperatorSuccession extends Context.Service<
 
       const placeOf = (config: LoadedInstallConfig) => store.findSnapshot(config.row.source_snapshot_id)
 
+      const movedFrom = (config: LoadedInstallConfig, snapshot: SnapshotPlace | undefined) =>
+        snapshot !== undefined && baseMoved(operator, config.config, snapshot, config.row.module_path)
+
+      const isBehind = (config: LoadedInstallConfig) => Effect.map(placeOf(config), (place) => movedFrom(config, place))
+
       const follow = Effect.fn("OperatorSuccession.follow")(function* (
         capsule: GuardedCapsuleRow,
         config: LoadedInstallConfig,
         runId: RunId
       ) {
         const snapshot = yield* placeOf(config)
-        if (snapshot === undefined || !baseMoved(operator, config.config, snapshot, config.row.module_path)) {
-          return undefined
-        }
+        if (snapshot === undefined || !movedFrom(config, snapshot)) return undefined
         const report = yield* store.findReport(config.row.compatibility_report_id)
         if (report === undefined) {
           return yield* failedPrecondition(
@@ -124,7 +129,7 @@ export class OperatorSuccession extends Context.Service<
         )
         .pipe(Effect.withSpan("OperatorSuccession.supersedeMoved"))
 
-      return yield* providedService(OperatorSuccession, { placeOf, follow, planMoved, supersedeMoved })
+      return yield* providedService(OperatorSuccession, { placeOf, isBehind, follow, planMoved, supersedeMoved })
     })
   )
 }

@@ -1,7 +1,7 @@
 import type { Finding } from "../../../schema/records/CompatibilityReport.ts"
 import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
-import { EvidenceJson, type RunRow } from "./RunRow.ts"
+import { EvidenceJson, isSpeculative, type RunRow } from "./RunRow.ts"
 
 /** Next action of a coordinator after it has read its current Run: wait for the Run, use its result, or fail. */
 export type CoordinatorStep = "wait" | "advance" | "fail"
@@ -12,9 +12,13 @@ export const stepAfterJob = (run: Pick<RunRow, "status"> | undefined): Coordinat
   return run.status === "succeeded" ? "advance" : "fail"
 }
 
-/** Decides the step for plans. A computed plan is ready for review, whatever the review decides later. */
-export const stepAfterPlan = (run: Pick<RunRow, "status" | "approved_at"> | undefined): CoordinatorStep => {
+/**
+ * Decides the step for plans. A computed plan is ready for review, whatever the review decides later. A speculative plan has
+ * succeeded then.
+ */
+export const stepAfterPlan = (run: Pick<RunRow, "status" | "approved_at" | "purpose"> | undefined): CoordinatorStep => {
   if (run === undefined || run.status === "queued" || run.status === "running") return "wait"
+  if (isSpeculative(run)) return run.status === "succeeded" ? "advance" : "fail"
   return run.status === "waiting_approval" || run.approved_at !== null ? "advance" : "fail"
 }
 

@@ -1,6 +1,7 @@
 import type { SqlClient, Statement } from "effect/sql"
 import type { RunStatus, RunTrigger, RunType } from "../../../schema/records/Run.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { notSpeculative, speculative } from "../../../schema/tables/RunTables.ts"
 import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
 
 /** Maximum number of search words. */
@@ -64,6 +65,8 @@ export interface RunFilter {
   readonly type?: ReadonlyArray<RunType> | undefined
   readonly status?: ReadonlyArray<RunStatus> | undefined
   readonly trigger?: ReadonlyArray<RunTrigger> | undefined
+  /** True for speculative plans only, false for all other Runs. */
+  readonly speculative?: boolean | undefined
   /** ISO 8601, inclusive. */
   readonly since?: string | undefined
   /** ISO 8601, exclusive. */
@@ -76,6 +79,7 @@ export interface RunFilter {
 export const countedConditions = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, filter: RunFilter) => [
   sql`workspace_id = ${workspaceId}`,
   ...(filter.includeLooks === true ? [] : [sql`quiet = 0`]),
+  ...(filter.speculative === undefined ? [] : [sql.literal(filter.speculative ? speculative() : notSpeculative())]),
   ...(filter.sourceId === undefined ? [] : [sql`source_id = ${filter.sourceId}`]),
   ...(filter.since === undefined ? [] : [sql`created_at >= ${filter.since}`]),
   ...(filter.until === undefined ? [] : [sql`created_at < ${filter.until}`]),
@@ -103,5 +107,6 @@ export const filterKey = (filter: RunFilter): ReadonlyArray<string | undefined> 
   filter.trigger?.join(","),
   filter.since,
   filter.until,
-  filter.includeLooks === true ? "looks" : undefined
+  filter.includeLooks === true ? "looks" : undefined,
+  filter.speculative === undefined ? undefined : `speculative ${filter.speculative}`
 ]

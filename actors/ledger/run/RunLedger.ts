@@ -1,6 +1,11 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import { capsuleExclusiveTypes, type PlanPurpose, type RunEvidence, type RunType } from "../../../schema/records/Run.ts"
+import {
+  capsuleExclusiveTypes,
+  type RecordedPurpose,
+  type RunEvidence,
+  type RunType
+} from "../../../schema/records/Run.ts"
 import { type ChangesOf, rowShape } from "../../base/database/Table.ts"
 import { now, nowAfter } from "../../base/Identity.ts"
 import { secretRuleVersion } from "../../../runner/redaction/SecretRule.ts"
@@ -16,6 +21,7 @@ import type {
   InstallConfigId,
   InstallPlanId,
   OutputShareId,
+  PullRequestId,
   RevisionPlanId,
   RunGroupId,
   RunId,
@@ -63,6 +69,10 @@ interface PlacedRun {
   readonly installConfigId?: InstallConfigId | undefined
   readonly planRunId?: RunId | undefined
 }
+
+/** Returns true for Runs that wait for other Runs of their Capsule. A speculative plan neither waits for them nor delays them. */
+const isInLine = ({ purpose, type }: Pick<NewRun, "purpose" | "type">): boolean =>
+  purpose !== "speculative" && capsuleExclusiveTypes.includes(type)
 
 /** Chooses the pool that executes a new Run, and the slot pool in which it waits. */
 const makeRunPlaces = Effect.gen(function* () {
@@ -124,6 +134,7 @@ export interface NewRun {
   readonly coordinator?:
     | { readonly kind: "install_plan"; readonly id: InstallPlanId }
     | { readonly kind: "revision_plan"; readonly id: RevisionPlanId }
+    | { readonly kind: "pull_request"; readonly id: PullRequestId }
     | undefined
   readonly sourceSnapshotId?: SourceSnapshotId | undefined
   readonly resolvedCommit?: string | undefined
@@ -137,7 +148,7 @@ export interface NewRun {
   readonly requiresApproval?: boolean
   readonly createdBy?: string | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
-  readonly purpose?: PlanPurpose | undefined
+  readonly purpose?: RecordedPurpose | undefined
   readonly spec: Readonly<Record<string, unknown>>
   /** Hides the Run from lists until it finds something. */
   readonly quiet?: boolean | undefined
@@ -263,7 +274,7 @@ export class RunLedger extends Context.Service<
           ...mergedEvidence(noEvidence, run.evidence ?? {}),
           pool,
           slot_pool: places,
-          capsule_line: capsuleExclusiveTypes.includes(run.type) ? (run.capsuleId ?? null) : null,
+          capsule_line: isInLine(run) ? (run.capsuleId ?? null) : null,
           created_at: at,
           queued_at: at
         })}`

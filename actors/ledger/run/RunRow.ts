@@ -5,6 +5,7 @@ import {
   ConnectionId,
   InstallConfigId,
   InstallPlanId,
+  PullRequestId,
   RevisionPlanId,
   RunGroupId,
   RunId,
@@ -21,7 +22,7 @@ import { planDetailNames, PlanDetails } from "../../../schema/records/PlanDetail
 import {
   LatestRun,
   ListedRun,
-  PlanPurpose,
+  RecordedPurpose,
   RecordedSandboxLevel,
   Run,
   RunEvidence,
@@ -60,8 +61,8 @@ export const RunRow = table(
     source_id: Schema.NullOr(SourceId),
     plan_run_id: Schema.NullOr(RunId),
     run_group_id: Schema.NullOr(RunGroupId),
-    coordinator_kind: Schema.NullOr(Schema.Literals(["install_plan", "revision_plan"])),
-    coordinator_id: Schema.NullOr(Schema.Union([InstallPlanId, RevisionPlanId])),
+    coordinator_kind: Schema.NullOr(Schema.Literals(["install_plan", "revision_plan", "pull_request"])),
+    coordinator_id: Schema.NullOr(Schema.Union([InstallPlanId, RevisionPlanId, PullRequestId])),
     source_snapshot_id: Schema.NullOr(SourceSnapshotId),
     resolved_commit: Schema.NullOr(Schema.String),
     compatibility_report_id: Schema.NullOr(CompatibilityReportId),
@@ -79,7 +80,7 @@ export const RunRow = table(
     used_by_run_id: Schema.NullOr(RunId),
     created_by: Schema.NullOr(Schema.String),
     trigger_kind: Run.fields.trigger,
-    purpose: Schema.NullOr(PlanPurpose),
+    purpose: Schema.NullOr(RecordedPurpose),
     attempt: Schema.Int,
     /** The owner that executes the Run; null unless the Run is running. */
     owner: Schema.NullOr(Schema.String),
@@ -180,6 +181,9 @@ export const mergedEvidence = (stored: StoredEvidence, added: RunEvidence & RunD
 /** The purpose of a plan that only changes the state, and of its apply. */
 export const acceptsDrift = "accept_drift" satisfies PlanPurpose
 
+/** Returns true for a plan that only shows what a ref would change. Nobody approves or applies it. */
+export const isSpeculative = ({ purpose }: Pick<RunRow, "purpose">): boolean => purpose === "speculative"
+
 /** The evidence of a new Run. */
 export const noEvidence: StoredEvidence = { evidence: "{}", plan_details: "{}" }
 
@@ -219,6 +223,7 @@ const projected = (row: ListedRunRow, queue: typeof QueuePlace.Encoded | undefin
     queuedAt: row.queued_at,
     ...evidence,
     ...(row.purpose === acceptsDrift ? { refreshOnly: true } : {}),
+    ...(isSpeculative(row) ? { speculative: true } : {}),
     ...present({
       capsuleId: row.capsule_id,
       sourceId: row.source_id,
@@ -237,7 +242,8 @@ const projected = (row: ListedRunRow, queue: typeof QueuePlace.Encoded | undefin
       approvedAt: row.approved_at,
       approvalComment: row.approval_comment,
       createdBy: row.created_by,
-      purpose: row.purpose,
+      purpose: isSpeculative(row) ? undefined : row.purpose,
+      pullRequestId: row.coordinator_kind === "pull_request" ? row.coordinator_id : undefined,
       stateVersionId: row.state_version_id,
       connectionId: row.connection_id,
       isolation: row.isolation ?? sandboxLevel,

@@ -5,6 +5,7 @@ import type { PlanOutcome } from "../../../runner/execution/RunOutcome.ts"
 import type { RunDiagnostic, RunEvidence } from "../../../schema/records/Run.ts"
 import { livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
 import { groundDiagnostics, uncertainGround } from "../../access/approval/UncertainGround.ts"
+import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
 import { authorityMoved } from "../../ledger/capsule/AuthorityColumns.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { CapsuleRow, type GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
@@ -26,7 +27,7 @@ import { type HoldLost, holdLost, type RunHold, type StopRequested } from "../..
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import { RunPreparations } from "../../ledger/run/RunPreparations.ts"
-import { acceptsDrift, type RunRow } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, isSpeculative, type RunRow } from "../../ledger/run/RunRow.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { storedBuild } from "../../ledger/build/BuildColumns.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
@@ -158,16 +159,79 @@ export class PlanSettlement extends Context.Service<
               WHERE d.producer_capsule_id = ${run.capsule_id} AND ${sql.literal(livingCapsule("c."))} ORDER BY c.name, c.id`)
           : Effect.succeed([])
 
+      const configOf = Effect.fnUntraced(function* (run: RunRow) {
+        const config = yield* configs.load(run.install_config_id)
+        return config ?? (yield* Effect.die(new Error(`The configuration of the Run ${run.id} is gone`)))
+      })
+
+      /** Combines everything that reviewers of a computed plan see. */
+      const reviewed = Effect.fnUntraced(function* (
+        run: RunRow,
+        capsule: GuardedCapsuleRow,
+        config: LoadedInstallConfig,
+        prepared: PreparedPlan,
+        outcome: PlanOutcome
+      ) {
+        const base = yield* states.find(run.base_state_version_id)
+        const ground = yield* uncertainGround(capsule.id).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+        const warnings = [
+          ...groundDiagnostics(ground),
+          ...takenOverWarning(base, capsule),
+          ...dependantsWarning(run.workspace_id, yield* dependantsOf(run))
+        ]
+        // An uploaded state has no applied configuration to compare with.
+        const inputs =
+          base === undefined || base.state_upload_id !== null
+            ? undefined
+            : yield* changedInputs(base.install_config_id, config).pipe(
+                Effect.provideService(InstallConfigStore, configs)
+              )
+        const outputs = reviewedOutputs(outcome, base === undefined ? [] : yield* states.outputs(base.id))
+        // Includes publications, because the tool reports no change if only svc publishes or withdraws an Output.
+        const hasChanges =
+          outcome.hasChanges || outputs.outputChanges.some(({ publication }) => publication !== undefined)
+        const differing = yield* differingInputs(capsule)
+        const evidence: RunEvidence = {
+          ...planEvidence(prepared, outcome),
+          ...outputs,
+          ...adoptedBase(base),
+          ...(run.purpose === acceptsDrift ? { driftedResources: outcome.resourceDrift.length } : {}),
+          ...(inputs === undefined ? {} : { changedInputs: inputs }),
+          ...(differing.length === 0 ? {} : { injectedInputs: differing }),
+          diagnostics: [...warnings, ...diagnosticsOf(prepared, outcome.diagnostics)]
+        }
+        return { hasChanges, evidence }
+      })
+
+      /**
+       * Ends a speculative plan. Its Capsule may have changed in the meantime, because nothing is ever applied from it. Nothing is
+       * kept for an apply.
+       */
+      const conclude = Effect.fnUntraced(function* (
+        hold: RunHold,
+        run: RunRow,
+        prepared: PreparedPlan,
+        outcome: PlanOutcome
+      ) {
+        const capsule = yield* capsules.find(run.capsule_id)
+        if (capsule === undefined || !isInService(capsule.status)) {
+          return yield* supersedeRun(ending, run, "The Capsule is no longer in service.")
+        }
+        const { planDigest } = outcome
+        yield* ledger.record(hold, { plan_digest: planDigest, compatibility_report_id: prepared.reportId })
+        const { evidence, hasChanges } = yield* reviewed(run, capsule, yield* configOf(run), prepared, outcome)
+        yield* lifecycle.succeed(hold, { planDigest, hasChanges }, evidence)
+        yield* handover.finished(run)
+      })
+
       const park = Effect.fn("Run.planComputed")(function* (hold: RunHold, outcome: PlanOutcome) {
         const { prepared, run } = yield* held(hold)
+        if (isSpeculative(run)) return yield* conclude(hold, run, prepared, outcome)
         const capsule = yield* capsules.find(run.capsule_id)
         if (capsule === undefined || authorityMoved(run, capsule)) {
           return yield* supersedeRun(ending, run, "The Capsule has changed while the plan was computed.")
         }
-        const config = yield* configs.load(run.install_config_id)
-        if (config === undefined) {
-          return yield* Effect.die(new Error(`The configuration of the Run ${run.id} is gone`))
-        }
+        const config = yield* configOf(run)
         const reason = yield* moved(run, capsule, config, prepared)
         if (reason !== undefined) return yield* supersedeRun(ending, run, reason)
         const refreshOnly = run.purpose === acceptsDrift
@@ -193,41 +257,8 @@ export class PlanSettlement extends Context.Service<
           expires_at: new Date(expires).toISOString()
         })
         const { planDigest } = outcome
-        const ground = yield* uncertainGround(capsule.id).pipe(Effect.provideService(SqlClient.SqlClient, sql))
-        const warnings = [
-          ...groundDiagnostics(ground),
-          ...takenOverWarning(base, capsule),
-          ...dependantsWarning(run.workspace_id, yield* dependantsOf(run))
-        ]
-        // An uploaded state has no applied configuration to compare with.
-        const inputs =
-          base === undefined || base.state_upload_id !== null
-            ? undefined
-            : yield* changedInputs(base.install_config_id, config).pipe(
-                Effect.provideService(InstallConfigStore, configs)
-              )
-        const outputs = reviewedOutputs(outcome, base === undefined ? [] : yield* states.outputs(base.id))
-        // Includes publications, because the tool reports no change if only svc publishes or withdraws an Output.
-        const hasChanges =
-          outcome.hasChanges || outputs.outputChanges.some(({ publication }) => publication !== undefined)
-        const differing = yield* differingInputs(capsule)
-        const evidence = {
-          ...planEvidence(prepared, outcome),
-          ...outputs,
-          ...adoptedBase(base),
-          ...(refreshOnly ? { driftedResources: outcome.resourceDrift.length } : {})
-        }
-        const diagnostics = [...warnings, ...diagnosticsOf(prepared, outcome.diagnostics)]
-        yield* lifecycle.waitForApproval(
-          hold,
-          { planDigest, hasChanges },
-          {
-            ...evidence,
-            ...(inputs === undefined ? {} : { changedInputs: inputs }),
-            ...(differing.length === 0 ? {} : { injectedInputs: differing }),
-            diagnostics
-          }
-        )
+        const { evidence, hasChanges } = yield* reviewed(run, capsule, config, prepared, outcome)
+        yield* lifecycle.waitForApproval(hold, { planDigest, hasChanges }, evidence)
         yield* handover.finished(run)
         yield* handover.planned(run)
       }, transaction(sql))

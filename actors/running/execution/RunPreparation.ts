@@ -17,7 +17,7 @@ import { derivedId, now } from "../../base/Identity.ts"
 import { isApply } from "../../ledger/run/RunLifecycle.ts"
 import { type HoldLost, holdOf } from "../../ledger/run/RunHold.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
-import { acceptsDrift, type RunRow, toRun } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, isSpeculative, type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { CompatibilityCheck, decodeScan } from "../../ledger/source/CompatibilityCheck.ts"
 import { StoredCommits } from "../../inputs/git/StoredCommits.ts"
@@ -275,8 +275,14 @@ export class RunPreparation extends Context.Service<
         }
         // A plan uses the operator's current policy, and an apply uses the policy under which its plan was reviewed. A plan that
         // accepts drift uses the applied configuration.
+        if (isSpeculative(run) && (yield* succession.isBehind(config))) {
+          return yield* blocked(
+            "failed_precondition",
+            "The operator has changed the base configuration of this module, and a speculative plan does not change its Capsule. Plan the Capsule once, so that it follows the operator."
+          )
+        }
         const followed =
-          (run.type === "plan" && run.purpose !== acceptsDrift) || run.type === "destroy_plan"
+          !isSpeculative(run) && ((run.type === "plan" && run.purpose !== acceptsDrift) || run.type === "destroy_plan")
             ? yield* succession
                 .follow(capsule, config, run.id)
                 .pipe(Effect.mapError(({ message }) => blocked("operator_config_refused", message)))
@@ -333,6 +339,7 @@ export class RunPreparation extends Context.Service<
         capsule: GuardedCapsuleRow,
         resolution: ProviderResolution
       ) {
+        if (isSpeculative(run)) return
         const since = yield* now
         const connection = yield* connections.find(resolution.connectionId ?? null)
         const wait = credentialWaitOf({ id: run.id, since }, resolution, {
@@ -399,7 +406,8 @@ export class RunPreparation extends Context.Service<
             evidence
           )
         }
-        if (capsule.credential_wait !== null) yield* capsules.annotate(capsule.id, { credential_wait: null })
+        if (capsule.credential_wait !== null && !isSpeculative(run))
+          yield* capsules.annotate(capsule.id, { credential_wait: null })
         const tool = yield* profiles.tool(run, capsule, profile, evidence)
         // The report may have been created with an older tool.
         const [unfit] = toolProblems(scan, tool)

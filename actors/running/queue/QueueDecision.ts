@@ -43,7 +43,8 @@ export interface RunningRun extends Standing {
  */
 export interface QueuedRun extends Standing {
   readonly subject: string
-  readonly isDriftCheck: boolean
+  /** True for drift checks and speculative plans, which start after all other Runs and never take the last free slot. */
+  readonly comesLast: boolean
   readonly queuedAt: string
   readonly workspaceTurn: number
   readonly subjectTurn: number
@@ -77,7 +78,7 @@ export interface Decision {
 const compared = <A extends string | number>(a: A, b: A): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const byArrival = (a: QueuedRun, b: QueuedRun): number =>
-  compared(Number(a.isDriftCheck), Number(b.isDriftCheck)) || compared(a.queuedAt, b.queuedAt) || compared(a.id, b.id)
+  compared(Number(a.comesLast), Number(b.comesLast)) || compared(a.queuedAt, b.queuedAt) || compared(a.id, b.id)
 
 const grouped = <A>(items: ReadonlyArray<A>, key: (item: A) => string): ReadonlyMap<string, ReadonlyArray<A>> => {
   const groups = new Map<string, Array<A>>()
@@ -111,10 +112,10 @@ const byTurn = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => {
   return inTurns(people.values(), ({ subjectTurn }) => subjectTurn)
 }
 
-/** Orders Runs that people requested before drift checks. Within each group, people take turns. */
+/** Orders Runs that come last after the others. Within each group, people take turns. */
 const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => [
-  ...byTurn(runs.filter(({ isDriftCheck }) => !isDriftCheck)),
-  ...byTurn(runs.filter(({ isDriftCheck }) => isDriftCheck))
+  ...byTurn(runs.filter(({ comesLast }) => !comesLast)),
+  ...byTurn(runs.filter(({ comesLast }) => comesLast))
 ]
 
 const oldest = (runs: ReadonlyArray<RunningRun>): RunningRun | undefined =>
@@ -130,9 +131,8 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
   const held = { pool, ...(holder === undefined ? {} : { heldByRunId: holder.id }) }
   if (own.length >= perWorkspace) return { ...held, reason: "workspace_limit", limit: perWorkspace }
   if (inPool.length >= places) return { ...held, reason: "places_taken", limit: places }
-  // Only drift checks are blocked: the last slot of the pool, and the last slot of the Workspace, are reserved for Runs that
-  // people request.
-  if (!run.isDriftCheck) return undefined
+  // The last slot of the pool, and the last slot of the Workspace, are reserved for Runs that do not come last.
+  if (!run.comesLast) return undefined
   if (places > 1 && inPool.length === places - 1) return { ...held, reason: "place_kept", limit: places }
   if (perWorkspace > 1 && own.length === perWorkspace - 1) return { ...held, reason: "place_kept", limit: perWorkspace }
   return undefined
@@ -190,7 +190,7 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
  * Selects the next Run, and the position of every other Run. Each Capsule's queue has at most one active Run, in order of
  * arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who requested the Runs: whoever's last Run
  * started longest ago comes first. Therefore, while a Run is waiting, every other Workspace starts at most one Run before it, and
- * a Run that cannot get a slot delays nobody else. Drift checks come after Runs that people requested. `queued` may be a part of
+ * a Run that cannot get a slot delays nobody else. Drift checks and speculative plans come after all other Runs. `queued` may be a part of
  * the queue: the first claimable Run of each person in each Workspace that may be next gives the same `next`, and all Runs of one
  * Workspace give the same positions for them.
  */
@@ -208,8 +208,8 @@ export const decide = (state: QueueState): Decision => {
       }
     }
     const free = workspaces.map((runs) => runs.filter(({ id }) => places.get(id)?.reason === "turn"))
-    for (const isDriftCheck of [false, true]) {
-      const lines = free.map((runs) => runs.filter((run) => run.isDriftCheck === isDriftCheck))
+    for (const comesLast of [false, true]) {
+      const lines = free.map((runs) => runs.filter((run) => run.comesLast === comesLast))
       startable.push(...inTurns(lines, ({ workspaceTurn }) => workspaceTurn))
     }
   }

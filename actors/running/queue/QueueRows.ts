@@ -4,6 +4,7 @@ import type { AskedRun, QueuedRun, QueueLimits, RunningRun } from "./QueueDecisi
 import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { comesLast } from "../../../schema/tables/RunTables.ts"
 import { placesOfPool } from "../../ledger/run/RunLedger.ts"
 
 /** The turn in which each Workspace, and each subject in it, last started a Run. The empty subject is svc itself. */
@@ -16,7 +17,7 @@ export const RunTurnRow = table(
 const QueuedRow = rowShape({
   ...Struct.pick(RunRow.columns, ["id", "workspace_id", "slot_pool", "capsule_line", "queued_at"]),
   subject: Schema.String,
-  drift: Flag,
+  comes_last: Flag,
   workspace_turn: Schema.Int,
   subject_turn: Schema.Int
 })
@@ -40,7 +41,7 @@ const toQueued = (row: QueuedRow): QueuedRun => ({
   pool: row.slot_pool,
   subject: row.subject,
   capsuleLine: row.capsule_line ?? undefined,
-  isDriftCheck: row.drift === 1,
+  comesLast: row.comes_last === 1,
   queuedAt: row.queued_at,
   workspaceTurn: row.workspace_turn,
   subjectTurn: row.subject_turn
@@ -65,53 +66,54 @@ const notHeld = ({ withApplies }: Pick<QueueWindow, "withApplies">): string =>
   withApplies ? "" : " AND type NOT IN ('apply', 'destroy_apply')"
 
 /**
- * For each pool, separately for drift checks: the first claimable Run of each person, in the Workspaces whose turn is next. Each
+ * For each pool, separately for Runs that come last: the first claimable Run of each person, in the Workspaces whose turn is next. Each
  * recursion step is one index lookup, of the next Workspace with a claimable Run or of the next person in it.
  */
 export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => {
   const { limits } = window
   // These expressions must match the indexes `runs_claimable` and `runs_claimable_of_subject` verbatim.
-  const drift = sql.literal("(type = 'drift_check')")
+  const comes_last = sql.literal(comesLast())
   const subject = sql.literal("COALESCE(created_by, '')")
   const claimable = sql.literal(`status = 'queued' AND capsule_wait = 0${notHeld(window)}`)
   return sql`
-    WITH RECURSIVE line (slot_pool, drift, workspaces) AS (
+    WITH RECURSIVE line (slot_pool, comes_last, workspaces) AS (
       VALUES ('runs', 0, ${limits.runs.places + 1}), ('runs', 1, ${limits.runs.places + 1}),
-        ('builds', 0, ${limits.builds.places + 1})
-    ), waiting (slot_pool, drift, workspaces, workspace_id) AS (
-      SELECT l.slot_pool, l.drift, l.workspaces, (SELECT workspace_id FROM runs
-        WHERE ${claimable} AND slot_pool = l.slot_pool AND ${drift} = l.drift ORDER BY workspace_id LIMIT 1) FROM line l
+        ('builds', 0, ${limits.builds.places + 1}),
+        ('builds', 1, ${limits.builds.places + 1})
+    ), waiting (slot_pool, comes_last, workspaces, workspace_id) AS (
+      SELECT l.slot_pool, l.comes_last, l.workspaces, (SELECT workspace_id FROM runs
+        WHERE ${claimable} AND slot_pool = l.slot_pool AND ${comes_last} = l.comes_last ORDER BY workspace_id LIMIT 1) FROM line l
       UNION ALL
-      SELECT w.slot_pool, w.drift, w.workspaces, (SELECT workspace_id FROM runs
-        WHERE ${claimable} AND slot_pool = w.slot_pool AND ${drift} = w.drift AND workspace_id > w.workspace_id
+      SELECT w.slot_pool, w.comes_last, w.workspaces, (SELECT workspace_id FROM runs
+        WHERE ${claimable} AND slot_pool = w.slot_pool AND ${comes_last} = w.comes_last AND workspace_id > w.workspace_id
         ORDER BY workspace_id LIMIT 1)
       FROM waiting w WHERE w.workspace_id IS NOT NULL
     ), turns AS (
       SELECT w.*, COALESCE((SELECT MAX(turn) FROM run_turns
         WHERE slot_pool = w.slot_pool AND workspace_id = w.workspace_id), 0) AS turn, (SELECT id FROM runs
-        WHERE ${claimable} AND slot_pool = w.slot_pool AND ${drift} = w.drift AND workspace_id = w.workspace_id
+        WHERE ${claimable} AND slot_pool = w.slot_pool AND ${comes_last} = w.comes_last AND workspace_id = w.workspace_id
         ORDER BY queued_at, id LIMIT 1) AS first_id
       FROM waiting w WHERE w.workspace_id IS NOT NULL
     ), nearest AS (
-      SELECT * FROM (SELECT t.*, ROW_NUMBER() OVER (PARTITION BY t.slot_pool, t.drift
+      SELECT * FROM (SELECT t.*, ROW_NUMBER() OVER (PARTITION BY t.slot_pool, t.comes_last
         ORDER BY t.turn, r.queued_at, r.id) AS place FROM turns t JOIN runs r ON r.id = t.first_id)
       WHERE place <= workspaces
-    ), people (slot_pool, drift, workspace_id, turn, subject) AS (
-      SELECT n.slot_pool, n.drift, n.workspace_id, n.turn, (SELECT ${subject} FROM runs
-        WHERE ${claimable} AND slot_pool = n.slot_pool AND ${drift} = n.drift AND workspace_id = n.workspace_id
+    ), people (slot_pool, comes_last, workspace_id, turn, subject) AS (
+      SELECT n.slot_pool, n.comes_last, n.workspace_id, n.turn, (SELECT ${subject} FROM runs
+        WHERE ${claimable} AND slot_pool = n.slot_pool AND ${comes_last} = n.comes_last AND workspace_id = n.workspace_id
         ORDER BY ${subject} LIMIT 1)
       FROM nearest n
       UNION ALL
-      SELECT p.slot_pool, p.drift, p.workspace_id, p.turn, (SELECT ${subject} FROM runs
-        WHERE ${claimable} AND slot_pool = p.slot_pool AND ${drift} = p.drift AND workspace_id = p.workspace_id
+      SELECT p.slot_pool, p.comes_last, p.workspace_id, p.turn, (SELECT ${subject} FROM runs
+        WHERE ${claimable} AND slot_pool = p.slot_pool AND ${comes_last} = p.comes_last AND workspace_id = p.workspace_id
           AND ${subject} > p.subject ORDER BY ${subject} LIMIT 1)
       FROM people p WHERE p.subject IS NOT NULL
     )
-    SELECT r.id, r.workspace_id, r.slot_pool, p.subject, r.capsule_line, p.drift, r.queued_at,
+    SELECT r.id, r.workspace_id, r.slot_pool, p.subject, r.capsule_line, p.comes_last, r.queued_at,
       p.turn AS workspace_turn, COALESCE((SELECT t.turn FROM run_turns t WHERE t.slot_pool = p.slot_pool
         AND t.workspace_id = p.workspace_id AND t.subject = p.subject), 0) AS subject_turn
     FROM people p JOIN runs r ON r.id = (SELECT id FROM runs
-      WHERE ${claimable} AND slot_pool = p.slot_pool AND ${drift} = p.drift AND workspace_id = p.workspace_id
+      WHERE ${claimable} AND slot_pool = p.slot_pool AND ${comes_last} = p.comes_last AND workspace_id = p.workspace_id
         AND ${subject} = p.subject ORDER BY queued_at, id LIMIT 1)
     WHERE p.subject IS NOT NULL`
 }
@@ -122,7 +124,7 @@ export class QueueRows extends Context.Service<
   {
     readonly running: Effect.Effect<ReadonlyArray<RunningRun>>
     /**
-     * For each pool, separately for drift checks, returns the first claimable Run of each person, in the Workspaces whose turn is
+     * For each pool, separately for Runs that come last, returns the first claimable Run of each person, in the Workspaces whose turn is
      * next. Reads one Workspace more than there are slots. Only a Workspace that is executing a Run can be at its limit, so the
      * result always includes the next Run.
      */
@@ -150,6 +152,7 @@ export class QueueRows extends Context.Service<
     QueueRows,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const last = sql.literal(comesLast())
 
       const running = Effect.map(
         Effect.orDie(RunningRow.rows(sql)`SELECT id, workspace_id, slot_pool, capsule_line, owner, started_at,
@@ -174,13 +177,13 @@ export class QueueRows extends Context.Service<
       const candidatesOf = Effect.fnUntraced(function* (pool: string) {
         const places = placesOfPool(pool)
         const rows = yield* QueuedRow.rows(sql)`
-          SELECT r.id, r.workspace_id, r.slot_pool, r.subject, r.capsule_line, r.drift, r.queued_at,
+          SELECT r.id, r.workspace_id, r.slot_pool, r.subject, r.capsule_line, r.comes_last, r.queued_at,
             COALESCE((SELECT MAX(turn) FROM run_turns t
               WHERE t.slot_pool = r.slot_pool AND t.workspace_id = r.workspace_id), 0) AS workspace_turn,
             COALESCE((SELECT turn FROM run_turns t WHERE t.slot_pool = r.slot_pool AND t.workspace_id = r.workspace_id
               AND t.subject = r.subject), 0) AS subject_turn
-          FROM (SELECT *, COALESCE(created_by, '') AS subject, (type = 'drift_check') AS drift, ROW_NUMBER() OVER (
-              PARTITION BY workspace_id, COALESCE(created_by, ''), (type = 'drift_check') ORDER BY queued_at, id) AS place
+          FROM (SELECT *, COALESCE(created_by, '') AS subject, ${last} AS comes_last, ROW_NUMBER() OVER (
+              PARTITION BY workspace_id, COALESCE(created_by, ''), ${last} ORDER BY queued_at, id) AS place
             FROM runs WHERE status = 'queued' AND capsule_wait = 0 AND slot_pool = ${places}) r
           WHERE r.place <= ${mostOfPerson} AND EXISTS (SELECT 1 FROM agent_pool_workspaces w
             WHERE w.pool = ${pool} AND w.workspace_id = r.workspace_id)`
@@ -189,19 +192,19 @@ export class QueueRows extends Context.Service<
 
       const asked = (window: QueueWindow) =>
         Effect.orDie(AskedRow.rows(sql)`SELECT DISTINCT workspace_id AS "workspaceId", slot_pool AS pool FROM runs
-        WHERE status = 'queued' AND capsule_wait = 0 AND type <> 'drift_check' AND trigger_kind = 'user'${sql.literal(notHeld(window))}
+        WHERE status = 'queued' AND capsule_wait = 0 AND NOT ${last} AND trigger_kind = 'user'${sql.literal(notHeld(window))}
         ORDER BY workspace_id`)
 
       const waitingForAgents = Effect.orDie(WaitingForAgentsRow.rows(sql)`SELECT id, pool, type, workspace_id
         FROM (SELECT r.*, ROW_NUMBER() OVER (PARTITION BY r.workspace_id, r.pool ORDER BY r.queued_at, r.id) AS place
           FROM runs r JOIN agent_pool_workspaces w ON w.pool = r.pool AND w.workspace_id = r.workspace_id
-          WHERE r.status = 'queued' AND r.capsule_wait = 0 AND r.type <> 'drift_check' AND r.trigger_kind = 'user')
+          WHERE r.status = 'queued' AND r.capsule_wait = 0 AND NOT ${sql.literal(comesLast("r."))} AND r.trigger_kind = 'user')
         WHERE place <= ${mostAsked} ORDER BY queued_at, id`)
 
       const queuedOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, most: number) {
         const rows = yield* QueuedRow.rows(sql)`
           SELECT r.id, r.workspace_id, r.slot_pool, COALESCE(r.created_by, '') AS subject, r.capsule_line,
-            (r.type = 'drift_check') AS drift, r.queued_at, 0 AS workspace_turn, COALESCE(t.turn, 0) AS subject_turn
+            ${sql.literal(comesLast("r."))} AS comes_last, r.queued_at, 0 AS workspace_turn, COALESCE(t.turn, 0) AS subject_turn
           FROM (SELECT * FROM runs WHERE status = 'queued' AND workspace_id = ${workspaceId}
             ORDER BY queued_at, id LIMIT ${most}) r
           LEFT JOIN run_turns t ON t.slot_pool = r.slot_pool AND t.workspace_id = r.workspace_id

@@ -17,7 +17,7 @@ import { PoolObstacles } from "../agent-pool/PoolObstacles.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import { QueueRows, type QueueWindow } from "./QueueRows.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
-import type { ListedRunRow, RunRow } from "../../ledger/run/RunRow.ts"
+import { isSpeculative, type ListedRunRow, type RunRow } from "../../ledger/run/RunRow.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { providedService } from "../../base/Provided.ts"
 import type { QueuePlace } from "../../../schema/records/QueuePlace.ts"
@@ -37,7 +37,7 @@ const sentenceOf = ({ heldByRunId, limit, pool, reason }: Place): string => {
         ? `The only place for ${what} is taken. Workspaces take turns when it becomes free.`
         : `All ${limit} places for ${what} are taken. Workspaces take turns when one becomes free.`
     case "place_kept":
-      return "The last free place is kept for what a person may ask for; a drift check waits until another is free."
+      return "The last free place is kept for what a person may ask for; drift checks and speculative plans wait until another is free."
     case "no_agent":
       return "No agent of its pool can execute it now."
     case "turn":
@@ -56,7 +56,7 @@ const standing = (run: ListedRunRow): QueuedRun => ({
   pool: run.slot_pool,
   subject: run.created_by ?? "",
   capsuleLine: run.capsule_line ?? undefined,
-  isDriftCheck: run.type === "drift_check",
+  comesLast: run.type === "drift_check" || isSpeculative(run),
   queuedAt: run.queued_at,
   workspaceTurn: 0,
   subjectTurn: 0
@@ -169,8 +169,8 @@ export class RunQueue extends Context.Service<
         while (true) {
           const { next } = decide({ limits, running, queued })
           if (next === undefined) return undefined
-          // Stops here, because every Run after this one is a drift check too.
-          if (next.isDriftCheck && (yield* reach.keptPlaces(pool)) !== undefined) return undefined
+          // Stops here, because every Run after this one comes last too.
+          if (next.comesLast && (yield* reach.keptPlaces(pool)) !== undefined) return undefined
           const claimed = (yield* fits(next.id)) ? yield* lifecycle.claim(next.id, owner) : undefined
           if (claimed !== undefined) {
             yield* rows.turnTaken(next)

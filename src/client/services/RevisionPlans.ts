@@ -17,7 +17,11 @@ export interface RevisionPlansShape {
   /** Starts a plan for a Capsule at another ref. The Capsule continues to follow its current ref until the apply. */
   readonly create: (
     capsuleId: string,
-    request: { readonly ref: string },
+    request: {
+      readonly ref: string
+      /** Only shows what the ref would change: the plan waits for no review, and the Capsule is not affected. */
+      readonly speculative?: true
+    },
     once?: IdempotencyOptions
   ) => Answer<RevisionPlan>
   readonly get: (id: string) => Answer<RevisionPlan>

@@ -41,6 +41,12 @@ const countedUsage = ({ amounts, at }: StoredMeasurement, workspaceId: Workspace
 
 const largestPage = 100
 
+/** Converts the query of a list of Runs to its filter. */
+const runFilterOf = <Q extends { readonly speculative?: "true" | "false" }>({ speculative, ...filter }: Q) => ({
+  ...filter,
+  ...(speculative === undefined ? {} : { speculative: speculative === "true" })
+})
+
 /** Handlers for Workspaces and for everything that is listed by Workspace. */
 export const workspaceHandlers = HttpApiBuilder.group(
   SvcApi,
@@ -207,7 +213,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
       runs: Effect.fnUntraced(function* ({ query }) {
         const { cursor: _cursor, includeLooks, limit: _limit, view, ...filter } = query
         const id = yield* authorisedWorkspace
-        const wanted = { ...filter, includeLooks: includeLooks === "true" }
+        const wanted = { ...runFilterOf(filter), includeLooks: includeLooks === "true" }
         if (view === "changes") {
           const page = yield* runs.changes(id, wanted, yield* pageRequest(query))
           return { runs: page.items, folded: page.folded, ...cursorOf(page) }
@@ -216,7 +222,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
         return { runs: page.items, ...cursorOf(page) }
       }),
       runFacets: Effect.fnUntraced(function* ({ query }) {
-        return { facets: yield* runs.facets(yield* authorisedWorkspace, query) }
+        return { facets: yield* runs.facets(yield* authorisedWorkspace, runFilterOf(query)) }
       }),
       capsules: Effect.fnUntraced(function* ({ query }) {
         const { projectId, status } = query

@@ -75,7 +75,7 @@ export const revisionPlansProse: GroupProse<typeof RevisionPlansApi> = {
   routes: {
     create: queuedRun(
       "Plan a Capsule at another ref",
-      "Needs `Idempotency-Key`. The Source's default ref and the Capsule's tracked source stay as they are until an apply. For a ref outside the adopted lane and the default ref only an owner or admin opens private inputs, Outputs of other Capsules, the state and Connections (403 for anybody else), unless `reviewedRefs` of the Source and `use.refs` of the Connections allow the ref; the Run records it in `openedForRef`. The compatibility report also compares the Capsule's own configuration with that commit, like a check with `installConfigId`."
+      "Needs `Idempotency-Key`. The Source's default ref and the Capsule's tracked source stay as they are until an apply. For a ref outside the adopted lane and the default ref only an owner or admin opens private inputs, Outputs of other Capsules, the state and Connections (403 for anybody else), unless `reviewedRefs` of the Source and `use.refs` of the Connections allow the ref; the Run records it in `openedForRef`. The compatibility report also compares the Capsule's own configuration with that commit, like a check with `installConfigId`.\n\nWith `speculative` the plan only shows what the ref would change: it waits for no review and no other Run of the Capsule, ends `succeeded`, affects nothing of the Capsule, and `approve` and `apply` of it are 409."
     ),
     read: route(
       "Read the revision coordinator",

@@ -41,7 +41,7 @@ export const dashboardProse: GroupProse<typeof DashboardApi> = {
 }
 
 const filterSentence =
-  "Filters: `capsuleId`, `sourceId`, `actor` (the subject who started it), `type`, `status` and `trigger` (one word or several, separated by commas), `since` (inclusive) and `until` (exclusive) of the creation, in UTC with milliseconds or whole seconds. `search` finds the Runs that every one of its words fits (the first eight): a part of the name of the Capsule, its environment or Project, of the Source, of the commit's title or author, of the name of the member who started it, or the first characters of the id of the Run, of its Capsule, Source or snapshot, or of the commit."
+  "Filters: `capsuleId`, `sourceId`, `actor` (the subject who started it), `type`, `status` and `trigger` (one word or several, separated by commas), `since` (inclusive) and `until` (exclusive) of the creation, in UTC with milliseconds or whole seconds, and `speculative` (`true` for speculative plans only, `false` for everything else). `search` finds the Runs that every one of its words fits (the first eight): a part of the name of the Capsule, its environment or Project, of the Source, of the commit's title or author, of the name of the member who started it, or the first characters of the id of the Run, of its Capsule, Source or snapshot, or of the commit."
 
 export const workspacesProse: GroupProse<typeof WorkspacesApi> = {
   about: "Workspaces, their Projects and what is listed by Workspace.",

@@ -9,6 +9,7 @@ type Plan = Parameters<typeof approvalRefusal>[0]
 
 const waiting: Plan = {
   type: "plan",
+  purpose: null,
   status: "waiting_approval",
   plan_digest: digest,
   approved_at: null,
@@ -31,6 +32,14 @@ test("a waiting plan can be approved with its digest or without", () => {
 test("only a plan can be approved", () => {
   const approvable = RunType.literals.filter((type) => approvalRefusal({ ...waiting, type }, digest, at) === undefined)
   expect(approvable.toSorted()).toEqual(["destroy_plan", "plan", "restore"])
+})
+
+test("a speculative plan can never be approved, and the refusal names the way to approve its change", () => {
+  for (const status of RunStatus.literals) {
+    const refusal = approvalRefusal({ ...waiting, purpose: "speculative", status, approved_at: at }, digest, at, true)
+    expect([status, refusal?.code]).toEqual([status, "failed_precondition"])
+    expect(refusal?.message).toContain("change-approvals")
+  }
 })
 
 test("approving a plan other than the plan that was read is a conflict, even if the request has further faults", () => {

@@ -11,6 +11,7 @@ type Capsule = Parameters<typeof applyObstacle>[1]
 
 const plan: Plan = {
   type: "plan",
+  purpose: null,
   status: "succeeded",
   used_by_run_id: null,
   approved_at: "2026-01-01T00:00:00.000Z",
@@ -44,6 +45,8 @@ const obstacles: ReadonlyArray<
 > = [
   ["failed_precondition", "Only a plan", { type: "apply" }],
   ["failed_precondition", "Only a plan", { type: "drift_check" }],
+  ["failed_precondition", "change-approvals", { purpose: "speculative" }],
+  ["failed_precondition", "change-approvals", { purpose: "speculative", status: "waiting_approval" }],
   ["run_conflict", "applied already", { used_by_run_id: used }],
   ["failed_precondition", "not approved yet", { status: "waiting_approval", approved_at: null }],
   ["failed_precondition", "is succeeded", { approved_at: null }],

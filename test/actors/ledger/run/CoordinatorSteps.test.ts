@@ -23,7 +23,10 @@ test("a coordinator waits for an unfinished sync or check, and continues only af
 test("a plan can be reviewed once it is computed, and also after its approval", () => {
   const steps = RunStatus.literals.map((status) => [
     status,
-    [stepAfterPlan({ status, approved_at: null }), stepAfterPlan({ status, approved_at: at })]
+    [
+      stepAfterPlan({ status, purpose: null, approved_at: null }),
+      stepAfterPlan({ status, purpose: null, approved_at: at })
+    ]
   ])
   expect(Object.fromEntries(steps)).toEqual({
     queued: ["wait", "wait"],
@@ -36,6 +39,23 @@ test("a plan can be reviewed once it is computed, and also after its approval", 
     expired: ["fail", "advance"]
   })
   expect(stepAfterPlan(undefined)).toBe("wait")
+})
+
+test("a speculative plan can be reviewed once it has succeeded", () => {
+  const steps = RunStatus.literals.map((status) => [
+    status,
+    stepAfterPlan({ status, purpose: "speculative", approved_at: null })
+  ])
+  expect(Object.fromEntries(steps)).toEqual({
+    queued: "wait",
+    running: "wait",
+    waiting_approval: "fail",
+    succeeded: "advance",
+    failed: "fail",
+    cancelled: "fail",
+    superseded: "fail",
+    expired: "fail"
+  })
 })
 
 test("a coordinator fails with the code and message of its Run, or reports the end of the Run", () => {

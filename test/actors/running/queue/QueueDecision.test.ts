@@ -20,7 +20,7 @@ const queued = (id: string, more: Partial<QueuedRun> = {}): QueuedRun => ({
   workspaceId: workspaceOf("ws_a"),
   pool: "runs",
   subject: "ada",
-  isDriftCheck: false,
+  comesLast: false,
   queuedAt: "2026-01-01T00:00:00.000Z",
   workspaceTurn: 0,
   subjectTurn: 0,
@@ -99,7 +99,7 @@ describe("Next Run", () => {
   })
 
   test("the queue starts drift checks only after people's requests, and never in the last place", () => {
-    const drift = queued("drift", { isDriftCheck: true, queuedAt: "2025-01-01T00:00:00.000Z" })
+    const drift = queued("drift", { comesLast: true, queuedAt: "2025-01-01T00:00:00.000Z" })
     expect<string | undefined>(of({ queued: [drift, queued("plan")] }).next?.id).toBe("plan")
     const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: workspaceOf(`ws_${id}`) }))
     expect(of({ running: three, queued: [drift] }).next).toBeUndefined()
@@ -215,7 +215,7 @@ describe("Random arrivals", () => {
             const place = places.get(run.id)
             expect(place?.position).toBeGreaterThan(0)
             expect(place?.reason).not.toBe("turn")
-            expect(place?.reason === "place_kept" && !run.isDriftCheck).toBe(false)
+            expect(place?.reason === "place_kept" && !run.comesLast).toBe(false)
             const holder = queue.active.find(({ id }) => id === place?.heldByRunId)
             if (holder !== undefined) expect(holder.workspaceId).toBe(run.workspaceId)
           }

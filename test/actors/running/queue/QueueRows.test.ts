@@ -59,7 +59,7 @@ const wholeQueue = Effect.gen(function* () {
       pool: row.slot_pool,
       subject: row.created_by ?? "",
       capsuleLine: row.capsule_line ?? undefined,
-      isDriftCheck: row.type === "drift_check",
+      comesLast: row.type === "drift_check",
       queuedAt: row.queued_at,
       workspaceTurn: row.workspace_turn,
       subjectTurn: row.subject_turn

@@ -66,7 +66,7 @@ export const simulated = (given: QueueLimits) => {
         subject: `usr_${workspace}_${subject}`,
         pool: kind === "build" ? "builds" : "runs",
         capsuleLine: `cap_${workspace}_${capsule}`,
-        isDriftCheck: kind === "drift",
+        comesLast: kind === "drift",
         queuedAt: at
       })
     },
