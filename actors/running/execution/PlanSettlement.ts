@@ -218,7 +218,11 @@ export class PlanSettlement extends Context.Service<
           return yield* supersedeRun(ending, run, "The Capsule is no longer in service.")
         }
         const { planDigest } = outcome
-        yield* ledger.record(hold, { plan_digest: planDigest, compatibility_report_id: prepared.reportId })
+        yield* ledger.record(hold, {
+          plan_digest: planDigest,
+          change_digest: yield* changeDigestOf(capsule.id, outcome),
+          compatibility_report_id: prepared.reportId
+        })
         const { evidence, hasChanges } = yield* reviewed(run, capsule, yield* configOf(run), prepared, outcome)
         yield* lifecycle.succeed(hold, { planDigest, hasChanges }, evidence)
         yield* handover.finished(run)

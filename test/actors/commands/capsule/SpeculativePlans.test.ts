@@ -42,7 +42,8 @@ describe.skipIf(Bun.which("terraform") === null)("Speculative plans", () => {
           requiresApproval: false,
           resolvedCommit: head,
           planSummary: { change: 1 },
-          planDigest: expect.stringMatching(/^sha256:/)
+          planDigest: expect.stringMatching(/^sha256:/),
+          changeDigest: expect.any(String)
         })
         expect(run.expiresAt).toBeUndefined()
         expect(run.resourceChanges?.map(({ address }) => address)).toEqual(["terraform_data.kept"])
@@ -62,7 +63,7 @@ describe.skipIf(Bun.which("terraform") === null)("Speculative plans", () => {
 
   tests.live("a speculative plan neither supersedes a plan of its Capsule nor is superseded by one", () =>
     Effect.gen(function* () {
-      const { commit, context, workspaceId } = yield* TestPlane
+      const { commit, workspaceId } = yield* TestPlane
       const runs = yield* Runs
       const { capsule } = yield* active("apart", moduleWith("one"))
       yield* commit("apart", moduleWith("one again"))
@@ -83,7 +84,6 @@ describe.skipIf(Bun.which("terraform") === null)("Speculative plans", () => {
         )
       expect(yield* listed(true)).toEqual([first.id])
       expect(yield* listed(false)).not.toContain(first.id)
-      void context
     })
   )
 })
