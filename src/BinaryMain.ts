@@ -18,7 +18,8 @@ const ofCommand = isClientCommand(args)
     : "dist/build/Service.js"
 const program = programs.get(process.argv[2] ?? "") ?? ofCommand
 
-// End the lazy compilation with which binaries start (see `scripts/build.ts`), because a sync unpacks and hashes from the start.
+// Ends the lazy compilation with which binaries start (see `scripts/build.ts`), because a sync unpacks and hashes from its first
+// moment.
 if (isSync) Bun.unsafe.setJITPolicy(1)
 
 void import(join(dirname(Bun.main), program))

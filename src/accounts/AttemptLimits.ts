@@ -65,14 +65,14 @@ export class AttemptLimits extends Context.Service<
       keys: { readonly address?: string | undefined; readonly subject?: string | undefined }
     ) => Effect.Effect<void, ApiError>
     /**
-     * Counts a sign-in attempt. A known device has its own budget, which nobody else can use up. Strangers are limited by
+     * Counts a sign-in attempt. A known device has a separate budget, which nobody else can use up. Strangers are limited by
      * address, both per account and in total. If many addresses try one account, their attempts are only delayed, because
-     * refusing them would let attackers lock the owner out. Only a limited number of attempts may wait at the same time; the rest
-     * are refused. Fails with `rate_limited`.
+     * refusing them would let attackers lock the owner out. Only a limited number of attempts may wait at the same time; svc
+     * refuses the rest. Fails with `rate_limited`.
      */
     readonly enter: (from: {
       readonly address: string | undefined
-      /** Account that the attempt is for, as named in the request. */
+      /** The account of the attempt, as named in the request. */
       readonly account?: string | undefined
       readonly device?: string | undefined
     }) => Effect.Effect<void, ApiError>

@@ -51,7 +51,7 @@ const crossSite = () =>
 const comesFromABrowser = (headers: Headers.Headers) =>
   headers["origin"] !== undefined || headers["sec-fetch-site"] !== undefined
 
-/** Refuses requests from pages on other sites. Accepts requests without a site, because only browsers send it. */
+/** Refuses requests from pages on other sites. Accepts requests that do not state a site, because only browsers send it. */
 export const refuseCrossSite = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

@@ -11,7 +11,7 @@ const addresses = { signIn: "/sign-in", join: "/join" } as const
 export interface SignInRefusal {
   readonly status: number
   readonly body: Markup
-  /** Page to which this page links. */
+  /** The page that this page links to. */
   readonly back?: keyof typeof addresses
   readonly requestId: string
 }

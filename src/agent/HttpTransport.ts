@@ -76,7 +76,7 @@ const putBlob = Effect.fnUntraced(function* (
   file: SentFile
 ) {
   const request = () => session.authorised(HttpClientRequest.put(addressOf(server, claim, file.kind, file.digest)))
-  // Start anywhere: the first response contains the server's position, and the server skips a repeated part.
+  // Starts anywhere, because the first response contains the server's position and the server skips a repeated part.
   let from = 0
   for (;;) {
     const stored = yield* putPart(request(), file, from)

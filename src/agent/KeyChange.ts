@@ -23,8 +23,8 @@ interface Problem {
 }
 
 /**
- * Returns true if the server refuses these keys because they do not belong to the agent, or do not yet. A lost response or a busy
- * server is not a refusal.
+ * Returns true if the server refuses these keys because they do not belong to the agent, or do not belong to it yet. A lost
+ * response or a busy server is not a refusal.
  */
 const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
 

@@ -46,7 +46,7 @@ const downloadCommand = Command.make(
       ...misuse,
       message: `${out} exists already. Name a new file: nothing is overwritten.`
     })
-    // Check before requesting the state, so that the audit trail contains no failed download.
+    // Checks before it requests the state, so that the audit trail contains no failed download.
     if (yield* files.exists(out)) return yield* taken
     const { digest, state } = yield* Effect.flatMap(OperatorOrphanedStates, ({ download }) => download(id)).pipe(
       Effect.provide(OperatorOrphanedStates.layer(settings))

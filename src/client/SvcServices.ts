@@ -9,7 +9,7 @@ import { Sources } from "./services/Sources.ts"
 import { Members, Workspaces } from "./services/Workspaces.ts"
 import { SvcClient } from "./SvcClient.ts"
 
-/** Services that a program uses, for a control plane in the same process or on a server. */
+/** The services of a control plane, either in the same process or on a server. */
 export type SvcServices =
   | Capsules
   | Connections
@@ -19,7 +19,7 @@ export type SvcServices =
   | Runs
   | Sources
   | Workspaces
-  /** Has a method for every API route, including routes without a service. */
+  /** The typed client, which has a method for every API route, including routes without a service. */
   | SvcClient
 
 /** Services on top of any transport. */

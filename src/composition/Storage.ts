@@ -21,7 +21,7 @@ export const vaultSettings = (settings: Settings) =>
 /** Services of a database: a writing client, a reading client, and operations on its file. */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
-/** Expectations of the data folder, from the settings and from those of a command. */
+/** Expectations of the data folder, from the settings and from the command. */
 const expectedInstallation = (settings: Settings) =>
   Layer.effect(
     ExpectedInstallation,

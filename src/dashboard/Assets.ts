@@ -1,6 +1,6 @@
 import { appPageFile } from "./AppPages.ts"
 
-/** Everything below this path has a hashed name and may be cached forever. */
+/** Every path below this has a hashed name and may be cached forever. */
 export const assetPrefix = "/assets/"
 
 /** A file to serve. `br` and `gzip` are the precompressed contents. */

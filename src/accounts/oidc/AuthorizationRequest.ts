@@ -181,7 +181,7 @@ export interface Target {
   readonly interfaces: boolean
 }
 
-/** Returns the resource for which the client requests tokens. Fails with `invalid_target` if the client may not. */
+/** Returns the resource for which the client requests tokens. Fails with `invalid_target` if the client may not request it. */
 export const requestedTarget = Effect.fnUntraced(function* (parameters: Parameters, client: Client) {
   const resource = parameters.get("resource")
   if (resource === undefined) return { resource, interfaces: false } satisfies Target

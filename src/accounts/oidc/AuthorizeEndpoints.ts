@@ -119,8 +119,8 @@ const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visi
 })
 
 /**
- * Adds to the request the Workspace that the page showed. The person's answer applies to that Workspace even if another one would
- * apply now.
+ * Adds to the request the Workspace that the page showed. The person's answer applies to that Workspace, even if another
+ * Workspace would apply now.
  */
 const shown = (encoded: string, { workspaceId }: Pick<AuthorizationRequest, "workspaceId">) =>
   `${encoded} ${workspaceId ?? ""}`

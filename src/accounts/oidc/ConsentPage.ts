@@ -58,7 +58,7 @@ ${permissionList(language, permissions)}
   })
 }
 
-/** Shows a refusal to the person. The client does not learn of it. */
+/** Shows a refusal to the person. The client is not informed. */
 export const refusalPage = (
   language: Language,
   options: { readonly status: number; readonly detail: string; readonly requestId: string }

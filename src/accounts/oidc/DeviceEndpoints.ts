@@ -107,8 +107,8 @@ const waitingClient = Effect.fnUntraced(function* (request: DeviceRequest) {
 })
 
 /**
- * Adds to the request the Workspace that the page showed. The person's answer applies to that Workspace even if another one would
- * apply now.
+ * Adds to the request the Workspace that the page showed. The person's answer applies to that Workspace, even if another
+ * Workspace would apply now.
  */
 const shown = (userCode: string, { workspaceId }: Pick<DeviceRequest, "workspaceId">) =>
   `${userCode} ${workspaceId ?? ""}`

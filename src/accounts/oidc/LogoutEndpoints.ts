@@ -26,7 +26,7 @@ import { formToken, formTokenHolds, type Visitor, visitor } from "./Visitor.ts"
 
 const form = "logout"
 
-/** A parsed logout request, with what it proves. */
+/** A parsed logout request, and the facts that it proves. */
 interface LogoutRequest {
   readonly hint: IdTokenHint | undefined
   /** Address to open afterwards. It is registered by the client that the request has proved or identified. */
@@ -125,8 +125,8 @@ const ask = Effect.fnUntraced(function* (visiting: Visitor, parameters: Paramete
 const answer = Effect.fnUntraced(function* (parameters: Parameters) {
   const { hint, returnTo } = yield* parseLogout(parameters)
   const visiting = yield* visitor
-  // Log out without a question only if an ID token from this session proves that its client requested the logout. Without one,
-  // anybody could make a browser follow a link.
+  // Logs out without a prompt only if an ID token from this session proves that its client requested the logout. Otherwise
+  // anybody could log a person out with a link.
   const proven = hint?.sub === visiting?.subject && hint?.sid === visiting?.sessionId
   if (visiting !== undefined && !proven) return yield* ask(visiting, parameters)
   const onward = returnTo === undefined ? undefined : seeOther(returnTo)

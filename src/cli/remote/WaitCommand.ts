@@ -14,7 +14,7 @@ import { awaitRun, endOf, isSettled } from "./RunEnd.ts"
 import { runNamed } from "./Selection.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** Waits until enough people have approved a plan. Fails if the plan ends in any other way. */
+/** Waits until enough people have approved a plan. Fails if the plan ends without being approved. */
 const approvedRun = Effect.fn("approvedRun")(function* (
   run: Run,
   given: { readonly json: boolean; readonly waitTimeout: Parameters<typeof awaitRun>[1] }

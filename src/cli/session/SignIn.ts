@@ -46,7 +46,7 @@ const sessionOf = Effect.fnUntraced(function* (origin: string, answer: Effect.Su
   if (answer.session !== undefined) return answer.session
   const { refused } = answer
   if (refused.code === "capability_not_available") return yield* withoutPasswords(origin)
-  // Do not suggest to log in again: the password was wrong.
+  // Does not suggest logging in again, because the password was wrong.
   const code = refused.code === "unauthenticated" ? "sign_in_refused" : refused.code
   return yield* refusal(origin, { ...refused, code })
 })

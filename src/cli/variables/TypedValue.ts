@@ -65,7 +65,10 @@ const truths: ReadonlyMap<string, boolean> = new Map([
   ["0", false]
 ])
 
-/** Converts a value to the declared type, as the tool does. Leaves values that do not fit for the server to refuse. */
+/**
+ * Converts a value to the declared type, as the tool does. Returns values of another type unchanged, so that the server refuses
+ * them.
+ */
 export const typedValue = (value: FileValue, declared: DeclaredType["type"]): Result.Result<Schema.Json, string> => {
   const digits = typeof value === "object" && value !== null && "digits" in value ? value.digits : undefined
   switch (declared) {

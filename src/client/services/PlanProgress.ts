@@ -18,9 +18,7 @@ interface Progressing {
 const firstWait = 50
 const longestWait = 1000
 
-/**
- * State between two polls: the number of consecutive polls without news, and the Run that has already been followed to its end.
- */
+/** State between two polls: the number of consecutive polls without a change, and the Run that has been followed to its end. */
 interface Looked<P> {
   readonly seen: P | undefined
   readonly idle: number

@@ -4,7 +4,7 @@ import { dashboardNeeds } from "./Endpoints.ts"
 import { type Cursor, firstCursor, listPaceMs } from "./Queries.ts"
 
 /**
- * Everything that needs a person's attention, most urgent first. The first page is requested early, so it has no other query
+ * The records that need a person's attention, most urgent first. The first page is requested early, so it has no other query
  * parameters.
  */
 export const needsQuery = (workspaceId: string) =>

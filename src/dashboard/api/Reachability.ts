@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react"
 // Detects an unreachable server. If the next page cannot be fetched, a click on its link waits here and the current page remains
 // open.
 
-/** Pings this path, because any response shows that the server is available and this one is the cheapest. */
+/** Pings this path, because any response shows that the server is available, and this response is the cheapest. */
 const probeUrl = "/healthz"
 const firstPauseMs = 1000
 const longestPauseMs = 10_000

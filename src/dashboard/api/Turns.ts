@@ -55,7 +55,7 @@ export class Turns {
   }
 }
 
-/** The clock of the page. Unlike a timer, a message is not throttled in a hidden window. */
+/** Posts a message instead of setting a timer, because browsers throttle timers in a hidden window. */
 export const pageClock = (): TurnClock => {
   const { port1, port2 } = new MessageChannel()
   let run: (() => void) | undefined

@@ -36,7 +36,7 @@ const words = {
   }
 }
 
-/** The Runs that the page has loaded, by id, to show what plans did. */
+/** The Runs that the page has loaded, by id, so that the activity shows the changes of plans. */
 type KnownRuns = ReadonlyMap<string, Run>
 
 const planOf = (event: AuditEvent, runs: KnownRuns) => {
@@ -171,7 +171,7 @@ export const ActivityRows = ({
   </ul>
 )
 
-/** `detailed` as above. */
+/** Set to include the affected records. */
 export const ActivityList = ({
   events,
   detailed = false

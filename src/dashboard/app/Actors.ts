@@ -2,7 +2,10 @@ import { useQuery } from "@tanstack/react-query"
 import { membersQuery } from "../api/Queries.ts"
 import { useBootstrap, useOptionalWorkspace } from "./Workspace.ts"
 
-/** Returns a function that replaces a subject with the person's name in this Workspace. Unknown subjects are unchanged. */
+/**
+ * Returns a function that replaces a subject with the person's name in this Workspace. The function returns unknown subjects
+ * unchanged.
+ */
 export const useActorName = (): ((subject: string) => string) => {
   const { subject: own } = useBootstrap()
   const workspace = useOptionalWorkspace()

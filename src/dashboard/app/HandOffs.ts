@@ -22,7 +22,7 @@ const keep = (capsuleId: string, kept: Kept): void => {
   try {
     localStorage.setItem(key(capsuleId), JSON.stringify(kept))
   } catch {
-    // Without storage, the flow ends here, which is harmless because everything has been created.
+    // Without storage, the flow ends here. Nothing is lost, because all records have been created.
   }
 }
 

@@ -1,6 +1,6 @@
-// Imported only for its effect on bundling. The bundler splits code by reachability, so shared pieces of the on-demand parts of a
-// page would be split into ever smaller files, with thirty requests for one page. Every on-demand part imports this list. Each of
-// them therefore reaches the whole list, and the list remains in one file.
+// Imported only for its effect on bundling. The bundler splits code by reachability, so it would split shared pieces of the
+// on-demand parts of a page into ever smaller files, with thirty requests for one page. Every on-demand part imports this list
+// and therefore reaches the whole list, so the list remains in one file.
 import "../api/AddressSecret.ts"
 import "../api/Client.ts"
 import "../api/Queries.ts"

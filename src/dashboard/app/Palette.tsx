@@ -73,13 +73,13 @@ const useFoundRuns = (workspace: Workspace, typed: string) => {
 
 const shownLimit = 40
 
-/** Cmd/Ctrl-K finds everything by name. It is a combobox over a listbox in the browser's modal dialog. */
+/** Cmd/Ctrl-K finds pages and records by name. It is a combobox over a listbox in the browser's modal dialog. */
 export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace; readonly onClose: () => void }) => {
   const words = useWords(appWords)
   const text = useWords(paletteWords)
   const commands = useCommands(workspace)
   const [typed, setTyped] = useState("")
-  // Selected by name and not by position, so that entries that arrive late do not change the selection.
+  // Selects by name instead of position, so that entries that arrive late do not change the selection.
   const [active, setActive] = useState<string>()
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()

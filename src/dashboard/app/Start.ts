@@ -29,7 +29,7 @@ askEarly(address(dashboardBootstrap, {}), (body: Bootstrap) => {
 
 if (place === "capsules" && id !== undefined) askCapsule(id)
 if (place === "runs" && id !== undefined) {
-  // The Capsule precedes everything long in a Run's record. A wrong guess would only cost one unused read.
+  // The id of the Capsule precedes all long fields in a Run's record. A wrong guess would only cost one unused read.
   askEarlyForHead(address(runsRead, { params: { runId: id } }), (head) => {
     const [, capsuleId] = /"capsuleId":"(cap_[a-z0-9]+)"/.exec(head) ?? []
     if (capsuleId !== undefined) askCapsule(capsuleId)

@@ -203,7 +203,7 @@ export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: 
 }
 
 /**
- * Returns the problem with an answer so far. An empty answer counts only when the form is submitted. Messages never quote a
+ * Returns the problem with an incomplete answer. An empty answer counts only when the form is submitted. Messages never quote a
  * secret.
  */
 export const problemWhileTyping = (

@@ -88,7 +88,7 @@ const signIn = () => window.location.assign("/sign-in?return=/join")
 const signInAsOther = () =>
   void request("POST", "/auth/sign-out", { body: {}, keepOn401: true }).then(signIn, () => undefined)
 
-/** The page has no control that withdraws an answer. */
+/** An answer cannot be withdrawn on this page. */
 const kept = new AbortController().signal
 
 interface AnswerProps {

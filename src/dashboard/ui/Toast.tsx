@@ -25,10 +25,10 @@ const show = (text: string, icon: IconName, shownMs: number): void => {
   setTimeout(() => change(toasts.filter((each) => each.id !== id)), shownMs)
 }
 
-/** Briefly reports that something worked, where assistive technology announces it. */
+/** Briefly reports a success, and announces it to assistive technology. */
 export const toast = (text: string): void => show(text, "check", briefMs)
 
-/** Reports a failure that has no place on the page. Other failures are shown where they occurred. */
+/** Reports a failure that belongs to no part of the page. Other failures are shown where they occurred. */
 export const warn = (text: string): void => show(text, "warning", failureMs)
 
 const subscribe = (listener: () => void): (() => void) => {

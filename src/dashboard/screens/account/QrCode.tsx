@@ -3,7 +3,7 @@ import { encode } from "uqr"
 /** The white border that cameras need around a code, in modules. */
 const quietZone = 4
 
-/** The dark modules of a row as one path: each run of them is a rectangle of height 1. */
+/** The dark modules of a row as one path. Each run of dark modules is a rectangle of height 1. */
 const rowPath = (row: ReadonlyArray<boolean>, y: number): string => {
   const runs: Array<string> = []
   for (let x = 0; x < row.length; x += 1) {

@@ -71,7 +71,7 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
   )
 }
 
-/** The person's tokens. With a Workspace, only those bound to it. */
+/** The person's tokens. With a Workspace, only the tokens bound to it. */
 export const Tokens = ({ workspaceId }: { readonly workspaceId?: string }) => {
   const words = useWords(accountWords)
   const query = useQuery(tokensQuery)

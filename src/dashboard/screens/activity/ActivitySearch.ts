@@ -1,6 +1,6 @@
 import { addressInstant, boundedText, setOnly } from "../../words/AddressText.ts"
 
-/** The filters of the activity in the page's address. */
+/** The filters of the activity, as the page's address contains them. */
 export interface ActivitySearch {
   readonly capsule?: string | undefined
   readonly person?: string | undefined

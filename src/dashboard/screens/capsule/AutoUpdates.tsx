@@ -92,7 +92,7 @@ export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
     onSettled: () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   })
   const pin = capsule.autoUpdate.pinnedBy
-  // A Capsule that has ended cannot be held back.
+  // A Capsule that has ended cannot be pinned.
   if (pin === undefined || isEnded(capsule.status)) return null
   return (
     <Notice tone="warn" title={words.pinnedTitle}>

@@ -26,7 +26,7 @@ import { historyWords } from "./HistoryWords.ts"
 import { Rollback } from "./Rollback.tsx"
 import { capsuleWords } from "./Words.ts"
 
-/** A step between the commit and the drift. */
+/** A fact in a line of the history: a commit, its author, a check or its drift. */
 const Step = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
   <span className="history-step" data-step={name}>
     {children}
@@ -45,7 +45,7 @@ const RunLink = ({ id, children }: { readonly id: string; readonly children: Rea
 interface CommitFacts {
   /** The Git address of the Source. */
   readonly url: string | undefined
-  /** `false` where there is too little space. */
+  /** `false` if the line has no room for the author. */
   readonly withAuthor: boolean
 }
 
@@ -156,7 +156,7 @@ const useRollbackTargets = (capsule: Capsule, oldest: string | undefined) => {
   const versions = query.data?.pages.flatMap(({ stateVersions }) => stateVersions) ?? []
   const reached = versions.at(-1)?.createdAt
   const { fetchNextPage, hasNextPage, isFetching } = query
-  // As many states as there are changes on the page.
+  // Reads one state for each change on the page.
   const needsMore = hasNextPage && !isFetching && oldest !== undefined && reached !== undefined && reached > oldest
   useEffect(() => {
     if (needsMore) void fetchNextPage()

@@ -33,7 +33,7 @@ export const historyLines = (
     lines.push({ run, ...(apply === undefined ? {} : { apply }), checks: left ? checks : [] })
     if (left) checks = []
   }
-  // The change that belongs to these checks is on a later page.
+  // Checks whose change is on a later page.
   return [...lines, ...checks.map((run) => ({ run, checks: [] }))]
 }
 

@@ -52,11 +52,11 @@ interface OutputsProps {
   readonly outputs: ReadonlyArray<Output>
   /** Names of Outputs whose values are never shown. */
   readonly hidden?: ReadonlyArray<string>
-  /** Words to show next to names. */
+  /** Labels shown next to the names of Outputs. */
   readonly marks?: ReadonlyMap<string, string>
 }
 
-/** The Capsules that use an Output. Those in other Workspaces are unknown here. */
+/** The Capsules that use an Output. Capsules in other Workspaces are unknown here. */
 const Takers = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()

@@ -38,7 +38,7 @@ type Revisions = Answer<typeof sourcesRevisions>["revisions"]
 interface Choice {
   readonly ref: string
   readonly shown: ReactNode
-  /** The text for filtering. */
+  /** The text that the filter searches. */
   readonly text: string
 }
 
@@ -98,7 +98,7 @@ export const PlanRevision = ({ capsule, onClose }: { readonly capsule: Capsule; 
   })
   const isApplied = (commit: string) => (commit === applied ? <span className="tag">{text.applied}</span> : null)
   const wanted = typed.trim().toLowerCase()
-  // The list is filtered by typed text, and not by a chosen value.
+  // Filters the list by the typed text, not by the chosen value.
   const shown = (choices: ReadonlyArray<Choice>) =>
     ref !== "" || wanted === "" ? choices : choices.filter(({ text }) => text.toLowerCase().includes(wanted))
   const groups =

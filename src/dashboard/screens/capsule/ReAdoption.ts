@@ -30,7 +30,7 @@ export interface SnapshotChoice {
   readonly of: "configuration" | "adopted"
 }
 
-/** The two snapshots of a re-adoption, or one if they are the same. */
+/** The two snapshots of a re-adoption, or only one if both are the same. */
 export const snapshotChoices = (
   capsule: Pick<Capsule, "adoptedSourceRevision">,
   config: Pick<InstallConfig, "sourceSnapshotId">
@@ -43,7 +43,7 @@ export const snapshotChoices = (
   ]
 }
 
-/** The inputs to review: those that people provide, except secrets, which keep their values. */
+/** The inputs to review: all inputs that people provide, except secrets, which keep their values. */
 export const reviewedModel = (config: Pick<InstallConfig, "origin" | "variables" | "presentation">): FormModel => {
   const changeable = changeableVariables(config)
   const secret = new Set(

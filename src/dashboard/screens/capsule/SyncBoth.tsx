@@ -36,7 +36,7 @@ const ja: typeof en = {
 
 export const syncBothWords = { en, ja }
 
-/** Shown where auto-update waits for commits that its Source never looks for. */
+/** Shown if auto-update is on but its Source does not sync automatically. */
 export const SyncBoth = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(syncBothWords)
   const terms = useWords(vocabulary)

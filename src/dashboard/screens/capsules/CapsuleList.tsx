@@ -42,7 +42,7 @@ const useLatestRuns = (
     queries: wanted.map((block) => latestRunsQuery(workspaceId, blocks[block] ?? [])),
     combine: answersOf
   })
-  // The responses identify their blocks, except for Capsules without a Run.
+  // The key contains the numbers of the blocks, because a response without Runs does not identify its block.
   const key = wanted.join(",")
   return useMemo(() => {
     const known = new Map<string, LatestRun | null>()

@@ -15,7 +15,7 @@ import { useDecision } from "../../ui/Decision.ts"
 
 /**
  * Asks for the permitted destinations of an older Git Connection. Nothing is preselected, because an attacker may have chosen the
- * current ones. Each origin is shown with the person who chose the Connection for it.
+ * current destinations. Each origin is shown with the person who chose the Connection for it.
  */
 export const ConfirmOrigins = ({
   connection,

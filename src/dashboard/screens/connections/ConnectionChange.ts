@@ -16,7 +16,7 @@ export const usedFrom = ({ roles }: Use): UsedFrom => {
   return roles.includes("admin") ? "admin" : "owner"
 }
 
-/** The contents of the form. Lists have one entry per line. Secrets are empty unless they will be replaced. */
+/** The contents of the form. Lists have one entry per line. A secret is empty unless it will be replaced. */
 export interface ConnectionChangeDraft {
   readonly displayName: string
   readonly expiresOn: string

@@ -9,7 +9,7 @@ import { useWords } from "../../words/Words.ts"
 import { NewConnection } from "./NewConnection.tsx"
 import { connectionWords } from "./Words.ts"
 
-/** Selects the Connection for reading a repository. Each option includes the only destinations to which it is sent. */
+/** Selects the Connection for reading a repository. Each option lists the only destinations that receive its credentials. */
 export const GitConnectionField = ({
   url,
   value,

@@ -12,7 +12,7 @@ interface FinderProps {
   readonly search: string
 }
 
-/** The search field of the graph. Arrow keys move from the field through the results, and Enter centres the selected one. */
+/** The search field of the graph. Arrow keys move from the field through the results, and Enter centres the selected Capsule. */
 export const Finder = ({ graph, centre, search }: FinderProps) => {
   const words = useWords(graphWords)
   const { handle } = useWorkspace()

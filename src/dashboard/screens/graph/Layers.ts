@@ -86,7 +86,7 @@ export const linkedGraph = (graph: Graph): LinkedGraph => {
   }
 }
 
-/** Returns all Capsules reachable from a Capsule: those that it depends on, or those that depend on it. */
+/** Returns all Capsules reachable from a Capsule: its producers or its consumers, directly or indirectly. */
 export const reachedFrom = (graph: LinkedGraph, id: string, way: "takesFrom" | "givesTo"): ReadonlySet<string> => {
   const reached = new Set<string>()
   const waiting = [id]

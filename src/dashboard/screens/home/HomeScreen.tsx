@@ -289,7 +289,7 @@ const Content = () => {
   )
 }
 
-/** A Capsule that was never checked for drift is not unhealthy: it is counted, and named. */
+/** A Capsule that was never checked for drift is not unhealthy. The page counts and names it. */
 const aboutHealth = ({ capsules, healthy, unchecked }: CapsuleHealth, words: (typeof homeWords)["en"]): string =>
   [words.asConfigured(healthy + unchecked, capsules), ...(unchecked === 0 ? [] : [words.neverChecked(unchecked)])].join(
     " "

@@ -13,7 +13,7 @@ import { useDecision } from "../../ui/Decision.ts"
 
 interface PlanTogetherProps {
   readonly capsuleIds: ReadonlyArray<string>
-  /** True if this update would supersede an open one. */
+  /** True if this update would supersede an open update. */
   readonly replaces: boolean
 }
 

@@ -34,7 +34,7 @@ export const unboundRequirements = (
 ): ReadonlyArray<ProviderRequirement> =>
   requirements.filter((each) => !needsNone(each) && (bindings[requirementKey(each)] ?? "") === "")
 
-/** Only these can be chosen, because a plan cannot use a Connection with any other status. */
+/** Only these Connections can be chosen, because a plan cannot use a Connection with any other status. */
 const isUsable = ({ status }: Connection): boolean => status === "pending" || status === "verified"
 
 const fits = (connection: Connection, { provider }: ProviderRequirement): boolean =>

@@ -4,8 +4,8 @@ import type { Draft } from "../../forms/FormModel.ts"
 import type { InstallLink } from "./InstallLink.ts"
 
 /**
- * Everything entered or reached in one install, except secret answers. It is stored in this browser tab until the install is
- * finished.
+ * The data of one install that the person has entered or reached, except secret answers. It is stored in this browser tab until
+ * the install is finished.
  */
 export interface InstallDraft {
   readonly id: string
@@ -99,7 +99,7 @@ const keep = (key: string, draft: InstallDraft | undefined): void => {
     if (draft === undefined) sessionStorage.removeItem(key)
     else sessionStorage.setItem(key, JSON.stringify(draft))
   } catch {
-    // Without storage, the draft only lasts as long as the page.
+    // Without storage, the draft lasts only until the page closes.
   }
 }
 

@@ -27,7 +27,7 @@ export const sampleWords = { en, ja }
 
 const environment = "production"
 
-/** The first of `hello`, `hello-2` and so on that no Capsule of the environment has. */
+/** The first of `hello`, `hello-2` and so on that no Capsule of the environment uses as its name. */
 const freeName = (taken: ReadonlySet<string>): string => {
   let number = 1
   const name = () => (number === 1 ? "hello" : `hello-${number}`)

@@ -73,7 +73,7 @@ const Story = ({
   )
 }
 
-/** The public Outputs after this apply, with the changed ones marked, and the names of the private ones. */
+/** The public Outputs after this apply, with the changed Outputs marked, and the names of the private Outputs. */
 const ResultOutputs = ({
   capsule,
   changes,

@@ -42,7 +42,7 @@ interface ApproveDialogProps {
   readonly onClose: () => void
 }
 
-/** Number of objects that the plan removes, according to its changes or, if those are truncated, its counts. */
+/** Number of objects that the plan removes, according to its changes or, if the changes are truncated, its counts. */
 export const losesOf = (run: Run): number =>
   Math.max(losses(run.resourceChanges ?? []), (run.planSummary?.destroy ?? 0) + (run.planSummary?.replace ?? 0))
 
@@ -86,7 +86,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const [comment, setComment] = useState("")
-  // One key as long as the dialog exists, so that pressing again after a lost response cannot apply twice.
+  // Uses one key as long as the dialog exists, so that pressing again after a lost response cannot apply twice.
   const [key] = useState(newIdempotencyKey)
   const [wasApproved] = useState(approved)
   // The person has to type this name if the plan destroys or replaces something.

@@ -158,7 +158,10 @@ export const ValueChange = ({
 const manyAttributes = 12
 const fewAttributes = 8
 
-/** The attributes of a change. Those that force a replacement are first, and those that are known later are last. */
+/**
+ * The attributes of a change. Attributes that force a replacement come first, and attributes that are known only after the apply
+ * come last.
+ */
 export const AttributeList = ({
   change,
   drift = false

@@ -96,7 +96,7 @@ const Queue = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** A new plan that replaces a void one. */
+/** A new plan that replaces a void plan. */
 const Again = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) =>
   capsule === undefined ? null : (
     <PlanAgain
@@ -189,7 +189,8 @@ export const Decision = (props: DecisionProps) => {
   const apply = useApplyOf(run)
   const now = useNow(1000)
   const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: isPlan(run.type) }).data
-  // Read again, because an approved plan may since have lost an approval, and a rule or a left-over state may have been added.
+  // Reads the approvals again, because an approved plan may have lost an approval since, and a rule or a left-over state may have
+  // been added.
   const acknowledged = (standing?.uncertain ?? []).every((each) => each.acknowledged)
   const approved =
     run.approvedAt !== undefined && acknowledged && (standing === undefined || standing.state === "approved")

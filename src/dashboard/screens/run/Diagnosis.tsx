@@ -80,7 +80,7 @@ const fromEvent = ({ data }: Extract<RunEvent, { readonly kind: "diagnostic" }>)
   }
 }
 
-/** The Run's recorded diagnostics or, while it is running, those of its events so far. */
+/** The Run's recorded diagnostics or, while it is running, the diagnostics in its events so far. */
 export const diagnosticsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<RunDiagnostic> =>
   run.diagnostics ?? events.filter((event) => event.kind === "diagnostic").map(fromEvent)
 

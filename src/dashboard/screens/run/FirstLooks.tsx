@@ -11,7 +11,7 @@ import { planWords } from "./PlanWords.ts"
 /** Number of these changes that are listed at first. */
 const looksAtOnce = 6
 
-/** The changes to read before the others; each opens its row. */
+/** The changes that a reviewer should read first. Each opens its row. */
 export const FirstLooks = ({
   changes,
   outputs,

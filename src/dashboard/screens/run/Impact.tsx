@@ -47,7 +47,7 @@ const Takers = ({ capsule, run }: OfRun) => {
     .map(({ consumerCapsuleId, id, mode, outputs }) => ({
       id,
       consumerCapsuleId,
-      // A consumer of the whole state may read every Output, so every changed one counts.
+      // A consumer of the whole state may read every Output, so every changed Output counts.
       names: mode === "remote_state" ? changed : outputs.map(({ from }) => from).filter(isTaken)
     }))
     .filter(({ names }) => isDestroy || names.length > 0)

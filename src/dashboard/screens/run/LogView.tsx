@@ -28,7 +28,7 @@ import { LogSearch } from "./LogSearch.ts"
 import { useLetterKeys } from "../../app/LetterKeys.ts"
 
 const linesAtOnce = 1000
-/** Half of a frame. The other half is for rendering. */
+/** Half the duration of a frame. The other half is for rendering. */
 const sliceMs = 8
 
 interface Found {
@@ -77,7 +77,7 @@ const reveal = (element: HTMLElement | null): void => {
   element?.focus({ preventScroll: true })
 }
 
-/** The place of the first match from this line on; the first of all if there is none. */
+/** The position of the first match from this line on, or of the first match in the log if there is none. */
 const nearestMatch = (matches: ReadonlyArray<number>, total: number, line: number): number => {
   let low = 0
   let high = total
@@ -281,7 +281,7 @@ const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: 
 interface LogViewProps {
   readonly runId: string
   readonly running: boolean
-  /** Nothing is expected yet. */
+  /** No log is expected yet. */
   readonly queued: boolean
   readonly removedAt: string | undefined
 }
@@ -296,11 +296,12 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   const [onlyProblems, setOnlyProblems] = useState(false)
   const [error, setError] = useState<number | undefined>(undefined)
   const [search, setSearch] = useState("")
-  // `undefined` until the reader steps: then it is the first match from the place where they began to search.
+  // `undefined` until the reader steps through the matches. Then it starts at the first match after the line where they began to
+  // search.
   const [chosenMatch, setMatch] = useState<number | undefined>(undefined)
   const [begin, setBegin] = useState(0)
   const [isFull, setFull] = useState(false)
-  /** Wrapping and the full screen change the rows: this line stays in the middle of the view. */
+  /** Wrapping and the full screen change the rows. The line in the middle of the view stays there. */
   const [kept, setKept] = useState<{ readonly line: number } | undefined>(undefined)
   const scroller = useRef<HTMLDivElement>(null)
   const onReader = useCallback((follows: boolean) => {
@@ -398,7 +399,7 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   const onSearchKey = (event: KeyboardEvent) => {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1)
     if (event.key !== "Escape" || search === "") return
-    // The first press ends the search, and the place stays; the next one leaves the full screen.
+    // The first press ends the search without moving the view. The second press leaves the full screen.
     event.preventDefault()
     setSearch("")
   }

@@ -37,7 +37,7 @@ const headOf = (
   return commitsAhead > 0 ? words.ahead(ref, commitsAhead) : words.moved(ref)
 }
 
-/** The commit that the look before this plan found, and its distance from the applied commit. */
+/** The commit that svc found before this plan, and its distance from the applied commit. */
 export const LookNotice = ({ runId }: { readonly runId: string }) => {
   const words = useWords(lookWords)
   const { data } = useQuery<Look | Fault>({ queryKey: lookKey(runId), enabled: false })

@@ -55,7 +55,7 @@ const isMentioned = (text: string, name: string, longer: ReadonlyArray<string>):
   return false
 }
 
-/** Returns the people that the text mentions. If several people have the same name, only those that were selected. */
+/** Returns the people that the text mentions. If several people have the same name, returns only the people who were selected. */
 export const mentionsIn = (
   text: string,
   people: ReadonlyArray<Person>,

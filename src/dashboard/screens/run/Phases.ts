@@ -75,10 +75,10 @@ const startsOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Start> => {
   return starts
 }
 
-/** A save also follows a failed apply, so the step that failed is not always the last one that began. */
+/** A save also follows a failed apply, so the failed step is not always the last step that began. */
 const afterwards: ReadonlySet<string> = new Set(["state", "check"])
 
-/** The step at which the Run ended. If the Run was refused before any step began, it is a step that never began. */
+/** The step at which the Run ended. If the Run was refused before any step began, the result is a step that never began. */
 const endedAt = (run: Run, starts: ReadonlyArray<Start>): string | undefined => {
   if (run.startedAt === undefined) return "queue"
   const ids = starts.map(({ id }) => id)
@@ -108,7 +108,7 @@ export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArra
     const before = starts[starts.findIndex((start) => start.id === id) - 1]
     all.splice(before === undefined ? 1 : all.indexOf(before.id) + 1, 0, id)
   }
-  // An apply has no step for anything that its plan has prepared, so a skipped step was not needed.
+  // An apply has no step for work that its plan has done, so a skipped step was not needed.
   const reached = Math.max(...starts.map(({ id }) => all.indexOf(id)))
   const ids = all.filter((id, index) => id === "queue" || index >= reached || starts.some((start) => start.id === id))
   const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at

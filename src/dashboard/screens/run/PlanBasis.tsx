@@ -49,7 +49,7 @@ const Rules = ({ standing }: { readonly standing: RunApprovals }) => {
   )
 }
 
-/** Names of the Outputs that the apply publishes to readers of the Capsule. Plans of earlier releases list only new ones. */
+/** Names of the Outputs that the apply publishes to readers of the Capsule. Plans of earlier releases list only new Outputs. */
 export const newlyPublic = ({ outputChanges = [], publicOutputs }: Pick<Run, "outputChanges" | "publicOutputs">) =>
   outputChanges
     .filter(({ actions, publication, reason, sensitive }) =>

@@ -105,7 +105,7 @@ export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = "", isDr
 export const losses = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "destroy" || changeKind(change) === "replace").length
 
-/** A side of an attribute: absent, null, hidden, not known yet, or a value. */
+/** One side of an attribute: absent, null, hidden, unknown, or a value. */
 export type Side =
   | { readonly kind: "absent" | "null" | "hidden" | "later" }
   | { readonly kind: "value"; readonly value: unknown }
@@ -210,7 +210,7 @@ export const attributesOf = ({ changedAttributes }: Pick<ResourceChange, "change
   }
 }
 
-/** The name of a change within its plan. An address may have deposed objects in addition to the live one. */
+/** The name of a change within its plan. An address may have deposed objects in addition to the live object. */
 export const changeName = ({ address, deposed }: Pick<ResourceChange, "address" | "deposed">): string =>
   deposed === undefined ? address : `${address} ${deposed}`
 
@@ -222,7 +222,7 @@ export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): 
 }
 
 /**
- * Returns true for the Outputs that a reviewer has to see: changed ones, and those that remain private because they contain
+ * Returns true for the Outputs that a reviewer has to see: changed Outputs, and Outputs that remain private because they contain
  * secrets.
  */
 export const isShownOutput = ({

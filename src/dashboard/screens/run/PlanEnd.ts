@@ -45,7 +45,7 @@ export const planEndOf = (
   if (run.status === "waiting_approval" && run.expiresAt !== undefined && Date.parse(run.expiresAt) <= now)
     return "expired"
   if (capsule !== undefined && isEnded(capsule.status)) return "capsule_ended"
-  // Both numbers only increase, so lower ones mean that the Capsule was read before its plan. It is then ignored.
+  // Both numbers only increase, so lower numbers mean that the Capsule was read before its plan. The Capsule is then ignored.
   return isPast(capsule?.executionAuthorityEpoch, run.executionAuthorityEpoch) ||
     isPast(capsule?.currentStateGeneration, run.baseStateGeneration)
     ? "moved"

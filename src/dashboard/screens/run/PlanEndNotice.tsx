@@ -9,7 +9,7 @@ import { useWords } from "../../words/Words.ts"
 import type { PlanEnd } from "./PlanEnd.ts"
 import { planEndWords } from "./PlanEndWords.ts"
 
-/** The Capsule's newest plan, if it is newer than this one. */
+/** The Capsule's newest plan, if it is newer than this plan. */
 const useNewerPlan = (run: Run): Run | undefined => {
   const workspace = useWorkspace()
   const { data } = useInfiniteQuery({

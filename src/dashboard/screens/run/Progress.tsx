@@ -55,12 +55,12 @@ const Waiting = ({ address }: { readonly address: string }) => {
 
 const urgency: Readonly<Record<ResourceProgress["state"], number>> = { failed: 0, active: 1, done: 2 }
 
-/** Number of resources that can be read at a glance. Those that need attention come first and are always shown. */
+/** Number of resources that can be read at a glance. Resources that need attention come first and are always shown. */
 const shownAtFirst = 40
 
 /**
- * An apply as it happens, resource by resource. Failed and active resources come first, then those that have not begun, then the
- * newest.
+ * An apply as it happens, resource by resource. Failed and active resources come first, then pending resources, then the most
+ * recently finished.
  */
 export const Progress = ({
   events,

@@ -10,10 +10,10 @@ import { useDecision } from "../../ui/Decision.ts"
 
 export type Look = Answer<typeof capsulesLook>["look"]
 
-/** The result of the look before a plan. It is kept as long as the page is open. */
+/** The result of reading the ref before a plan. It is kept as long as the page is open. */
 export const lookKey = (runId: string) => ["look", runId]
 
-/** A failed look does not prevent the plan, but a withdrawn one does. */
+/** A failed read does not prevent the plan, but a withdrawn read does. */
 const look = (capsuleId: string, signal: AbortSignal): Promise<Look | Fault> =>
   call(capsulesLook, { signal, params: { capsuleId } }).then(
     (answer) => answer.look,
@@ -46,5 +46,5 @@ export const useLookedPlan = (capsuleId: string) => {
   })
 }
 
-/** True if this page made the Run's plan, and so knows what the look before it found. */
+/** True if this page created the Run's plan, and therefore has the result of the read before it. */
 export const useHasLook = (runId: string): boolean => useQueryClient().getQueryData(lookKey(runId)) !== undefined

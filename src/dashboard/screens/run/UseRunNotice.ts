@@ -6,7 +6,7 @@ import { noticeWords } from "./NoticeWords.ts"
 import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import { progressOf } from "./Phases.ts"
 
-/** The state of a Run, for somebody who is looking at another tab. */
+/** The state of a Run, for a person who is looking at another tab. */
 type NoticeState = "running" | "waiting" | "done" | "failed"
 
 const states: Readonly<Record<Run["status"], NoticeState | undefined>> = {

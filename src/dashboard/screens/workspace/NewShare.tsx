@@ -12,7 +12,8 @@ import { workspaceWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
 /**
- * Offers Outputs of a Capsule to another Workspace. Lists only Outputs that are not sensitive, because no others can be shared.
+ * Offers Outputs of a Capsule to another Workspace. Lists only Outputs that are not sensitive, because sensitive Outputs cannot
+ * be shared.
  */
 export const NewShare = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(workspaceWords)

@@ -5,7 +5,7 @@ import { SelectField, TextField } from "../../ui/Field.tsx"
 import { useWords } from "../../words/Words.ts"
 import { approvalWords } from "./ApprovalWords.ts"
 
-/** The Capsules to which something applies. An empty value means all of them. */
+/** The Capsules to which a rule or grant applies. An empty value means all Capsules. */
 export interface Place {
   readonly projectId: string
   readonly environment: string

@@ -100,7 +100,8 @@ const Row = ({ share }: { readonly share: OutputShare }) => {
 }
 
 /**
- * Outputs that one Workspace shares with another. One side offers them, the other accepts them, and either may revoke the share.
+ * Outputs that one Workspace shares with another. The producer's Workspace offers them, the consumer's Workspace accepts them,
+ * and either may revoke the share.
  */
 export const Shares = () => {
   const words = useWords(workspaceWords)
