@@ -1,0 +1,136 @@
+import { Effect } from "effect"
+import type { IncomingMessage } from "node:http"
+import { loopback } from "../LoopbackServer.ts"
+import type { FakeAccount, FakePullRequest, FakeRepository, FakeToken, ForgeState, ForgeTrouble } from "./ForgeState.ts"
+
+/** An answer of a fake forge. */
+export interface FakeAnswer {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface FakeRequest {
+  readonly method: string
+  /** Path below the API's prefix. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly body: Readonly<Record<string, unknown>>
+  readonly authorization: string
+}
+
+export const notFound: FakeAnswer = { status: 404, body: { message: "Not Found" } }
+export const ok = (body: unknown): FakeAnswer => ({ status: 200, body })
+export const made = (body: unknown): FakeAnswer => ({ status: 201, body })
+
+export const text = (value: unknown): string => (typeof value === "string" ? value : "")
+
+/** Returns one page of a list. */
+export const pageOf = <A>(items: ReadonlyArray<A>, query: URLSearchParams, size: string): ReadonlyArray<A> => {
+  const perPage = Math.min(100, Number(query.get(size) ?? 30))
+  const page = Number(query.get("page") ?? 1)
+  return items.slice((page - 1) * perPage, page * perPage)
+}
+
+/** A repository as a request finds it: by its path, by its id, or by a path that it had before. */
+export const lookedUp = (state: ForgeState, path: string) => {
+  const current = state.repositories.find((one) => one.path === path)
+  if (current !== undefined) return { repository: current.hidden ? undefined : current, moved: false }
+  const former = state.repositories.find((one) => one.formerPaths.has(path))
+  return { repository: former?.hidden === true ? undefined : former, moved: former !== undefined }
+}
+
+export const withId = (state: ForgeState, id: string): FakeRepository | undefined =>
+  state.repositories.find((one) => String(one.id) === id && !one.hidden)
+
+export const commentMade = (state: ForgeState, to: FakePullRequest, author: FakeAccount, body: string) => {
+  const comment = { id: state.nextId(), author, body }
+  to.comments.push(comment)
+  return comment
+}
+
+/** Finds a comment of a repository by its id, and the pull request that it belongs to. */
+export const commentWith = (repository: FakeRepository, id: string) => {
+  for (const pullRequest of repository.pullRequests.values()) {
+    const comment = pullRequest.comments.find((one) => String(one.id) === id)
+    if (comment !== undefined) return comment
+  }
+  return undefined
+}
+
+export const may = (token: FakeToken, permission: string) => token.permissions.has(permission)
+
+const bodyOf = async (request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> => {
+  const parts: Array<Buffer> = []
+  for await (const part of request) parts.push(Buffer.from(part))
+  const written = Buffer.concat(parts).toString()
+  return written === "" ? {} : JSON.parse(written)
+}
+
+const troubled = (trouble: ForgeTrouble, limitStatus: number): FakeAnswer | undefined => {
+  switch (trouble.kind) {
+    case "secondary limit":
+      return {
+        status: limitStatus,
+        headers: { "retry-after": String(trouble.seconds) },
+        body: { message: "You have exceeded a secondary rate limit." }
+      }
+    case "exhausted":
+      return {
+        status: limitStatus,
+        headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(trouble.resetsAt) },
+        body: { message: "API rate limit exceeded" }
+      }
+    case "status":
+      return { status: trouble.status, body: { message: "trouble" } }
+    case "plain text":
+      return { status: 200, body: undefined }
+    default:
+      return undefined
+  }
+}
+
+/**
+ * Serves a fake forge on loopback until the Scope closes, and returns its address. `limitStatus` is the status of its secondary
+ * limits.
+ */
+export const forgeServer = (
+  state: ForgeState,
+  prefix: string,
+  limitStatus: number,
+  answer: (request: FakeRequest) => FakeAnswer
+) =>
+  Effect.gen(function* () {
+    const origin = yield* loopback((request, response) => {
+      const url = new URL(request.url ?? "/", "http://fake.example")
+      state.calls.push(`${request.method} ${url.pathname}`)
+      const trouble = state.troubles.shift()
+      const send = ({ body, headers, status }: FakeAnswer) => {
+        response.writeHead(status, { "content-type": "application/json", ...headers })
+        response.end(body === undefined ? "<html>Hello</html>" : JSON.stringify(body))
+      }
+      bodyOf(request).then(
+        (body) => {
+          const instead = trouble === undefined ? undefined : troubled(trouble, limitStatus)
+          if (instead !== undefined) return send(instead)
+          if (trouble?.kind === "huge") {
+            response.writeHead(200)
+            const part = Buffer.alloc(1024 * 1024, " ")
+            for (let sent = 0; sent < 17; sent++) response.write(part)
+            return response.end()
+          }
+          if (!url.pathname.startsWith(prefix)) return send(notFound)
+          const done = answer({
+            method: request.method ?? "",
+            path: url.pathname.slice(prefix.length),
+            query: url.searchParams,
+            body,
+            authorization: request.headers.authorization ?? ""
+          })
+          return trouble?.kind === "lost answer" ? response.destroy() : send(done)
+        },
+        () => response.destroy()
+      )
+    })
+    return origin
+  })

@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto"
+
+/** A failure that the fake shows instead of, or after, the next answers. */
+export type ForgeTrouble =
+  /** 403 with Retry-After, as GitHub reports a secondary limit; 429 on the others. */
+  | { readonly kind: "secondary limit"; readonly seconds: number }
+  /** The hourly limit is used up; `resetsAt` is in seconds since 1970. */
+  | { readonly kind: "exhausted"; readonly resetsAt: number }
+  | { readonly kind: "status"; readonly status: number }
+  /** The forge does what is asked, and the connection breaks before its answer. */
+  | { readonly kind: "lost answer" }
+  | { readonly kind: "huge" }
+  | { readonly kind: "plain text" }
+
+export interface FakeAccount {
+  readonly id: number
+  readonly login: string
+}
+
+export interface FakeComment {
+  readonly id: number
+  author: FakeAccount
+  body: string
+}
+
+export interface FakePullRequest {
+  readonly number: number
+  title: string
+  state: "open" | "closed"
+  merged: boolean
+  draft: boolean
+  author: FakeAccount
+  headCommit: string
+  headRef: string
+  headRepositoryId: number | null
+  baseRef: string
+  mergeCommit: string | null
+  /** A pipeline of GitLab for the head. */
+  pipelineId: number | undefined
+  readonly comments: Array<FakeComment>
+}
+
+export interface FakeStatus {
+  readonly commit: string
+  readonly context: string
+  readonly state: string
+  readonly description: string
+  readonly url: string
+  readonly pipelineId?: number | undefined
+}
+
+export interface FakeCheck {
+  readonly id: number
+  readonly commit: string
+  readonly name: string
+  state: string
+  title: string
+}
+
+/** A token with the permissions that each fake checks. */
+export interface FakeToken {
+  readonly account: FakeAccount
+  readonly permissions: Set<string>
+}
+
+export interface FakeRepository {
+  readonly id: number
+  path: string
+  /** Paths before the repository was renamed. */
+  readonly formerPaths: Set<string>
+  /** Transferred to an owner whose repositories the credential may not see. */
+  hidden: boolean
+  readonly pullRequests: Map<number, FakePullRequest>
+  /** Access levels by login: read, write or admin. */
+  readonly collaborators: Map<string, string>
+}
+
+/** A fake forge as a test sees and changes it. */
+export const forgeState = () => {
+  let ids = 1000
+  const repositories: Array<FakeRepository> = []
+  return {
+    repositories,
+    tokens: new Map<string, FakeToken>(),
+    accounts: new Map<string, FakeAccount>(),
+    statuses: [] as Array<FakeStatus>,
+    checks: [] as Array<FakeCheck>,
+    /** Method and path of every request. */
+    calls: [] as Array<string>,
+    /** Applied to the next requests, one each. `undefined` leaves a request alone. */
+    troubles: [] as Array<ForgeTrouble | undefined>,
+    nextId: () => ++ids,
+    addRepository: (path: string): FakeRepository => {
+      const repository: FakeRepository = {
+        id: ++ids,
+        path,
+        formerPaths: new Set(),
+        hidden: false,
+        pullRequests: new Map(),
+        collaborators: new Map()
+      }
+      repositories.push(repository)
+      return repository
+    },
+    rename: (repository: FakeRepository, path: string) => {
+      repository.formerPaths.add(repository.path)
+      repository.path = path
+    }
+  }
+}
+export type ForgeState = ReturnType<typeof forgeState>
+
+/** Returns a commit id that differs for each text. */
+export const commitOf = (text: string) => createHash("sha1").update(text).digest("hex")
+
+/** Opens a pull request from a branch of the same repository, unless `changes` say otherwise. */
+export const openPullRequest = (
+  repository: FakeRepository,
+  number: number,
+  author: FakeAccount,
+  changes: Partial<FakePullRequest> = {}
+): FakePullRequest => {
+  const opened: FakePullRequest = {
+    number,
+    title: `Change ${number}`,
+    state: "open",
+    merged: false,
+    draft: false,
+    author,
+    headCommit: commitOf(`head of ${number}`),
+    headRef: `branch-${number}`,
+    headRepositoryId: repository.id,
+    baseRef: "main",
+    mergeCommit: null,
+    pipelineId: undefined,
+    comments: [],
+    ...changes
+  }
+  repository.pullRequests.set(number, opened)
+  return opened
+}
