@@ -1,0 +1,361 @@
+import { Clock, Effect, Redacted, Schema } from "effect"
+import { importJWK, SignJWT } from "jose"
+import { createHash, createPrivateKey } from "node:crypto"
+import type { ForgeAccount, ForgeCredential, ForgePullRequest, ForgeRepository } from "../../schema/records/Forge.ts"
+import { CommitId } from "../../schema/records/Primitives.ts"
+import type { ForgeAccess, ForgeComment } from "./Forge.ts"
+import {
+  answered,
+  apiAddress,
+  askForge,
+  type AskedOnce,
+  failure,
+  type ForgeApi,
+  type ForgeCall,
+  type ForgeCalls,
+  readPages
+} from "./ForgeRequest.ts"
+
+const pullRequestsPerPage = 50
+const commentsPerPage = 30
+/** Maximum length of the description of a status. */
+const longestDescription = 140
+
+const Repository = Schema.Struct({ id: Schema.Int, full_name: Schema.String })
+const User = Schema.Struct({ id: Schema.Int, login: Schema.String })
+const Side = Schema.Struct({
+  ref: Schema.String,
+  sha: CommitId,
+  repo: Schema.NullOr(Schema.Struct({ id: Schema.Int }))
+})
+const PullRequest = Schema.Struct({
+  number: Schema.Int,
+  title: Schema.String,
+  html_url: Schema.String,
+  state: Schema.Literals(["open", "closed"]),
+  draft: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  user: Schema.NullOr(User),
+  head: Side,
+  base: Schema.Struct({ ref: Schema.String, repo: Schema.Struct({ id: Schema.Int }) }),
+  merged_at: Schema.NullOr(Schema.String),
+  merge_commit_sha: Schema.NullOr(CommitId)
+})
+const Comment = Schema.Struct({ id: Schema.Int, user: Schema.NullOr(User), body: Schema.NullOr(Schema.String) })
+const Permissions = Schema.Record(Schema.String, Schema.String)
+const InstallationToken = Schema.Struct({
+  token: Schema.String,
+  expires_at: Schema.String,
+  permissions: Schema.optionalKey(Permissions)
+})
+const CheckRuns = Schema.Struct({ check_runs: Schema.Array(Schema.Struct({ id: Schema.Int })) })
+const Permission = Schema.Struct({ permission: Schema.String, user: Schema.NullOr(User) })
+
+/** The account of a comment or pull request whose author deleted theirs. */
+const ghost: ForgeAccount = { id: "0", login: "ghost" }
+
+const accountOf = (user: typeof User.Type | null): ForgeAccount =>
+  user === null ? ghost : { id: String(user.id), login: user.login }
+
+const commentOf = ({ body, id, user }: typeof Comment.Type): ForgeComment => ({
+  id: String(id),
+  author: accountOf(user),
+  body: body ?? ""
+})
+
+const repositoryOf = ({ full_name, id }: typeof Repository.Type): ForgeRepository => ({
+  id: String(id),
+  path: full_name
+})
+
+const pullRequestOf = (read: typeof PullRequest.Type): ForgePullRequest => ({
+  number: read.number,
+  title: read.title,
+  url: read.html_url,
+  state: read.merged_at === null ? read.state : "merged",
+  draft: read.draft ?? false,
+  author: accountOf(read.user),
+  headCommit: read.head.sha,
+  headRef: read.head.ref,
+  headRepositoryId: read.head.repo === null ? null : String(read.head.repo.id),
+  baseRef: read.base.ref,
+  baseRepositoryId: String(read.base.repo.id),
+  // Before the merge this is a commit that GitHub makes for its own test.
+  mergeCommit: read.merged_at === null ? null : read.merge_commit_sha
+})
+
+/** Returns the path of a repository below the API's address, if it can be one. */
+const repositoryPath = (path: string): Effect.Effect<string, ReturnType<typeof failure>> =>
+  /^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(path) && !path.split("/").some((part) => part === "." || part === "..")
+    ? Effect.succeed(`/repos/${path}`)
+    : Effect.fail(failure("missing", "GitHub has no repository with such a path."))
+
+/** How long svc keeps using an installation's token before it expires. GitHub issues tokens for an hour. */
+const tokenReserveMillis = 5 * 60_000
+const mostKept = 500
+
+interface KeptToken {
+  readonly token: Redacted.Redacted
+  readonly permissions: Readonly<Record<string, string>>
+  readonly until: number
+}
+
+type App = Extract<ForgeCredential, { readonly _tag: "App" }>
+
+const digestOf = (...parts: ReadonlyArray<string>) => createHash("sha256").update(JSON.stringify(parts)).digest("hex")
+
+const keyOf = ({ address, credential }: ForgeAccess) =>
+  credential._tag === "App"
+    ? digestOf(address, credential.appId, credential.installationId, Redacted.value(credential.privateKey))
+    : digestOf(address, Redacted.value(credential.token))
+
+const keep = <A>(kept: Map<string, A>, key: string, value: A) => {
+  if (kept.size >= mostKept) kept.clear()
+  kept.set(key, value)
+}
+
+/** Returns a token that proves that svc is the App, valid for nine minutes. GitHub accepts at most ten. */
+const appToken = Effect.fnUntraced(function* ({ appId, privateKey }: App) {
+  const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+  return yield* Effect.tryPromise({
+    try: async () => {
+      // The key that GitHub offers for download is PKCS #1, which Web Crypto does not read.
+      const key = createPrivateKey(Redacted.value(privateKey)).export({ format: "jwk" })
+      return Redacted.make(
+        await new SignJWT({})
+          .setProtectedHeader({ alg: "RS256", typ: "JWT" })
+          .setIssuer(appId)
+          // GitHub's clock may be behind.
+          .setIssuedAt(seconds - 60)
+          .setExpirationTime(seconds + 9 * 60)
+          .sign(await importJWK({ ...key, alg: "RS256" }, "RS256"))
+      )
+    },
+    catch: () => failure("unauthorized", "The App's private key is not an RSA key in PEM form.")
+  })
+})
+
+const bearer = (token: Redacted.Redacted) => Redacted.make(`Bearer ${Redacted.value(token)}`)
+
+const baseOf = (access: ForgeAccess) => {
+  const base = apiAddress(access)
+  return base === undefined
+    ? Effect.fail(failure("refused", "The address of the forge is not valid."))
+    : Effect.succeed(base)
+}
+
+const writes = (permissions: Readonly<Record<string, string>>, name: string) => permissions[name] === "write"
+
+const checkConclusion = {
+  pending: { status: "in_progress" },
+  success: { status: "completed", conclusion: "success" },
+  failure: { status: "completed", conclusion: "failure" },
+  error: { status: "completed", conclusion: "failure" }
+} as const
+
+/**
+ * The client of GitHub's REST API. It refers to repositories by id, as GitHub's own redirects and links do, because somebody else
+ * may create a repository with the former path of a renamed one. Tokens of installations are kept only in memory.
+ */
+export const makeGitHub = (): ForgeCalls => {
+  const tokens = new Map<string, KeptToken>()
+  const accounts = new Map<string, ForgeAccount>()
+
+  const installationToken = Effect.fn("GitHub.installationToken")(function* (access: ForgeAccess, app: App) {
+    const key = keyOf(access)
+    const now = yield* Clock.currentTimeMillis
+    const found = tokens.get(key)
+    if (found !== undefined && found.until > now) return found
+    const base = yield* baseOf(access)
+    if (!/^\d{1,20}$/.test(app.installationId))
+      return yield* failure("missing", "The installation's id is not a number.")
+    const issued = yield* askForge(
+      "github",
+      { base, authorization: bearer(yield* appToken(app)) },
+      { method: "POST", path: `/app/installations/${app.installationId}/access_tokens` }
+    ).pipe(Effect.flatMap(answered(InstallationToken, base.host)))
+    const expires = Date.parse(issued.expires_at)
+    const token: KeptToken = {
+      token: Redacted.make(issued.token),
+      permissions: issued.permissions ?? {},
+      until: Number.isNaN(expires) ? now : expires - tokenReserveMillis
+    }
+    keep(tokens, key, token)
+    return token
+  })
+
+  const apiOf = Effect.fnUntraced(function* (access: ForgeAccess) {
+    const base = yield* baseOf(access)
+    const { credential } = access
+    const token = credential._tag === "App" ? (yield* installationToken(access, credential)).token : credential.token
+    return { base, authorization: bearer(token) } satisfies ForgeApi
+  })
+
+  /** Sends a request. Repeats it once if GitHub no longer accepts a kept token of an installation. */
+  const ask = Effect.fnUntraced(function* (access: ForgeAccess, call: ForgeCall) {
+    const wasKept = tokens.has(keyOf(access))
+    return yield* Effect.flatMap(apiOf(access), (api) => askForge("github", api, call)).pipe(
+      Effect.catchIf(
+        (cause) => cause._tag === "ForgeFailure" && cause.reason === "unauthorized" && wasKept,
+        () => {
+          tokens.delete(keyOf(access))
+          return Effect.flatMap(apiOf(access), (api) => askForge("github", api, call))
+        }
+      )
+    )
+  })
+
+  const read = <A>(access: ForgeAccess, call: ForgeCall, schema: Schema.Codec<A, unknown>): AskedOnce<A> =>
+    Effect.flatMap(ask(access, call), answered(schema, "GitHub"))
+
+  const get = <A>(access: ForgeAccess, path: string, schema: Schema.Codec<A, unknown>) =>
+    read(access, { method: "GET", path }, schema)
+
+  const account = Effect.fn("GitHub.account")(function* (access: ForgeAccess) {
+    const key = keyOf(access)
+    const found = accounts.get(key)
+    if (found !== undefined) return found
+    const { credential } = access
+    let path = "/user"
+    if (credential._tag === "App") {
+      const base = yield* baseOf(access)
+      const { slug } = yield* askForge(
+        "github",
+        { base, authorization: bearer(yield* appToken(credential)) },
+        { method: "GET", path: "/app" }
+      ).pipe(Effect.flatMap(answered(Schema.Struct({ slug: Schema.String }), base.host)))
+      path = `/users/${encodeURIComponent(`${slug}[bot]`)}`
+    }
+    const own = accountOf(yield* get(access, path, User))
+    keep(accounts, key, own)
+    return own
+  })
+
+  const repository = Effect.fn("GitHub.repository")(function* (access: ForgeAccess, path: string) {
+    return repositoryOf(yield* get(access, yield* repositoryPath(path), Repository))
+  })
+
+  const missingForApp = (permissions: Readonly<Record<string, string>>): ReadonlyArray<string> => [
+    ...(permissions["contents"] === undefined ? ["Contents: read"] : []),
+    ...(writes(permissions, "pull_requests") ? [] : ["Pull requests: read and write"]),
+    ...(writes(permissions, "checks") || writes(permissions, "statuses")
+      ? []
+      : ["Checks: read and write, or Commit statuses: read and write"])
+  ]
+
+  /** Returns the permission that keeps the credential from reading the pull requests of the repository. */
+  const missingAt = (access: ForgeAccess, path: string) =>
+    Effect.gen(function* () {
+      const { path: current } = yield* repository(access, path)
+      yield* ask(access, { method: "GET", path: `/repos/${current}/pulls?state=open&per_page=1` })
+      return []
+    }).pipe(
+      Effect.catchTag("ForgeFailure", (cause) => {
+        if (cause.reason === "missing") return Effect.succeed([`access to the repository ${path}`])
+        return cause.reason === "forbidden"
+          ? Effect.succeed([`Pull requests: read and write, for ${path}`])
+          : Effect.fail(cause)
+      }),
+      Effect.catchTag("ForgeMoved", () => Effect.succeed<ReadonlyArray<string>>([]))
+    )
+
+  return {
+    account,
+    repository,
+    test: Effect.fn("GitHub.test")(function* (access, paths) {
+      const { credential } = access
+      accounts.delete(keyOf(access))
+      if (credential._tag === "App") {
+        tokens.delete(keyOf(access))
+        const { permissions } = yield* installationToken(access, credential)
+        const places = yield* Effect.forEach(paths, (path) => missingAt(access, path))
+        return { account: yield* account(access), missing: [...missingForApp(permissions), ...places.flat()] }
+      }
+      const answer = yield* ask(access, { method: "GET", path: "/user" })
+      const own = accountOf(yield* answered(User, "GitHub")(answer))
+      // Classic tokens report their scopes, fine-grained tokens do not.
+      const scopes = answer.headers["x-oauth-scopes"]
+      const given = typeof scopes === "string" ? scopes.split(",").map((scope) => scope.trim()) : undefined
+      const isClassic = given !== undefined && given.some((scope) => scope !== "")
+      const missing = isClassic && !given.some((scope) => scope === "repo" || scope === "public_repo") ? ["repo"] : []
+      const places = yield* Effect.forEach(paths, (path) => missingAt(access, path))
+      return { account: own, missing: [...missing, ...places.flat()] }
+    }),
+    repositoryWithId: Effect.fn("GitHub.repositoryWithId")(function* (access, id) {
+      return repositoryOf(yield* get(access, `/repositories/${id}`, Repository))
+    }),
+    openPullRequests: Effect.fn("GitHub.openPullRequests")(function* (access, { id }) {
+      const { complete, items } = yield* readPages(pullRequestsPerPage, (page) =>
+        get(
+          access,
+          `/repositories/${id}/pulls?state=open&sort=created&direction=asc&per_page=${pullRequestsPerPage}&page=${page}`,
+          Schema.Array(PullRequest)
+        )
+      )
+      return { pullRequests: items.map(pullRequestOf), complete }
+    }),
+    pullRequest: Effect.fn("GitHub.pullRequest")(function* (access, { id }, number) {
+      return pullRequestOf(yield* get(access, `/repositories/${id}/pulls/${number}`, PullRequest))
+    }),
+    mayWrite: Effect.fn("GitHub.mayWrite")(function* (access, { id }, person) {
+      const { permission, user } = yield* get(
+        access,
+        `/repositories/${id}/collaborators/${encodeURIComponent(person.login)}/permission`,
+        Permission
+      )
+      return user !== null && String(user.id) === person.id && (permission === "admin" || permission === "write")
+    }),
+    findComment: Effect.fn("GitHub.findComment")(function* (access, { id }, number, marker, author) {
+      const isOwn = (comment: typeof Comment.Type) =>
+        accountOf(comment.user).id === author.id && (comment.body ?? "").includes(marker)
+      const { complete, items } = yield* readPages(
+        commentsPerPage,
+        (page) =>
+          get(
+            access,
+            `/repositories/${id}/issues/${number}/comments?per_page=${commentsPerPage}&page=${page}`,
+            Schema.Array(Comment)
+          ),
+        (listed) => listed.some(isOwn)
+      )
+      const found = items.find(isOwn)
+      if (found === undefined && !complete) {
+        return yield* failure("rejected", "The pull request has more comments than svc reads.")
+      }
+      return found === undefined ? undefined : commentOf(found)
+    }),
+    createComment: Effect.fn("GitHub.createComment")(function* (access, { id }, number, body) {
+      const call = { method: "POST", path: `/repositories/${id}/issues/${number}/comments`, body: { body } } as const
+      return commentOf(yield* read(access, call, Comment))
+    }),
+    editComment: Effect.fn("GitHub.editComment")(function* (access, { id }, _number, commentId, body) {
+      yield* ask(access, { method: "PATCH", path: `/repositories/${id}/issues/comments/${commentId}`, body: { body } })
+    }),
+    setStatus: Effect.fn("GitHub.setStatus")(function* (access, { id }, _number, commit, status) {
+      const { credential } = access
+      const isApp = credential._tag === "App"
+      const permissions = isApp ? (yield* installationToken(access, credential)).permissions : {}
+      const description = status.description.slice(0, longestDescription)
+      if (!writes(permissions, "checks")) {
+        const body = { state: status.state, target_url: status.url, description, context: status.context }
+        yield* ask(access, { method: "POST", path: `/repositories/${id}/statuses/${commit}`, body })
+        return
+      }
+      const own = isApp && /^\d+$/.test(credential.appId) ? `&app_id=${credential.appId}` : ""
+      const found = yield* get(
+        access,
+        `/repositories/${id}/commits/${commit}/check-runs?check_name=${encodeURIComponent(status.context)}&filter=latest${own}`,
+        CheckRuns
+      )
+      const body = {
+        name: status.context,
+        details_url: status.url,
+        ...checkConclusion[status.state],
+        output: { title: description, summary: description }
+      }
+      const [existing] = found.check_runs
+      yield* existing === undefined
+        ? ask(access, { method: "POST", path: `/repositories/${id}/check-runs`, body: { ...body, head_sha: commit } })
+        : ask(access, { method: "PATCH", path: `/repositories/${id}/check-runs/${existing.id}`, body })
+    })
+  }
+}
