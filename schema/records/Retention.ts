@@ -19,174 +19,174 @@ export const retention = {
   plan: period(
     Duration.days(7),
     "reviewable and approved plans that nobody applies",
-    "what a plan was computed from moves on; a week spans a holiday"
+    "the basis of a plan becomes outdated; a week covers a holiday"
   ),
   idempotency: period(
     Duration.hours(48),
     "receipts of requests with an Idempotency-Key, and processed messages between actors",
-    "a client retries for a day or two, never for a week"
+    "clients retry for a day or two, never for a week"
   ),
   quietLook: period(
     Duration.hours(25),
     "sync Runs of webhooks and the schedule that found nothing",
-    "a Run id that was answered stays readable for a day"
+    "a client that received the id of such a Run can read it for a day"
   ),
   runLog: period(
     Duration.days(90),
-    "logs of ended Runs, unless `SVC_KEEP_LOGS` says otherwise; a log that is still needed stays",
-    "a quarter is when people look back; events, plans' summaries and states stay"
+    "logs of ended Runs (`SVC_KEEP_LOGS`), except logs that are still needed",
+    "people rarely look back further than a quarter; events, summaries of plans and states are kept longer"
   ),
   stateUpload: period(
     Duration.hours(1),
-    "uploaded states that no install takes over",
-    "an install follows at once, and a state holds secrets"
+    "uploaded states that no install uses",
+    "an install follows immediately, and a state contains secrets"
   ),
   run: period(
     Duration.days(365),
     "ended Runs with their plans, approvals and events, and groups of Runs (`SVC_KEEP_RUNS`)",
-    "a year back answers most questions; the operation history stays"
+    "a year answers most questions; the operation history is kept"
   ),
   runEvent: period(
     Duration.days(180),
     "events of ended Runs (`SVC_KEEP_EVENTS`)",
-    "what a Run did step by step is asked soon, or never; its result stays"
+    "people read the steps of a Run soon or never; its result is kept longer"
   ),
   planFile: period(Duration.days(7), "files of plans that ended", "an ended plan is never applied"),
   stateVersion: period(
     Duration.days(365),
     "StateVersions and their Outputs (`SVC_KEEP_STATES`)",
-    "nobody goes back that far; the ten newest of a Capsule stay"
+    "nobody rolls back that far; the ten newest of each Capsule are kept"
   ),
   sourceSnapshot: period(
     Duration.days(180),
-    "source snapshots and what was found in them (`SVC_KEEP_SNAPSHOTS`)",
-    "Git still has the commit"
+    "source snapshots and their reports (`SVC_KEEP_SNAPSHOTS`)",
+    "the Git repository still has the commit"
   ),
   planRecord: period(
     Duration.days(180),
     "install plans, plans of other revisions and decisions of auto-update (`SVC_KEEP_PLANS`)",
-    "their Runs and Capsules say what became of them"
+    "their Runs and Capsules record the results"
   ),
   backup: period(
     Duration.days(365),
     "backups of Capsules and Workspaces, never the newest (`SVC_KEEP_CAPSULE_BACKUPS`)",
-    "an old one restores pointers that nothing answers to"
+    "the objects in an old backup no longer exist"
   ),
   agentFile: period(
     Duration.days(30),
-    "files that an agent sent of an apply that was given up (`SVC_KEEP_AGENT_FILES`)",
-    "what of them is a state is a left-over state, which stays; the rest helps while somebody still cleans up"
+    "files of an abandoned apply that an agent sent (`SVC_KEEP_AGENT_FILES`)",
+    "states among them are kept as left-over states; the other files help only during the clean-up"
   ),
   goneAgent: period(
     Duration.days(7),
-    "agents that are not heard of, owe nothing, and had a token for several agents or the label `ephemeral=true` (`SVC_FORGET_AGENTS`)",
-    "a machine that is started again after a week is a new one"
+    "silent agents without pending results that had a token for several agents or the label `ephemeral=true` (`SVC_FORGET_AGENTS`)",
+    "a machine that restarts after a week enrols as a new agent"
   ),
-  capsuleExport: period(
-    Duration.minutes(10),
-    "links to the export of a Capsule",
-    "the download begins at once; a link that lies about is of no use to anybody else"
-  ),
+  capsuleExport: period(Duration.minutes(10), "links to the export of a Capsule", "the download begins immediately"),
   formerHookSecret: period(
     Duration.hours(24),
-    "webhook secrets that were renewed, unless a delivery proves the new one before",
-    "the Git server gets the new secret within a working day"
+    "renewed webhook secrets, or earlier once a delivery uses the new secret",
+    "people enter the new secret at the Git server within a working day"
   ),
   webhookDelivery: period(
     Duration.hours(24),
     "ids of webhook deliveries",
-    "a Git server repeats a delivery within hours"
+    "Git servers repeat a delivery within hours"
   ),
   buildArchive: period(
     Duration.hours(1),
-    "build archives that no Run names",
-    "a build that ends now is named a moment later"
+    "build archives without a Run",
+    "a Run refers to a finished build within a moment"
   ),
   endedSession: period(
     Duration.days(30),
     "sessions and setup links after their end",
-    "an ended session says when it ended, which helps after a theft"
+    "after a theft, people can see when a session ended"
   ),
-  session: period(Duration.days(30), "sessions that nobody uses", "signing in again once a month is bearable"),
-  setupLink: period(Duration.minutes(30), "setup links", "whoever makes one uses it at once"),
-  addressChange: period(Duration.hours(24), "links to another address", "a letter may be read the next day"),
-  invitation: period(Duration.days(7), "invitations that name no end", "a week spans a holiday"),
-  longestInvitation: period(Duration.days(30), "invitations that name one", "a link that lies about gets found"),
+  session: period(Duration.days(30), "unused sessions", "signing in once a month is acceptable"),
+  setupLink: period(Duration.minutes(30), "setup links", "people use a setup link immediately"),
+  addressChange: period(Duration.hours(24), "address-change links", "people may read the mail the next day"),
+  invitation: period(Duration.days(7), "invitations without an expiry", "a week covers a holiday"),
+  longestInvitation: period(Duration.days(30), "invitations with an expiry, at most", "somebody may find an old link"),
   endedInvitation: period(
     Duration.days(30),
     "invitations after their end",
-    "the list says what became of them; the operation history keeps it"
+    "the list shows their results; the operation history keeps them"
   ),
   confirmation: period(
     Duration.minutes(5),
-    "confirmations by a signed-in person that it is still them",
-    "enough for what was begun, not for whoever sits down at the machine next"
+    "confirmations of a signed-in person's identity",
+    "long enough for the current task, too short for the next person at the machine"
   ),
   actionConfirmation: period(
     Duration.minutes(10),
-    "confirmations of one action that a program asked for",
-    "a person approves it within minutes, and the program acts at once"
+    "confirmations of one action that a program requested",
+    "a person approves within minutes, and the program acts immediately"
   ),
-  passkeyChallenge: period(Duration.minutes(5), "challenges of passkeys", "a person answers within minutes"),
+  passkeyChallenge: period(Duration.minutes(5), "challenges of passkeys", "a person responds within minutes"),
   upstreamSignIn: period(
     Duration.minutes(10),
-    "sign-ins begun at another identity provider",
+    "sign-ins that began at another identity provider",
     "a person may have to enter a second factor there"
   ),
   connectionAuthorization: period(
     Duration.minutes(10),
-    "authorizations of a Connection begun at a provider",
+    "authorizations of a Connection that began at a provider",
     "a person may have to enter a second factor there"
   ),
   unsentMail: period(
     Duration.hours(24),
-    "mails that the mail server does not take",
-    "later the link in it has mostly ended"
+    "mails that the mail server does not accept",
+    "most links in them have expired by then"
   ),
   endedMail: period(
     Duration.hours(24),
-    "what is kept of a mail that was sent or given up: address and kind, never its text",
-    "nobody gets too many of a kind"
+    "address and kind of a mail that was sent or abandoned, without its text",
+    "limits the number of mails of one kind per address"
   ),
   noticeDelivery: period(
     Duration.days(30),
     "notices and their deliveries after their end",
-    "a receiver that lost some asks within days"
+    "a receiver that lost notices requests them within days"
   ),
-  setupTicket: period(Duration.minutes(10), "setup tickets of a hand-off", "the client asks at once"),
+  setupTicket: period(Duration.minutes(10), "setup tickets of a hand-off", "the client redeems its ticket immediately"),
   endedSetupTicket: period(
     Duration.hours(24),
     "setup tickets after their end",
-    "a client that comes late is told that its ticket ended"
+    "a late client gets the reason why its ticket is invalid"
   ),
   personalToken: period(
     Duration.days(90),
-    "personal access tokens that name no end",
-    "a forgotten token ends by itself"
+    "personal access tokens without an expiry",
+    "a forgotten token expires automatically"
   ),
-  longestPersonalToken: period(Duration.days(366), "personal access tokens that name one", "a year, and its leap day"),
+  longestPersonalToken: period(Duration.days(366), "personal access tokens with an expiry, at most", "a leap year"),
   endedGrant: period(
     Duration.days(30),
     "authorization codes, tokens and grants of the issuer after their end",
-    "one that comes back still gives a theft away"
+    "reuse still reveals a theft"
   ),
-  authorizationCode: period(Duration.seconds(60), "authorization codes", "a client exchanges one at once"),
-  accessToken: period(Duration.minutes(15), "access tokens of the issuer", "a removed member is out soon"),
-  resourceToken: period(Duration.minutes(5), "tokens of other resource servers", "they cannot be taken back"),
-  idToken: period(Duration.minutes(10), "ID tokens", "they are read at once"),
-  refreshToken: period(Duration.days(30), "refresh tokens that were not rotated", "an unused client signs in again"),
+  authorizationCode: period(Duration.seconds(60), "authorization codes", "a client exchanges its code immediately"),
+  accessToken: period(Duration.minutes(15), "access tokens of the issuer", "a removed member loses access soon"),
+  resourceToken: period(Duration.minutes(5), "tokens of other resource servers", "they cannot be revoked"),
+  idToken: period(Duration.minutes(10), "ID tokens", "clients read them immediately"),
+  refreshToken: period(
+    Duration.days(30),
+    "refresh tokens that were not rotated",
+    "the person signs in again after a month without use"
+  ),
   refreshFamily: period(
     Duration.days(365),
-    "refresh tokens since the consent, however often rotated",
-    "a consent is asked again once a year"
+    "refresh tokens since the consent, including rotated tokens",
+    "people renew their consent once a year"
   ),
-  deviceCode: period(Duration.minutes(10), "device codes", "a person types one within minutes"),
-  signingKey: period(Duration.days(90), "signing keys as the active ones", "keys rotate every quarter"),
-  dataKey: period(Duration.days(90), "data keys of the vault as the active ones", "keys rotate every quarter"),
+  deviceCode: period(Duration.minutes(10), "device codes", "a person types a code within minutes"),
+  signingKey: period(Duration.days(90), "active signing keys", "keys rotate every quarter"),
+  dataKey: period(Duration.days(90), "active data keys of the vault", "keys rotate every quarter"),
   tokenRevocation: period(
     Duration.days(7),
     "attempts to revoke a token at its provider",
-    "a provider that is away for a week will not come back for it"
+    "a provider that is unreachable for a week is probably gone"
   )
 } as const satisfies Readonly<Record<string, RetentionPeriod>>
 

@@ -19,28 +19,28 @@ const one = <R>(finding: Effect.Effect<Finding, never, R>) => Effect.map(finding
 export const folderChecks: ReadonlyArray<FolderCheck> = [
   {
     name: "folder",
-    looksAt: "whether the data folder is local, and the server's user can work in it",
+    looksAt: "the data folder is on a local disk, and the server's user can use it",
     atStart: "before",
     onError: "refuses",
     look: (folder) => one(folderFinding(folder))
   },
   {
     name: "files",
-    looksAt: "whether the server's user owns what lies in it, and can read and write that",
+    looksAt: "the server's user owns the files in it, and can read and write them",
     atStart: "before",
     onError: "refuses",
     look: filesFinding
   },
   {
     name: "disk",
-    looksAt: "how much space is free",
+    looksAt: "free disk space",
     atStart: "before",
     onError: "warns",
     look: (folder) => Effect.succeed([diskFinding(folder)])
   },
   {
     name: "clock",
-    looksAt: "whether the clock is after this release and the newest audit event",
+    looksAt: "the clock is later than this release and the newest audit event",
     atStart: "before",
     onError: "warns",
     look: (folder) => one(clockFinding(folder.path))

@@ -22,73 +22,73 @@ const one = <E, R>(finding: Effect.Effect<Finding, E, R>) => Effect.map(finding,
 export const machineChecks: ReadonlyArray<MachineCheck> = [
   {
     name: "tool",
-    looksAt: "which tool executes Runs",
+    looksAt: "the tool that executes Runs",
     atStart: "ready",
     onError: "warns",
     look: (settings, caller) => one(toolFinding(settings, caller))
   },
   {
     name: "sandbox",
-    looksAt: "how the code of modules is isolated",
+    looksAt: "the isolation of module code",
     atStart: "ready",
     onError: "warns",
-    less: "the level that Runs get; `svc doctor` tries every other one too",
+    less: "only the level of Runs; `svc doctor` also tries all other levels",
     look: (_, caller) => one(sandboxFinding(caller))
   },
   {
     name: "limits",
-    looksAt: "the limits of one Run, and what keeps them",
+    looksAt: "the limits of one Run, and how they are enforced",
     atStart: "ready",
     onError: "warns",
     look: () => one(limitsFinding)
   },
   {
     name: "network",
-    looksAt: "what Runs reach",
+    looksAt: "the network of Runs",
     atStart: "ready",
     onError: "warns",
     look: () => one(networkFinding)
   },
   {
     name: "settings",
-    looksAt: "variables of the environment that look like misspelt settings",
+    looksAt: "environment variables that look like misspelt settings",
     atStart: "ready",
     onError: "warns",
     look: () => one(settingsFinding)
   },
   {
     name: "transport",
-    looksAt: "whether people reach the server over TLS",
+    looksAt: "people reach the server over TLS",
     atStart: "ready",
     onError: "warns",
     look: (settings) => Effect.succeed([transportFinding(settings)])
   },
   {
     name: "queue",
-    looksAt: "how many Runs share this machine",
+    looksAt: "the number of Runs on this machine",
     atStart: "ready",
     onError: "warns",
     look: (settings) => Effect.succeed([queueFinding(settings)])
   },
   {
     name: "mail",
-    looksAt: "whether the mail server lets this machine in",
+    looksAt: "the mail server accepts the login of this machine",
     atStart: "never",
     onError: "warns",
-    less: "it waits for another server; mails that cannot be sent are kept, tried again and logged",
+    less: "it would wait for another server; svc keeps, retries and logs mails that cannot be sent",
     look: mailFindings
   },
   {
     name: "backup",
-    looksAt: "how old the newest scheduled backup is",
+    looksAt: "the age of the newest scheduled backup",
     atStart: "never",
     onError: "warns",
-    less: "the schedule itself looks right after the start, and logs what fails",
+    less: "the schedule checks the backups right after startup, and logs failures",
     look: backupFindings
   },
   {
     name: "key",
-    looksAt: "whether the only master key lies in the data folder",
+    looksAt: "the only master key is outside the data folder",
     atStart: "ready",
     onError: "warns",
     look: keyFindings

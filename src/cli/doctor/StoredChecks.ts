@@ -51,20 +51,20 @@ const one = <E, R>(finding: Effect.Effect<Finding, E, R>) => Effect.map(finding,
 /** Finds the process that uses the folder, before the database is opened. */
 export const serverCheck: CheckFacts = {
   name: "server",
-  looksAt: "whether a process has the data folder; the lock of one that was killed is released by the kernel",
+  looksAt: "no other process uses the data folder; the kernel releases the lock of a killed process",
   atStart: "opening",
   onError: "refuses",
-  less: "`svc doctor` only names the process"
+  less: "startup refuses; `svc doctor` only reports the process"
 }
 
 /** Checks that read the database without changing it, both in the doctor and at startup. */
 export const storedChecks: ReadonlyArray<StoredCheck> = [
   {
     name: "database",
-    looksAt: "whether the database is there, and its pages and references are sound",
+    looksAt: "the database exists, and its pages and references are intact",
     atStart: "opening",
     onError: "refuses",
-    less: `pages only, without indexes and references, of a database of up to ${formatBytes(largestChecked)}`,
+    less: `only the pages, without indexes and references, of a database of up to ${formatBytes(largestChecked)}`,
     look: Effect.fnUntraced(function* ({ folder, isServed }) {
       const path = yield* Path.Path
       return [yield* databaseFinding(path.join(folder, databaseName), isServed)]
@@ -72,24 +72,24 @@ export const storedChecks: ReadonlyArray<StoredCheck> = [
   },
   {
     name: "migrations",
-    looksAt: "whether this release knows the tables",
+    looksAt: "this release supports the tables",
     atStart: "opening",
     onError: "refuses",
     look: ({ isServed }) => one(migrationsFinding(isServed))
   },
   {
     name: "installation",
-    looksAt: "whether folder, database and `SVC_INSTALLATION` belong together",
+    looksAt: "folder, database and `SVC_INSTALLATION` belong to the same installation",
     atStart: "opening",
     onError: "refuses",
     look: ({ folder, settings }) => one(installationFinding(folder, settings.installation))
   },
   {
     name: "sealed",
-    looksAt: "whether every sealed value opens in its place",
+    looksAt: "every sealed value can be decrypted in its place",
     atStart: "never",
     onError: "warns",
-    less: "it opens every value; the use of a value that does not open fails by itself",
+    less: "it decrypts every value; only the use of a damaged value fails",
     look: Effect.fnUntraced(function* ({ folder, settings }) {
       const { keys, whole } = yield* givenKeys(settings, folder)
       const needed = yield* neededKeys
@@ -100,22 +100,22 @@ export const storedChecks: ReadonlyArray<StoredCheck> = [
   },
   {
     name: "restore",
-    looksAt: "what a restore brought back and nobody has confirmed",
+    looksAt: "restored records that nobody has confirmed",
     atStart: "ready",
     onError: "warns",
     look: () => restoreFinding
   },
   {
     name: "archives",
-    looksAt: "whether the snapshots and builds that living Capsules need are there and whole",
+    looksAt: "the snapshots and builds of existing Capsules exist and are intact",
     atStart: "ready",
     onError: "warns",
-    less: "that they are there; what is in them is compared when a Run reads it",
+    less: "only their existence; a Run verifies the contents when it reads them",
     look: ({ caller, folder }) => archiveFindings(folder, caller)
   },
   {
     name: "vault",
-    looksAt: "whether the settings give the master keys that stored secrets need",
+    looksAt: "the settings contain the master keys of the stored secrets",
     atStart: "opening",
     onError: "refuses",
     look: Effect.fnUntraced(function* ({ folder, isServed, settings }) {

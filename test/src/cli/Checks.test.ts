@@ -6,9 +6,9 @@ const page = readFileSync(new URL("../../../docs/operations.md", import.meta.url
 
 const moments = {
   before: "before anything is opened",
-  opening: "when it is opened",
+  opening: "when the data folder is opened",
   ready: "once the server is ready",
-  never: "not made"
+  never: "not checked"
 } as const
 
 test("the operations page lists every check of svc doctor, and its effect at startup", () => {
