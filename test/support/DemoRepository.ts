@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Path } from "effect"
 import { sampleFiles, sampleRevisions } from "../../runner/git/SampleModule.ts"
-import { serveRepository } from "../../src/cli/demo/git-server/GitServer.ts"
-import { commitFiles, createRepository } from "../../src/cli/demo/git-server/RepositoryWriter.ts"
+import { serveRepository } from "../../src/testing/git-server/GitServer.ts"
+import { commitFiles, createRepository } from "../../src/testing/git-server/RepositoryWriter.ts"
 
 const [{ module: firstRevision = "" } = {}, { module: secondRevision = "" } = {}] = sampleRevisions
 

@@ -6,7 +6,7 @@ import { Connections } from "../../actors/inputs/connection/Connections.ts"
 import { InstallPlans } from "../../actors/commands/install-plan/InstallPlans.ts"
 import { Runs, RunStreams } from "../../actors/ledger/run/Runs.ts"
 import { awaitRun } from "../../actors/ledger/run/RunJournal.ts"
-import type { CommitFiles } from "../../src/cli/demo/git-server/RepositoryWriter.ts"
+import type { CommitFiles } from "../../src/testing/git-server/RepositoryWriter.ts"
 import type { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
 import type { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import {

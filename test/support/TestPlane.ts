@@ -9,9 +9,9 @@ import { Workspaces } from "../../actors/ledger/workspace/Workspaces.ts"
 import type { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import { GitPolicy, type GitLimits } from "../../runner/git/GitPolicy.ts"
 import { GitRemote } from "../../runner/git/GitRemote.ts"
-import { serveRepository } from "../../src/cli/demo/git-server/GitServer.ts"
+import { serveRepository } from "../../src/testing/git-server/GitServer.ts"
 import { InstalledGit } from "../../runner/git/InstalledGit.ts"
-import { type CommitFiles, commitFiles, createRepository } from "../../src/cli/demo/git-server/RepositoryWriter.ts"
+import { type CommitFiles, commitFiles, createRepository } from "../../src/testing/git-server/RepositoryWriter.ts"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import {
   defaultSandboxSettings,

@@ -1,6 +1,6 @@
 import { Effect, FileSystem } from "effect"
-import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
-import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
+import { serveRepository } from "../../../src/testing/git-server/GitServer.ts"
+import { commitFiles, createRepository } from "../../../src/testing/git-server/RepositoryWriter.ts"
 
 /** A module without providers that creates 20 resources. */
 export const module = `variable "name" {

@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Path } from "effect"
-import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
-import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
+import { serveRepository } from "../../../src/testing/git-server/GitServer.ts"
+import { commitFiles, createRepository } from "../../../src/testing/git-server/RepositoryWriter.ts"
 
 /** The beginning of every notes module: the tests' provider, which writes its notes to this folder. */
 export const notesProvider = (notesDir: string): string => `

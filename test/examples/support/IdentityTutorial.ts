@@ -1,7 +1,7 @@
 import { createServer } from "node:net"
 import { Effect, FileSystem } from "effect"
-import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
-import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
+import { serveRepository } from "../../../src/testing/git-server/GitServer.ts"
+import { commitFiles, createRepository } from "../../../src/testing/git-server/RepositoryWriter.ts"
 import { compiledBinary } from "../../browser/support/ServerProcess.ts"
 
 const root = new URL("../../..", import.meta.url).pathname

@@ -1,8 +1,8 @@
 import { expect } from "bun:test"
 import { Context, type Duration, Effect, Exit, Fiber, FileSystem, Layer, Scope, Stream } from "effect"
 import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
-import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
-import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
+import { serveRepository } from "../../../src/testing/git-server/GitServer.ts"
+import { commitFiles, createRepository } from "../../../src/testing/git-server/RepositoryWriter.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import {
   Administration,

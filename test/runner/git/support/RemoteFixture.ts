@@ -6,7 +6,7 @@ import { parseGitRef } from "../../../../schema/git/GitRef.ts"
 import { GitRemote } from "../../../../runner/git/GitRemote.ts"
 import { fetchableAddress } from "../../../../runner/git/FetchPolicy.ts"
 import { encodePacket, flushPacket } from "../../../../runner/git/PktLine.ts"
-import { commitFiles, createRepository } from "../../../../src/cli/demo/git-server/RepositoryWriter.ts"
+import { commitFiles, createRepository } from "../../../../src/testing/git-server/RepositoryWriter.ts"
 import { CredentialOrigin } from "../../../../schema/records/CredentialOrigin.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 

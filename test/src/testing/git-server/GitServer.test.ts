@@ -5,8 +5,8 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import * as git from "isomorphic-git"
 import http from "isomorphic-git/http/node"
 import * as fs from "node:fs"
-import { serveRepository } from "../../../../src/cli/demo/git-server/GitServer.ts"
-import { commitFiles, createRepository, tagCommit } from "../../../../src/cli/demo/git-server/RepositoryWriter.ts"
+import { serveRepository } from "../../../../src/testing/git-server/GitServer.ts"
+import { commitFiles, createRepository, tagCommit } from "../../../../src/testing/git-server/RepositoryWriter.ts"
 import { it } from "../../../support/Effect.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 
@@ -95,7 +95,7 @@ describe("GitServer", () => {
     })
   )
 
-  it.live("the demo Git server requires the specified header", () =>
+  it.live("the Git server for tests requires the specified header", () =>
     Effect.gen(function* () {
       const { gitdir } = yield* sample
       const { url } = yield* serveRepository({ gitdir, authorization: Redacted.make("Bearer right") })
@@ -106,7 +106,7 @@ describe("GitServer", () => {
     })
   )
 
-  it.live("the demo Git server refuses requests that it does not support", () =>
+  it.live("the Git server for tests refuses requests that it does not support", () =>
     Effect.gen(function* () {
       const { gitdir } = yield* sample
       const { origin, url } = yield* serveRepository({ gitdir })
@@ -123,7 +123,7 @@ describe("GitServer", () => {
     })
   )
 
-  it.live("an empty repository on the demo Git server advertises nothing", () =>
+  it.live("an empty repository on the Git server for tests advertises nothing", () =>
     Effect.gen(function* () {
       const gitdir = `${yield* temporaryFolder}/repository`
       yield* createRepository({ gitdir })

@@ -5,7 +5,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as nodeFs from "node:fs"
 import { createServer } from "node:http"
 import { gunzipSync } from "node:zlib"
-import { answerUploadPack, maxRequestBytes, type ServedObjects } from "../../../../runner/git/UploadPack.ts"
+import { answerUploadPack, maxRequestBytes, type ServedObjects } from "../../../runner/git/UploadPack.ts"
 
 /** A repository that is served while the Scope is open. */
 export interface ServedRepository {
