@@ -11,10 +11,12 @@ import {
   BackupId,
   InstallConfigId,
   OrphanedStateId,
+  PullRequestId,
   RunGroupId,
   RunId,
   SourceSnapshotId,
   StateVersionId,
+  Subject,
   CapsuleId
 } from "../records/Ids.ts"
 import { OrphanedState } from "../records/OrphanedState.ts"
@@ -53,6 +55,30 @@ export const CapsuleCommands = commandsOf(
       refreshOnly: Schema.optional(Schema.Boolean)
     },
     success: replayable(Run),
+    error: ApiError
+  }),
+  /**
+   * Plans the head of a pull request speculatively, once per pull request, commit and `attempt`. Supersedes the unfinished plans
+   * of its other commits. Without a person in the context, only the rules of refs and Connections decide what the plan may open.
+   */
+  Rpc.make("PlanSpeculatively", {
+    payload: {
+      ...command,
+      pullRequestId: PullRequestId,
+      sourceSnapshotId: SourceSnapshotId,
+      /** True for a head in the repository of the Source, which the Source's rule `own_branches` allows. */
+      ofOwnBranch: Schema.optional(Schema.Boolean),
+      /** The person who set the rule. A plan that nobody starts uses Connections with their role. */
+      by: Schema.optional(Subject),
+      /** Increment to plan the same commit again. */
+      attempt: Schema.optional(Schema.Int)
+    },
+    success: Run,
+    error: ApiError
+  }),
+  /** Cancels every unfinished speculative plan of a pull request, because it was closed or may no longer be planned. */
+  Rpc.make("CancelSpeculative", {
+    payload: { ...command, pullRequestId: PullRequestId, reason: Schema.String },
     error: ApiError
   }),
   /** Plans the deployed revision again, to undo drift. */

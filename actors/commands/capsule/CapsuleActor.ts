@@ -17,6 +17,7 @@ import { followDeferred, followDue } from "./LaneFollowing.ts"
 import { removeCapsule, updateCapsule } from "./LifecycleCommands.ts"
 import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
+import { cancelSpeculative, planSpeculatively } from "./SpeculativePlans.ts"
 import { CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
 /**
@@ -36,6 +37,9 @@ const actors = serve(CapsuleCommands, {
     refreshOnly
       ? createRun(load(id), context, { type: "plan", purpose: acceptsDrift }, idempotency)
       : createRun(load(id), context, { type: "plan", runGroupId: groupId, automatic }, idempotency),
+  PlanSpeculatively: (id, { context, ...request }) => planSpeculatively(load(id), context, request),
+  CancelSpeculative: (id, { context, pullRequestId, reason }) =>
+    cancelSpeculative(load(id), context, pullRequestId, reason),
   ReconcilePlan: (id, { context, idempotency }) =>
     createRun(load(id), context, { type: "plan", purpose: "reconcile" }, idempotency),
   DestroyPlan: (id, { context, idempotency }) => createRun(load(id), context, { type: "destroy_plan" }, idempotency),

@@ -8,6 +8,7 @@ import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
 import { movedInputsOf } from "../../ledger/consumption/ConsumedOutputs.ts"
 import { now } from "../../base/Identity.ts"
 import { RunAdmission } from "../../running/queue/RunAdmission.ts"
+import { isAllowedBySource, type PullRequestSpec } from "../../ledger/run/PullRequestPlan.ts"
 import { preempt } from "../../ledger/run/RunCancels.ts"
 import { type NewRun, RunLedger } from "../../ledger/run/RunLedger.ts"
 import { RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
@@ -52,6 +53,8 @@ export interface CapsuleRunRequest {
   readonly tokenId?: string | undefined
   readonly runGroupId?: RunGroupId | undefined
   readonly coordinator?: NewRun["coordinator"]
+  /** For the plan of a pull request. */
+  readonly pullRequest?: PullRequestSpec | undefined
 }
 
 /** The apply of an approved plan. */
@@ -61,6 +64,9 @@ export interface CapsuleApplyRequest {
   readonly createdBy: string | undefined
   readonly trigger: "user" | "auto_update"
 }
+
+/** Fields of a request that decide what its code may open. */
+type CodeStart = Pick<CapsuleRunRequest, "createdBy" | "trigger" | "purpose" | "pullRequest">
 
 /** Returns the type of the Run that carries out a reviewed plan. */
 const applyTypeOf = (plan: RunType) =>
@@ -97,20 +103,22 @@ export class CapsuleRuns extends Context.Service<
       /** Returns the person who starts a Run, and the code that it executes. */
       const startOf = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
-        request: Pick<CapsuleRunRequest, "createdBy" | "trigger">,
+        request: CodeStart,
         snapshotId: SourceSnapshotId | null
       ) {
         const snapshot = yield* store.findSnapshot(snapshotId)
         if (snapshot === undefined) return undefined
         const source = yield* store.find(capsule.source_id)
-        const run = { created_by: request.createdBy ?? null, trigger_kind: request.trigger }
-        return { starter: starterOf(run, capsule), source, site: yield* capsuleSite(capsule, source, snapshot) }
+        const { createdBy = null, pullRequest, purpose = null, trigger } = request
+        const starter = starterOf({ created_by: createdBy, purpose, trigger_kind: trigger }, capsule)
+        const site = yield* capsuleSite(capsule, source, snapshot)
+        return { starter, source, site: { ...site, isAllowedBySource: isAllowedBySource(pullRequest, source) } }
       })
 
       /** Checks that the person may use every Connection of the configuration for this module at this ref. */
       const mayUse = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
-        request: Pick<CapsuleRunRequest, "createdBy" | "trigger">,
+        request: CodeStart,
         snapshotId: SourceSnapshotId | null
       ) {
         const bound = yield* configs.bindings(capsule.install_config_id)
@@ -226,11 +234,15 @@ export class CapsuleRuns extends Context.Service<
           spec: {
             ...(request.look === undefined ? {} : ({ look: request.look } satisfies typeof FollowSpec.Type)),
             ...(request.rollback === undefined ? {} : { rollback: request.rollback }),
-            ...(request.backupId === undefined ? {} : { backupId: request.backupId })
+            ...(request.backupId === undefined ? {} : { backupId: request.backupId }),
+            ...request.pullRequest
           }
         })
         if (type !== "drift_check") {
-          const { createdBy, runId, tokenId } = request
+          const { runId, tokenId } = request
+          // The person whose authority an automatic plan uses is not its author.
+          const isAuthored = purpose !== "speculative" || trigger === "user"
+          const createdBy = isAuthored ? request.createdBy : undefined
           yield* recordAuthors(runId, { createdBy, tokenId, trigger }, capsule)
         }
         yield* sql.afterCommit(queue.wake)

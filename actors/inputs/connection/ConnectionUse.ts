@@ -45,6 +45,8 @@ export interface UseAttempt {
   readonly defaultRefs: ReadonlyArray<string>
   /** True if a snapshot of one of the default refs has this commit. */
   readonly isOfLane: boolean
+  /** True if the Source's rule for pull requests allows the ref. A Connection with `refs` of its rule ignores it. */
+  readonly isAllowedBySource?: boolean | undefined
 }
 
 export type UseDecision =
@@ -74,7 +76,7 @@ export const decideUse = (rule: ConnectionUse, attempt: UseAttempt): UseDecision
     // Refs in a rule replace the default refs.
     lanes: rule.refs === undefined ? attempt.defaultRefs : [],
     isOfLane: rule.refs === undefined && attempt.isOfLane,
-    allowed: rule.refs ?? [],
+    allowed: rule.refs ?? (attempt.isAllowedBySource === true ? [attempt.ref] : []),
     isManager: roleAtLeast(role, "admin"),
     automatic: attempt.automatic
   })

@@ -9,7 +9,7 @@ import { KillPoint } from "../../base/KillPoint.ts"
 import { type HoldLost, holdLost, isHeld, type RunHold, StopRequested } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { reportMove } from "./RunNotices.ts"
-import { EvidenceJson, mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
+import { EvidenceJson, isSpeculative, mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
 import { type RunId, Subject } from "../../../schema/records/Ids.ts"
 import type { RunEndedBy, RunEndKind } from "../../../schema/records/RunDecision.ts"
 
@@ -60,6 +60,9 @@ export interface Approval {
   readonly comment?: string | undefined
   readonly data: RunEventData<"run.approved">
 }
+
+/** Cancel reason of a speculative plan that the plan of a newer commit replaces. Such a plan ends as superseded. */
+export const replacedReason = "A newer commit of the pull request is planned."
 
 /** Event data for the end of an apply, in addition to its error. */
 type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
@@ -211,9 +214,15 @@ export class RunLifecycle extends Context.Service<
       })
 
       const requestToStop = Effect.fnUntraced(function* (hold: RunHold) {
-        const [run] = yield* RunRow.some(sql, "type", "cancel_requested_at")`SELECT type, cancel_requested_at
-          FROM runs WHERE ${isHeld(sql, hold)}`
-        return run === undefined || run.cancel_requested_at === null ? undefined : { isApply: isApply(run.type) }
+        const [run] = yield* RunRow.some(
+          sql,
+          "type",
+          "purpose",
+          "cancel_requested_at",
+          "cancel_reason"
+        )`SELECT type, purpose, cancel_requested_at, cancel_reason FROM runs WHERE ${isHeld(sql, hold)}`
+        if (run === undefined || run.cancel_requested_at === null) return undefined
+        return { isApply: isApply(run.type), isReplaced: isSpeculative(run) && run.cancel_reason === replacedReason }
       }, Effect.orDie)
 
       /** Reads the stop request before flushing, because events flushed in a transaction that then rolls back would be lost. */
@@ -231,13 +240,20 @@ export class RunLifecycle extends Context.Service<
         if ((yield* requestToStop(hold)) !== undefined) return yield* new StopRequested({ hold, evidence: undefined })
       })
 
-      const cancel = (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) =>
-        held(
-          hold,
-          "cancelled",
-          { kind: "run.cancelled", data: { ...data, ...(error === undefined ? {} : { error }) } },
-          { error, evidence }
-        )
+      const superseded = (hold: RunHold, reason: string, evidence?: RunEvidence) =>
+        held(hold, "superseded", { kind: "run.superseded", data: { reason } }, { by: { reason }, evidence })
+
+      const cancel = Effect.fnUntraced(function* (
+        hold: RunHold,
+        evidence?: RunEvidence,
+        error?: RunError,
+        data?: EndData
+      ) {
+        const request = yield* requestToStop(hold)
+        if (request?.isReplaced === true) return yield* superseded(hold, replacedReason, evidence)
+        const fact = { ...data, ...(error === undefined ? {} : { error }) }
+        yield* held(hold, "cancelled", { kind: "run.cancelled", data: fact }, { error, evidence })
+      })
 
       const succeedApply = Effect.fnUntraced(function* (hold: RunHold, data: EndData, evidence: RunEvidence) {
         if ((yield* requestToStop(hold)) !== undefined) return yield* cancel(hold, evidence, allWasDone, data)
@@ -269,7 +285,7 @@ export class RunLifecycle extends Context.Service<
 
       const supersede = Effect.fnUntraced(function* (hold: RunHold, reason: string) {
         if ((yield* requestToStop(hold)) !== undefined) return yield* cancel(hold)
-        yield* held(hold, "superseded", { kind: "run.superseded", data: { reason } }, { by: { reason } })
+        yield* superseded(hold, reason)
       })
 
       const requeue = Effect.fnUntraced(function* (

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { scheduledCheckRefusal } from "../../ledger/capsule/ScheduledChecks.ts"
+import { isUnasked, pullRequestSpecOf, ruleObstacle } from "../../ledger/run/PullRequestPlan.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { followObstacle, lookOf } from "../../ledger/source/FollowedSource.ts"
@@ -41,6 +42,11 @@ export const makeAutomaticObstacle = Effect.gen(function* () {
     run: RunRow,
     capsule: Pick<CapsuleRow, "auto_update_apply" | "auto_update_enabled">
   ): Effect.fn.Return<RunBlocked | undefined> {
+    const pull = isUnasked(run) ? pullRequestSpecOf(run) : undefined
+    if (pull !== undefined) {
+      const reason = ruleObstacle(pull, yield* sources.find(run.source_id))
+      return reason === undefined ? undefined : blocked("cancelled", `Nothing was started. ${reason}`)
+    }
     const isFollow = run.trigger_kind === "auto_update"
     const isCheck = run.trigger_kind === "schedule" && run.type === "drift_check"
     if (!isFollow && !isCheck) return undefined

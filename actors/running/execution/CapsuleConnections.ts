@@ -4,6 +4,7 @@ import type { ConnectionId, ProjectId, WorkspaceId } from "../../../schema/recor
 import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
 import { ConnectionUses, type UseSite, type UseStarter } from "../../inputs/connection/ConnectionUses.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { isUnasked } from "../../ledger/run/PullRequestPlan.ts"
 import { chosenDefault, isCommitOf } from "../../inputs/git/GitConnectionUse.ts"
 import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { SourceRow, SnapshotRow } from "../../ledger/source/SourceRow.ts"
@@ -69,10 +70,13 @@ export const capsuleSite = Effect.fn("capsuleSite")(function* (
  * Returns the authority with which a Run of a Capsule uses Connections. Automatic Runs use the authority of the person who
  * enabled the automation.
  */
-export const starterOf = (run: Pick<RunRow, "created_by" | "trigger_kind">, capsule: CapsuleRow): UseStarter =>
+export const starterOf = (
+  run: Pick<RunRow, "created_by" | "purpose" | "trigger_kind">,
+  capsule: CapsuleRow
+): UseStarter =>
   run.trigger_kind === "auto_update"
     ? { subject: capsule.auto_update_by ?? undefined, automatic: true }
-    : { subject: run.created_by ?? undefined, automatic: run.trigger_kind === "schedule" }
+    : { subject: run.created_by ?? undefined, automatic: run.trigger_kind === "schedule" || isUnasked(run) }
 
 /** Checks the use rule of each Connection, and records a refusal on the Run. */
 export const checkUses = Effect.fn("checkUses")(function* (

@@ -93,7 +93,10 @@ const judged = Effect.fnUntraced(function* <R>(
     ref: site.ref,
     lanes: site.defaultRefs,
     isOfLane: site.isOfLane,
-    allowed: source === undefined ? [] : ReviewedRefsJson.read(source.reviewed_refs),
+    allowed: [
+      ...(source === undefined ? [] : ReviewedRefsJson.read(source.reviewed_refs)),
+      ...(site.isAllowedBySource === true ? [site.ref] : [])
+    ],
     isManager: yield* uses.isManager(starter.subject, site.workspaceId),
     automatic: starter.automatic
   })

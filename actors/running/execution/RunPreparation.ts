@@ -48,7 +48,8 @@ import { poolObstacle } from "./PoolObstacle.ts"
 import { newerState } from "./AdoptedState.ts"
 import { StateIndex } from "../../ledger/state/StateIndex.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
-import type { ReportRow, SnapshotRow } from "../../ledger/source/SourceRow.ts"
+import { isAllowedBySource, pullRequestSpecOf } from "../../ledger/run/PullRequestPlan.ts"
+import type { ReportRow, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
 import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 import { providedService } from "../../base/Provided.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
@@ -201,6 +202,12 @@ export class RunPreparation extends Context.Service<
         return { ...run, ...authority }
       })
 
+      const siteOf = (run: RunRow, capsule: GuardedCapsuleRow, source: SourceRow | undefined, snapshot: SnapshotRow) =>
+        Effect.map(capsuleSite(capsule, source, snapshot), (site) => ({
+          ...site,
+          isAllowedBySource: isAllowedBySource(pullRequestSpecOf(run), source)
+        }))
+
       /** Repeats the check with the configuration and state that the Run has adopted. */
       const openedFor = Effect.fnUntraced(function* (
         run: RunRow,
@@ -212,7 +219,7 @@ export class RunPreparation extends Context.Service<
         if (isApply(run.type)) return {}
         const source = yield* store.find(snapshot.source_id)
         const starter = starterOf(run, capsule)
-        const site = yield* capsuleSite(capsule, source, snapshot)
+        const site = yield* siteOf(run, capsule, source, snapshot)
         const openedForRef = yield* openForRef({ capsule, source, site, starter, configId, isInstall: false }).pipe(
           Effect.mapError(({ code, message }) => blocked(code, message))
         )
@@ -380,7 +387,7 @@ export class RunPreparation extends Context.Service<
         // role.
         const providers = yield* inputs.providers(run, config.row.id, requirements, scan.inheritedProviders ?? [], {
           starter: starterOf(run, capsule),
-          site: yield* capsuleSite(capsule, source, snapshot),
+          site: yield* siteOf(run, capsule, source, snapshot),
           pool: run.pool
         })
         const ofOperator = operatorEvidence(config.config)
