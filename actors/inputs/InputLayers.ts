@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import * as ForgeLive from "../../runner/forge/ForgeLive.ts"
 import { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
 import * as ConnectionActor from "./connection/ConnectionActor.ts"
 import { ConnectionAuthorizations } from "./connection/ConnectionAuthorizations.ts"
@@ -25,7 +26,7 @@ const connections = Layer.mergeAll(ConnectionsLive.layer, ConnectionActor.layer,
       ConnectionUses.layer,
       CredentialTest.layer,
       OAuthClient.layer
-    )
+    ).pipe(Layer.provideMerge(ForgeLive.layer))
   )
 )
 

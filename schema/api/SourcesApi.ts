@@ -57,6 +57,8 @@ export class UpdateSource extends Schema.Opaque<UpdateSource>()(
     reviewedRefs: Schema.optionalKey(Schema.Array(GivenGitRef).check(Schema.isMaxLength(64))),
     /** Requires the owner or admin role. */
     pullRequests: Schema.optionalKey(PullRequestPolicy),
+    /** Requires the owner or admin role. */
+    forgeConnectionId: Schema.optionalKey(Schema.NullOr(ConnectionId)),
     status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
   })
 ) {}

@@ -5,7 +5,8 @@ import { CredentialOrigin } from "./CredentialOrigin.ts"
 import { ConnectionId, SourceId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-export const ConnectionKind = Schema.Literals(["provider", "git_https", "git_ssh"])
+/** `forge` is for pull requests on GitHub, GitLab or Forgejo, which its `provider` names. */
+export const ConnectionKind = Schema.Literals(["provider", "git_https", "git_ssh", "forge"])
 export type ConnectionKind = typeof ConnectionKind.Type
 
 /** `unconfirmed`: restored from a backup; not used until the operator confirms it. */
@@ -32,10 +33,10 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
 ) {}
 
 /**
- * The subject of a test: that all fields of the recipe are set, that a Git server accepts the credentials, or that the operator
- * allows the Workspace to use the pool's credentials.
+ * The subject of a test: that all fields of the recipe are set, that a Git server accepts the credentials, that a forge
+ * accepts them and grants enough permissions, or that the operator allows the Workspace to use the pool's credentials.
  */
-export const CredentialTestKind = Schema.Literals(["completeness", "git_server", "pool"])
+export const CredentialTestKind = Schema.Literals(["completeness", "git_server", "forge", "pool"])
 export type CredentialTestKind = typeof CredentialTestKind.Type
 
 /**
@@ -86,7 +87,7 @@ export class Connection extends Schema.Opaque<Connection>()(
      * files in svc.
      */
     providedBy: Schema.optionalKey(ProvidedBy),
-    /** For a Git Connection: the only origins that it may be sent to. They cannot be changed. */
+    /** For a Connection of Git or a forge: the only origins that it may be sent to. They cannot be changed. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
     /** For a Git Connection from before Connections had origins: set until somebody confirms the origins. */
     proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),

@@ -55,6 +55,8 @@ export class Source extends Schema.Opaque<Source>()(
     reviewedRefs: Schema.Array(Schema.String),
     pullRequests: PullRequestPolicy,
     authConnectionId: Schema.optionalKey(ConnectionId),
+    /** The Connection by which svc reads and answers pull requests on the forge. */
+    forgeConnectionId: Schema.optionalKey(ConnectionId),
     autoSync: Schema.Boolean,
     status: Schema.Literals(["active", "disabled", "error"]),
     lastSyncedAt: Schema.optionalKey(Timestamp),

@@ -96,7 +96,7 @@ export const resultShapes: Readonly<Record<string, Readonly<Record<string, strin
   "connection get": { connection: "Connection" },
   "connection create": { connection: "Connection" },
   "connection rotate": { connection: "Connection", supersededRunIds: "array of ids" },
-  "connection test": { connection: "Connection", tested: "completeness or git_server" },
+  "connection test": { connection: "Connection", tested: "completeness, git_server, forge or pool" },
   "connection use": { connection: "Connection", "supersededRunIds?": "array of ids, after a change" },
   "connection revoke": {
     connection: "Connection",

@@ -65,6 +65,7 @@ import {
 import {
   commitDescriptionColumns,
   deferredSyncTables,
+  forgeConnectionColumns,
   formerHookSecretColumns,
   hookSecretColumns,
   lastDeliveryColumns,
@@ -174,7 +175,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0072_offered_roles": offeredRoleColumns,
   "0073_change_digests": changeDigestColumns,
   "0074_pull_request_policy": pullRequestPolicyColumns,
-  "0075_speculative_plans": speculativePlanTables
+  "0075_speculative_plans": speculativePlanTables,
+  "0076_forge_connections": forgeConnectionColumns
 }
 
 /** A newer release has written the database. */

@@ -63,6 +63,7 @@ const exampleWalk = [
   "svc open network --print",
   "svc connection create staging --provider hashicorp/aws --env AWS_ACCESS_KEY_ID --env AWS_SECRET_ACCESS_KEY",
   "svc connection rotate staging --values credentials.json",
+  "svc connection create forge --kind forge --provider gitlab --origin https://gitlab.com --values token.json",
   "svc connection create production --provider hashicorp/aws --provided-by eu-west/aws-production",
   "svc invite create eve@example.com",
   "svc invite withdraw eve@example.com",

@@ -18,6 +18,7 @@ import { serve } from "../../Actor.ts"
 import { Audit, type AuditData } from "../../base/audit/Audit.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { InstallConfigStore } from "../../ledger/configuration/InstallConfigStore.ts"
+import { checkForgeConnection } from "../../inputs/connection/ForgeConnections.ts"
 import { checkGitConnection } from "../../inputs/connection/ConnectionOrigins.ts"
 import { ConnectionUses } from "../../inputs/connection/ConnectionUses.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -232,7 +233,9 @@ const actors = serve(SourceCommands, {
         ? "reviewedRefs: only an owner or admin allows a ref to open private inputs and state."
         : request.pullRequests !== undefined
           ? "pullRequests: only an owner or admin decides which pull requests are planned."
-          : undefined
+          : request.forgeConnectionId !== undefined
+            ? "forgeConnectionId: only an owner or admin lets svc write to a forge."
+            : undefined
     if (
       ofManagers !== undefined &&
       !(yield* (yield* ConnectionUses).isManager(context.actor.subject, row.workspace_id))
@@ -240,6 +243,7 @@ const actors = serve(SourceCommands, {
       return yield* new ApiError({ code: "permission_denied", message: `${ofManagers} Ask one of them.` })
     }
     yield* checkGitConnection("authConnectionId", row.workspace_id, request.authConnectionId, row.url)
+    yield* checkForgeConnection(row.workspace_id, request.forgeConnectionId, row.url)
     const ref = request.defaultRef === undefined ? row.default_ref : yield* readRef(request.defaultRef)
     // Requires permission to use the Connection for attaching it, for changing what it fetches, and for automating its use.
     const attached = request.authConnectionId === undefined ? row.auth_connection_id : request.authConnectionId
@@ -261,6 +265,7 @@ const actors = serve(SourceCommands, {
             auth_connection_id: request.authConnectionId,
             auth_connection_by: request.authConnectionId === null ? null : (context.actor.subject ?? null)
           }),
+      ...(request.forgeConnectionId === undefined ? {} : { forge_connection_id: request.forgeConnectionId }),
       ...(request.reviewedRefs === undefined
         ? {}
         : { reviewed_refs: ReviewedRefsJson.write([...new Set(request.reviewedRefs)]) }),

@@ -68,6 +68,7 @@ const takeOut = Effect.fnUntraced(function* (row: SourceRow) {
     auto_sync: 0,
     auth_connection_id: null,
     auth_connection_by: null,
+    forge_connection_id: null,
     removed_at: yield* now
   })
   for (const table of ["deferred_syncs", "webhook_deliveries", "source_lanes"]) {

@@ -14,7 +14,7 @@ import { transacted } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import { changedMeanwhile, removeConnection, revokeConnection, updateConnection } from "./ConnectionChanges.ts"
 import { checkConfirmation } from "./ConnectionOrigins.ts"
-import { checkConnection, checkExpiry, checkUse, defaultAuthMode } from "./ConnectionRules.ts"
+import { checkConnection, checkExpiry, checkUse, defaultAuthMode, defaultRecipeId } from "./ConnectionRules.ts"
 import {
   ConnectionStore,
   effectiveStatus,
@@ -23,7 +23,6 @@ import {
   statusRemedy,
   toConnection
 } from "./ConnectionStore.ts"
-import { genericRecipeId } from "./CredentialRecipes.ts"
 import { CredentialTest } from "./CredentialTest.ts"
 import { finishAuthorization } from "./FinishAuthorization.ts"
 import { isProvidedTo, notProvided, providedOf } from "./PoolCredentials.ts"
@@ -72,13 +71,14 @@ export const layer = serve(ConnectionCommands, {
     yield* checkExpiry(request.expiresAt)
     yield* checkUse(request.workspaceId, request.kind ?? "provider", request.use)
     yield* checkProvided(request.workspaceId, request.providedBy)
+    const recipeId = request.recipeId ?? defaultRecipeId(request)
     const row = yield* (yield* ConnectionStore).insert({
       id,
       workspaceId: request.workspaceId,
       provider: request.provider,
       kind: request.kind ?? "provider",
-      recipeId: request.recipeId ?? genericRecipeId,
-      authMode: request.authMode ?? defaultAuthMode(request.recipeId ?? genericRecipeId),
+      recipeId,
+      authMode: request.authMode ?? defaultAuthMode(recipeId),
       displayName: request.displayName,
       secrets: { values: request.values ?? {}, files: request.files ?? [] },
       providedBy: request.providedBy,

@@ -40,7 +40,7 @@ const OpenInstall = rowShape({ id: InstallPlanId })
 const mostNamed = 10
 
 /**
- * Finds the users of a Connection: existing Capsules that bind it, Sources that are fetched with it, installs that will use it,
+ * Finds the users of a Connection: existing Capsules that bind it, Sources that are fetched with it or name it for their pull requests, installs that will use it,
  * and active Runs. Ended Capsules and earlier configurations do not count.
  */
 const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
@@ -52,6 +52,10 @@ const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
     sql,
     "name"
   )`SELECT name FROM sources WHERE auth_connection_id = ${id} ORDER BY name, id`
+  const forges = yield* SourceRow.some(
+    sql,
+    "name"
+  )`SELECT name FROM sources WHERE forge_connection_id = ${id} ORDER BY name, id`
   const installs = yield* OpenInstall.rows(sql)`SELECT id FROM install_plans
     WHERE ${sql.literal(coordinatorUnderWay)} AND (json_extract(request, '$.source.authConnectionId') = ${id}
       OR EXISTS (SELECT 1 FROM json_each(request, '$.options.providerBindings') b
@@ -62,6 +66,7 @@ const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
   const named = [
     ...capsules.map(({ environment, name }) => `the Capsule ${name} (${environment})`),
     ...sources.map(({ name }) => `the Source ${name}`),
+    ...forges.map(({ name }) => `the pull requests of the Source ${name}`),
     ...installs.map((install) => `the install plan ${install.id}`),
     ...runs.map((run) => `the Run ${run.id}`)
   ]

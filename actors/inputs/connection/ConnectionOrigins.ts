@@ -17,7 +17,10 @@ export const originsProblem = (
   origins: ReadonlyArray<CredentialOrigin> | undefined,
   policy: GitPolicyShape
 ): string | undefined => {
-  if (kind === "provider") return origins === undefined ? undefined : "origins: only a Git Connection has origins."
+  if (kind === "provider")
+    return origins === undefined ? undefined : "origins: only a Connection of Git or a forge has origins."
+  if (kind === "forge" && origins?.length !== 1)
+    return "origins: expected the one address of the forge's website, such as https://github.com."
   if (origins === undefined)
     return "origins: required for a Git Connection: the servers that may get its values, such as https://git.example.com or https://git.example.com/team/."
   for (const [index, origin] of origins.entries()) {

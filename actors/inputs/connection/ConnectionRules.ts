@@ -14,7 +14,7 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { now } from "../../base/Identity.ts"
 import { holdsRoundedNumber } from "../../ledger/configuration/VariableRules.ts"
 import { originsProblem } from "./ConnectionOrigins.ts"
-import { credentialRecipes, genericRecipeId } from "./CredentialRecipes.ts"
+import { credentialRecipes, genericRecipeId, isForgeRecipe } from "./CredentialRecipes.ts"
 import { poolCredentialsProblem } from "./PoolCredentials.ts"
 
 const credentialShaped =
@@ -44,6 +44,12 @@ type CheckedConnection = Omit<CreateConnection, "workspaceId" | "displayName" | 
  */
 const useProblem = (kind: ConnectionKind, use: ConnectionUse | undefined): string | undefined => {
   if (kind === "provider" || use === undefined) return undefined
+  if (kind === "forge") {
+    const limited = use.projectIds ?? use.modules ?? use.refs
+    return limited === undefined
+      ? undefined
+      : "use: a forge Connection serves the Sources that name it; no Run gets it."
+  }
   if (use.projectIds !== undefined)
     return "use.projectIds: a Git Connection serves Sources, which belong to no Project."
   if (use.modules !== undefined) return "use.modules: a Git Connection is fetched with before any module is known."
@@ -51,9 +57,14 @@ const useProblem = (kind: ConnectionKind, use: ConnectionUse | undefined): strin
 }
 
 const recipeProblem = (request: CheckedConnection): string | undefined => {
-  const id = request.recipeId ?? genericRecipeId
+  const id = request.recipeId ?? defaultRecipeId(request)
   const recipe = credentialRecipes.find((candidate) => candidate.id === id)
   if (recipe === undefined) return "recipeId: no such recipe; see GET /api/v1/credential-recipes."
+  if (isForgeRecipe(recipe) !== (request.kind === "forge")) {
+    return request.kind === "forge"
+      ? "provider: expected github, gitlab or forgejo for a Connection of kind forge."
+      : "recipeId: this recipe is for a Connection of kind forge."
+  }
   if (recipe.provider !== "*" && recipe.provider !== "git" && recipe.provider !== request.provider) {
     return `recipeId: this recipe is for ${recipe.provider}.`
   }
@@ -85,7 +96,7 @@ const valuesProblem = (request: CheckedConnection): string | undefined => {
     const unhidden = hidingProblem(value)
     if (unhidden !== undefined) return `values.${name}: ${unhidden}.`
   }
-  if (kind !== "provider" && request.values?.["token"] === undefined)
+  if (kind.startsWith("git_") && request.values?.["token"] === undefined)
     return "values.token: required for a Git Connection."
   return undefined
 }
@@ -148,6 +159,13 @@ export const checkConnection = (request: CheckedConnection, policy: GitPolicySha
     metadataProblem(request)
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
 }
+
+/** Returns the recipe of a Connection that names none. */
+export const defaultRecipeId = ({ kind, provider }: Pick<CreateConnection, "kind" | "provider">): string =>
+  (kind === "forge"
+    ? credentialRecipes.find((recipe) => isForgeRecipe(recipe) && recipe.provider === provider)
+    : undefined
+  )?.id ?? genericRecipeId
 
 /** Returns the default authentication mode of a recipe, which is its first. */
 export const defaultAuthMode = (recipeId: string): string =>

@@ -1,6 +1,11 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Connection, type ConnectionStatus, ProposedOrigin } from "../../../schema/records/Connection.ts"
+import {
+  Connection,
+  type ConnectionKind,
+  type ConnectionStatus,
+  ProposedOrigin
+} from "../../../schema/records/Connection.ts"
 import type { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
 import type { ConnectionUse } from "../../../schema/records/ConnectionUse.ts"
 import type { ConnectionId, WorkspaceId } from "../../../schema/records/Ids.ts"
@@ -123,14 +128,14 @@ export interface NewConnection {
   readonly id: ConnectionId
   readonly workspaceId: WorkspaceId
   readonly provider: string
-  readonly kind: "provider" | "git_https" | "git_ssh"
+  readonly kind: ConnectionKind
   readonly recipeId: string
   readonly authMode: string
   readonly displayName: string
   readonly secrets: ConnectionSecrets
   /** Replaces `secrets`, which is then empty. */
   readonly providedBy?: ProvidedBy | undefined
-  /** For Git Connections only. */
+  /** For Connections of Git and forges only. */
   readonly origins?: ReadonlyArray<CredentialOrigin> | undefined
   readonly providerConfig: Readonly<Record<string, Schema.Json>>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>

@@ -1,4 +1,6 @@
+import { Schema } from "effect"
 import type { CredentialRecipe } from "../../../schema/records/Connection.ts"
+import { ForgeKind } from "../../../schema/records/Forge.ts"
 
 const secret = (name: string, ja: string, en: string, required: boolean, argument?: string) => ({
   name,
@@ -14,6 +16,9 @@ const plain = (name: string, ja: string, en: string, required: boolean, argument
 
 /** Recipe for providers without a specific one: any environment variables and files. */
 export const genericRecipeId = "generic-env"
+
+/** Name of the file with the private key of a GitHub App. */
+export const appKeyFile = "private-key.pem"
 
 /** Setup help for known providers. A provider without a recipe uses `generic-env`, so recipes are optional. */
 export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
@@ -125,8 +130,76 @@ export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
         files: []
       }
     ]
+  },
+  {
+    id: "forge-github",
+    provider: "github",
+    displayName: { ja: "GitHub（プルリクエスト）", en: "GitHub pull requests" },
+    description: {
+      ja: "プルリクエストを読み、コメントとステータスを書き込みます。コードへの書き込み権限は不要です。",
+      en: "Reads pull requests and writes comments and statuses. Needs no permission to write code."
+    },
+    authModes: [
+      {
+        id: "app",
+        label: { ja: "GitHub App", en: "GitHub App" },
+        values: [
+          plain("app_id", "App ID", "App id", true),
+          plain("installation_id", "インストール ID", "Installation id", true)
+        ],
+        files: [{ name: appKeyFile, label: { ja: "秘密鍵（PEM）", en: "Private key (PEM)" }, required: true }]
+      },
+      {
+        id: "token",
+        label: { ja: "トークン", en: "Token" },
+        values: [secret("token", "トークン", "Token", true)],
+        files: []
+      }
+    ],
+    documentationUrl: "https://docs.github.com/en/apps/creating-github-apps"
+  },
+  {
+    id: "forge-gitlab",
+    provider: "gitlab",
+    displayName: { ja: "GitLab（マージリクエスト）", en: "GitLab merge requests" },
+    description: {
+      ja: "スコープ api、Developer ロールのプロジェクトまたはグループのアクセストークン。",
+      en: "An access token of a project or group with the scope api and the Developer role."
+    },
+    authModes: [
+      {
+        id: "token",
+        label: { ja: "トークン", en: "Token" },
+        values: [secret("token", "トークン", "Token", true)],
+        files: []
+      }
+    ],
+    documentationUrl: "https://docs.gitlab.com/user/project/settings/project_access_tokens/"
+  },
+  {
+    id: "forge-forgejo",
+    provider: "forgejo",
+    displayName: { ja: "Forgejo・Gitea（プルリクエスト）", en: "Forgejo or Gitea pull requests" },
+    description: {
+      ja: "スコープ write:repository、write:issue、read:user のトークン。",
+      en: "A token with the scopes write:repository, write:issue and read:user."
+    },
+    authModes: [
+      {
+        id: "token",
+        label: { ja: "トークン", en: "Token" },
+        values: [secret("token", "トークン", "Token", true)],
+        files: []
+      }
+    ],
+    documentationUrl: "https://forgejo.org/docs/latest/user/token-scope/"
   }
 ]
+
+const isForgeKind = Schema.is(ForgeKind)
+
+/** Returns true for the recipes of Connections of kind `forge`, whose provider is the kind of forge. */
+export const isForgeRecipe = ({ provider }: Pick<CredentialRecipe, "provider">): boolean => isForgeKind(provider)
 
 /** Returns the provider arguments that correspond to environment variables, for recipes that define them. */
 export const argumentNames = (recipeId: string): Readonly<Record<string, string>> => {

@@ -8,6 +8,8 @@ import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
 import type { CredentialTestKind } from "../../../schema/records/Connection.ts"
 import { type ConnectionSecrets, originsOf } from "./ConnectionStore.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
+import { Forge } from "../../../runner/forge/Forge.ts"
+import { forgeOf, repositoryPathOf } from "./ForgeConnections.ts"
 import { providedOf } from "./PoolCredentials.ts"
 import { SourceRow } from "../../ledger/source/SourceRow.ts"
 
@@ -29,7 +31,7 @@ interface FetchedSource {
   readonly default_ref: string
 }
 
-/** Tests credentials as far as possible without a Run. Contacts Git servers, but not the services of providers. */
+/** Tests credentials as far as possible without a Run. Contacts Git servers and forges, but not the services of providers. */
 export class CredentialTest extends Context.Service<
   CredentialTest,
   {
@@ -46,6 +48,7 @@ export class CredentialTest extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const remote = yield* GitRemote
       const policy = yield* GitPolicy
+      const forges = yield* Forge
 
       const asked = Effect.fnUntraced(function* (source: FetchedSource, credentials: GitCredentials) {
         yield* Effect.gen(function* () {
@@ -59,6 +62,25 @@ export class CredentialTest extends Context.Service<
         )
       })
 
+      /** Tests a forge's credential with the repositories of all Sources that name it. */
+      const atForge = Effect.fnUntraced(function* (row: ConnectionRow, secrets: ConnectionSecrets) {
+        const access = forgeOf(row, secrets)
+        if (access === undefined) return yield* new CredentialsRefused({ message: "The Connection has no forge." })
+        const sources = yield* Effect.orDie(
+          SourceRow.some(sql, "url")`SELECT url FROM sources
+            WHERE forge_connection_id = ${row.id} AND status <> 'disabled' ORDER BY url`
+        )
+        const paths = sources.flatMap(({ url }) => repositoryPathOf(access.address, url) ?? [])
+        const { account, missing } = yield* forges
+          .test(access, [...new Set(paths)])
+          .pipe(Effect.mapError(({ message }) => new CredentialsRefused({ message })))
+        if (missing.length > 0) {
+          return yield* new CredentialsRefused({
+            message: `The account ${account.login} lacks: ${missing.join("; ")}.`
+          })
+        }
+      })
+
       const test = Effect.fn("CredentialTest.test")(function* (
         row: ConnectionRow,
         secrets: Redacted.Redacted<ConnectionSecrets>
@@ -67,6 +89,10 @@ export class CredentialTest extends Context.Service<
         const { files, values } = Redacted.value(secrets)
         if (Object.keys(values).length + files.length === 0 && row.auth_mode !== "none") {
           return yield* new CredentialsRefused({ message: "The Connection holds no values." })
+        }
+        if (row.kind === "forge") {
+          yield* atForge(row, Redacted.value(secrets))
+          return "forge"
         }
         if (row.kind !== "git_https" || row.origins === null) return "completeness"
         const sources = yield* Effect.orDie(SourceRow.some(

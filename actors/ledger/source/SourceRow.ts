@@ -33,6 +33,7 @@ export const SourceRow = table(
     default_ref: Schema.String,
     default_path: Schema.String,
     auth_connection_id: Schema.NullOr(ConnectionId),
+    forge_connection_id: Schema.NullOr(ConnectionId),
     auto_sync: Flag,
     status: Schema.Literals(["active", "disabled", "error"]),
     hook_secret: Schema.String,

@@ -77,6 +77,7 @@ export const toSource = (row: ListedSource): Source =>
     updatedAt: row.updated_at,
     ...present({
       authConnectionId: row.auth_connection_id,
+      forgeConnectionId: row.forge_connection_id,
       lastSyncedAt: row.last_synced_at,
       removedAt: row.removed_at
     }),

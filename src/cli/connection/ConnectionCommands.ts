@@ -94,16 +94,18 @@ const createCommand = Command.make(
       Flag.filter(
         (address) => providerForm.test(address),
         (address) =>
-          `--provider ${JSON.stringify(address)}: expected the address of a provider such as hashicorp/aws, with its registry if it is another one, or the host of a Git server`
+          `--provider ${JSON.stringify(address)}: expected the address of a provider such as hashicorp/aws, with its registry if it is another one, or the host of a Git server, or github, gitlab or forgejo`
       ),
-      Flag.withDescription("What it is for: a provider such as hashicorp/aws, or the host of a Git server"),
+      Flag.withDescription(
+        "What it is for: a provider such as hashicorp/aws, the host of a Git server, or a kind of forge"
+      ),
       Flag.withMetavar("address")
     ),
     kind: Flag.optional(Flag.Literals("kind", ConnectionKind.literals).pipe(Flag.withDescription("Else provider"))),
     recipe: text("recipe", "A recipe of the server, by its id; else generic", "id"),
     mode: text("auth-mode", "A way of signing in that the recipe names", "id"),
     origin: Flag.String("origin").pipe(
-      Flag.withDescription("For Git: the only place that it is sent to; may be repeated"),
+      Flag.withDescription("For Git: the only place that it is sent to; may be repeated. For a forge: its website"),
       Flag.withMetavar("url"),
       anyNumber
     ),
@@ -174,6 +176,11 @@ const createCommand = Command.make(
     {
       command: "svc connection create production --provider hashicorp/aws --provided-by eu-west/aws-production",
       description: "With values that only the agents of the pool eu-west have"
+    },
+    {
+      command:
+        "svc connection create forge --kind forge --provider gitlab --origin https://gitlab.com --values token.json",
+      description: "For comments on merge requests"
     }
   ])
 )
@@ -217,6 +224,7 @@ const rotateCommand = Command.make(
 
 const testedAs = {
   git_server: "The Git servers accept it.",
+  forge: "The forge accepts it, and it can read the repository of every Source that names it.",
   completeness: "All of its values are there; only a Run tests more.",
   pool: "The operator lets the Workspace use it; the agents of the pool have the values."
 } as const

@@ -125,6 +125,7 @@ const setCommand = Command.make(
     ref: text("ref", "Branch, tag or commit that Capsules follow unless they follow another", "ref"),
     path: text("path", "Folder of the repository that snapshots hold; . for all of it", "path"),
     connection: text("connection", "Connection for the Git server; none takes it away", "name"),
+    forge: text("forge", "Connection of kind forge for its pull requests; none takes it away", "name"),
     autoSync: Flag.optional(
       Flag.Boolean("auto-sync").pipe(
         Flag.withDescription("Look by schedule and webhook; --no-auto-sync only on request")
@@ -157,14 +158,10 @@ const setCommand = Command.make(
       const field = <A>(key: string, value: Option.Option<A>) =>
         Option.match(value, { onNone: () => ({}), onSome: (some) => ({ [key]: some }) })
       const { id } = yield* sourceNamed(given.source, given.workspace)
-      const connection = Option.isNone(given.connection)
-        ? {}
-        : {
-            authConnectionId:
-              given.connection.value === "none"
-                ? null
-                : (yield* connectionNamed(given.connection.value, given.workspace)).id
-          }
+      const connectionField = Effect.fnUntraced(function* (key: string, value: Option.Option<string>) {
+        if (Option.isNone(value)) return {}
+        return { [key]: value.value === "none" ? null : (yield* connectionNamed(value.value, given.workspace)).id }
+      })
       const change = {
         ...field("name", given.name),
         ...field("defaultRef", given.ref),
@@ -172,7 +169,8 @@ const setCommand = Command.make(
         ...field("autoSync", given.autoSync),
         ...field("status", given.status),
         ...field("pullRequests", given.pullRequests),
-        ...connection,
+        ...(yield* connectionField("authConnectionId", given.connection)),
+        ...(yield* connectionField("forgeConnectionId", given.forge)),
         ...(given.reviewedRef.length > 0 || given.noReviewedRefs ? { reviewedRefs: given.reviewedRef } : {})
       }
       const refused = (message: string) => new CommandFailed({ ...misuse, message })
@@ -194,7 +192,8 @@ const setCommand = Command.make(
           ["connection", source.authConnectionId ?? "none"],
           ["looks", source.autoSync ? "by schedule and webhook" : "on request"],
           ["reviewed", source.reviewedRefs.map(terminalText).join(", ")],
-          ["pull requests", source.pullRequests]
+          ["pull requests", source.pullRequests],
+          ["forge", source.forgeConnectionId ?? "none"]
         ])
       )
     }).pipe(onServer(given))

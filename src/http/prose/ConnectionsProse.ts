@@ -7,11 +7,11 @@ export const connectionsProse: GroupProse<typeof ConnectionsApi> = {
     list: route("List Connections", "Names of variables and files, never their values."),
     create: route(
       "Create a write-only Connection",
-      "Values and file contents are sealed and never come back. `origins` of a Git Connection lists the only places that its values are sent to: exact origins, each with an optional path prefix that matches whole segments. They never change afterwards. `providerConfig` and `moduleInputDefaults` are non-secret; credential-shaped fields in them are refused. With `providedBy` the values stay with the agents of a pool, and there are no `values`, `files`, recipe and origins: the operator has given the Workspace what the pool provides under that name (otherwise 409 `failed_precondition`), and only Runs that this pool executes can use it."
+      "Values and file contents are sealed and never come back. `origins` of a Git Connection lists the only places that its values are sent to: exact origins, each with an optional path prefix that matches whole segments. They never change afterwards. A Connection of kind `forge` is for pull requests: its `provider` is `github`, `gitlab` or `forgejo`, and its one origin is the address of the website. `providerConfig` and `moduleInputDefaults` are non-secret; credential-shaped fields in them are refused. With `providedBy` the values stay with the agents of a pool, and there are no `values`, `files`, recipe and origins: the operator has given the Workspace what the pool provides under that name (otherwise 409 `failed_precondition`), and only Runs that this pool executes can use it."
     ),
     test: route(
       "Verify a Connection",
-      "Opens the sealed values. `tested` is what the test proves: `git_server` when the server of every Source that uses it took them, `completeness` when no more can be tested without a Run than that they are all there, `pool` when they stay with the agents of a pool and the operator lets the Workspace use them."
+      "Opens the sealed values. `tested` is what the test proves: `git_server` when the server of every Source that uses it took them, `forge` when the forge took them and they have the permissions that svc needs in the repository of every Source that names it, `completeness` when no more can be tested without a Run than that they are all there, `pool` when they stay with the agents of a pool and the operator lets the Workspace use them."
     ),
     read: route(
       "Read a Connection",

@@ -15,7 +15,7 @@ export const sourcesProse: GroupProse<typeof SourcesApi> = {
     ),
     update: route(
       "Update a Source's metadata",
-      "The URL of a Source never changes. `reviewedRefs` replaces the refs, besides the adopted lanes and the default ref, whose plans may open private inputs, Outputs of other Capsules and the state, for any person who starts them; only owners and admins change it (403). `pullRequests` decides what is done with the repository's pull requests: nothing (`off`), a static review that opens nothing private (`static`, the default), or also speculative plans of heads in the same repository (`own_branches`); only owners and admins change it (403)."
+      "The URL of a Source never changes. `reviewedRefs` replaces the refs, besides the adopted lanes and the default ref, whose plans may open private inputs, Outputs of other Capsules and the state, for any person who starts them; only owners and admins change it (403). `pullRequests` decides what is done with the repository's pull requests: nothing (`off`), a static review that opens nothing private (`static`, the default), or also speculative plans of heads in the same repository (`own_branches`); only owners and admins change it (403). `forgeConnectionId` names the Connection of kind `forge` that comments on them, and `null` takes it away; likewise only owners and admins."
     ),
     remove: route(
       "Remove a Source that nothing uses",

@@ -70,6 +70,7 @@ export const newcomer = Effect.gen(function* () {
   const shell = yield* shellOf({ SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token) })
   yield* files.writeFileString(`${shell.home}/values.json`, values)
   yield* files.writeFileString(`${shell.home}/credentials.json`, credentials)
+  yield* files.writeFileString(`${shell.home}/token.json`, '{"token":"glpat-of-the-walk"}')
   yield* files.writeFileString(`${shell.home}/values.tfvars`, 'suffix = "!"\n')
   yield* files.writeFileString(`${shell.home}/region.txt`, "east\n")
   yield* files.writeFileString(`${shell.home}/address.txt`, "https://hooks.example.com/services/T/B/X\n")

@@ -49,6 +49,21 @@ export interface ConnectionDraft {
 
 export const isGit = (recipe: CredentialRecipe): boolean => recipe.provider === gitProvider
 
+/** Kinds of forges, with the address of the public one. A recipe for a forge is of a Connection of kind `forge`. */
+const forges: Readonly<Record<string, string>> = {
+  github: "https://github.com",
+  gitlab: "https://gitlab.com",
+  forgejo: ""
+}
+
+const isForge = (recipe: CredentialRecipe): boolean => Object.hasOwn(forges, recipe.provider)
+
+/** The address that a person most likely means. Empty without a guess. */
+export const likelyOrigin = (recipe: CredentialRecipe): string => forges[recipe.provider] ?? ""
+
+/** True for Connections that are sent only to the servers that a person lists. */
+export const hasOrigins = (recipe: CredentialRecipe): boolean => isGit(recipe) || isForge(recipe)
+
 /** The server in a partially typed repository URL. Empty if it cannot be parsed. */
 export const serverOf = (url: string): string => {
   const address = readServerAddress(url.trim())
@@ -86,8 +101,11 @@ export const connectionBody = (workspaceId: string, draft: ConnectionDraft): Bod
   return {
     workspaceId,
     provider: isGeneric(draft.recipe) ? draft.provider.trim() : draft.recipe.provider,
-    ...(isGit(draft.recipe)
-      ? { kind: "git_https", origins: draft.origins.split(/\s+/).filter((origin) => origin !== "") }
+    ...(hasOrigins(draft.recipe)
+      ? {
+          kind: isForge(draft.recipe) ? "forge" : "git_https",
+          origins: draft.origins.split(/\s+/).filter((origin) => origin !== "")
+        }
       : {}),
     recipeId: draft.recipe.id,
     authMode: draft.mode.id,

@@ -17,7 +17,9 @@ import {
   connectionBody,
   type FreeVariable,
   isGeneric,
+  hasOrigins,
   isGit,
+  likelyOrigin,
   offeredBy,
   recipesFor,
   serverOf
@@ -154,7 +156,11 @@ const Form = ({
         label={words.recipe}
         helper={say(recipe.description)}
         value={recipe.id}
-        onChange={(event) => setRecipeId(event.target.value)}
+        onChange={(event) => {
+          setRecipeId(event.target.value)
+          const chosenRecipe = fitting.find(({ id }) => id === event.target.value)
+          if (origins === "" && chosenRecipe !== undefined) setOrigins(likelyOrigin(chosenRecipe))
+        }}
       >
         {fitting.map((each) => (
           <option key={each.id} value={each.id}>
@@ -219,7 +225,7 @@ const Form = ({
           onChange={(event) => setValues({ ...values, [value.name]: event.target.value })}
         />
       ))}
-      {isGit(recipe) ? (
+      {hasOrigins(recipe) ? (
         <AreaField
           label={words.origins}
           helper={words.originsHelp}

@@ -1,7 +1,7 @@
 const en = {
   title: "Connections",
   about:
-    "Credentials for providers and Git. Write-only: once saved, nobody can read them back, here or through the API.",
+    "Credentials for providers, Git and forges. Write-only: once saved, nobody can read them back, here or through the API.",
   create: "New connection",
   emptyTitle: "No connections yet",
   emptyText:
@@ -15,7 +15,8 @@ const en = {
   testedAs: {
     completeness: "Everything it needs is there. The provider itself is asked by the next plan.",
     pool: "The operator lets this workspace use it. The agents of the pool have the values, and the next plan uses them.",
-    git_server: "The Git server of every source that uses it took it."
+    git_server: "The Git server of every source that uses it took it.",
+    forge: "The forge accepts it, and it can read the repository of every source that uses it."
   },
   providedBy: (pool: string) => `Values stay with the agents of ${pool}`,
   place: "Where its values are",
@@ -101,7 +102,7 @@ const en = {
 
 const ja: typeof en = {
   title: "接続",
-  about: "プロバイダーと Git の認証情報です。書き込み専用で、保存後は画面でも API でも読み出せません。",
+  about: "プロバイダー、Git、フォージの認証情報です。書き込み専用で、保存後は画面でも API でも読み出せません。",
   create: "新しい接続",
   emptyTitle: "接続はまだありません",
   emptyText: "クラウドを操作するモジュールには認証情報が必要です。実行中だけ渡され、ログに表示されることはありません。",
@@ -114,7 +115,8 @@ const ja: typeof en = {
   testedAs: {
     completeness: "必要な値はそろっています。プロバイダーへの確認は次のプランで行われます。",
     pool: "運用者がこのワークスペースでの利用を許可しています。値はプールのエージェントにあり、次のプランで使われます。",
-    git_server: "この接続を使うすべてのソースの Git サーバーで確認しました。"
+    git_server: "この接続を使うすべてのソースの Git サーバーで確認しました。",
+    forge: "フォージで確認しました。この接続を使うすべてのソースのリポジトリを読み取れます。"
   },
   providedBy: (pool: string) => `値はプール ${pool} のエージェントにあります`,
   place: "値の保管場所",

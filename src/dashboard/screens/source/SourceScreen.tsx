@@ -6,7 +6,7 @@ import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import type { Body } from "../../api/Declarations.ts"
 import { sourcesSync, sourcesUpdate, sourcesRemove } from "../../api/Endpoints.ts"
-import { capsulesQuery, snapshotsQuery, sourceQuery, sourcesQuery } from "../../api/Queries.ts"
+import { capsulesQuery, connectionsQuery, snapshotsQuery, sourceQuery, sourcesQuery } from "../../api/Queries.ts"
 import type { Source, SourceSnapshot, Capsule } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -80,6 +80,32 @@ const useUpdate = (source: Source) => {
 
 const policies: ReadonlyArray<Source["pullRequests"]> = ["off", "static", "own_branches"]
 
+/** Selects the Connection that writes comments. It appears as soon as the Workspace has a Connection of a forge. */
+const ForgeField = ({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) => {
+  const words = useWords(sourceWords)
+  const workspace = useWorkspace()
+  const connections = useQuery(connectionsQuery(workspace.id)).data ?? []
+  const forges = connections.filter(
+    ({ id, kind, status }) => kind === "forge" && (status !== "revoked" || id === value)
+  )
+  if (forges.length === 0) return null
+  return (
+    <SelectField
+      label={words.forge}
+      helper={words.forgeHelp}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <option value="">{words.forgeNone}</option>
+      {forges.map(({ displayName, id, origins = [] }) => (
+        <option key={id} value={id}>
+          {displayName} ({origins.join(", ")})
+        </option>
+      ))}
+    </SelectField>
+  )
+}
+
 const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: () => void }) => {
   const words = useWords(sourceWords)
   const terms = useWords(vocabulary)
@@ -95,6 +121,7 @@ const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: 
   const before = source.reviewedRefs.join(" ")
   const [reviewed, setReviewed] = useState(before)
   const [pullRequests, setPullRequests] = useState(source.pullRequests)
+  const [forge, setForge] = useState(source.forgeConnectionId ?? "")
   return (
     <Dialog title={words.edit} onClose={onClose}>
       <form
@@ -106,6 +133,7 @@ const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: 
               ...draft,
               authConnectionId: draft.authConnectionId === "" ? null : draft.authConnectionId,
               ...(pullRequests === source.pullRequests ? {} : { pullRequests }),
+              ...(forge === (source.forgeConnectionId ?? "") ? {} : { forgeConnectionId: forge === "" ? null : forge }),
               ...(reviewed === before ? {} : { reviewedRefs: reviewed.split(/\s+/).filter((ref) => ref !== "") })
             },
             { onSuccess: onClose }
@@ -137,6 +165,7 @@ const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: 
                 </option>
               ))}
             </SelectField>
+            <ForgeField value={forge} onChange={setForge} />
           </>
         ) : null}
         {update.error === null ? null : <FaultNotice error={update.error} />}

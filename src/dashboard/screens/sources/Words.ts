@@ -23,6 +23,9 @@ const en = {
     static: "Static review",
     own_branches: "Static review, and plans of branches in this repository"
   },
+  forge: "Comments on pull requests",
+  forgeHelp: "The connection that writes one comment and a status for each pull request.",
+  forgeNone: "None",
   autoSync: "Sync automatically",
   autoSyncHelp: "On a webhook, and from time to time. Capsules then see new commits.",
   sync: "Sync now",
@@ -121,6 +124,9 @@ const ja: typeof en = {
     static: "静的レビュー",
     own_branches: "静的レビューと、このリポジトリのブランチのプラン"
   },
+  forge: "プルリクエストへのコメント",
+  forgeHelp: "プルリクエストごとに 1 件のコメントとステータスを書き込む接続です。",
+  forgeNone: "なし",
   autoSync: "自動的に同期する",
   autoSyncHelp: "Webhook の受信時と定期的に同期し、カプセルに新しいコミットを知らせます。",
   sync: "今すぐ同期",

@@ -18,7 +18,7 @@ test("a Git Connection's origins have its own scheme, and a provider Connection 
   expect(originsProblem("provider", undefined, defaultGitPolicy)).toBeUndefined()
   expect(originsProblem("git_https", [origin, team], defaultGitPolicy)).toBeUndefined()
   expect(originsProblem("git_ssh", [ssh], defaultGitPolicy)).toBeUndefined()
-  expect(originsProblem("provider", [origin], defaultGitPolicy)).toContain("only a Git Connection")
+  expect(originsProblem("provider", [origin], defaultGitPolicy)).toContain("only a Connection of Git or a forge")
   expect(originsProblem("git_https", undefined, defaultGitPolicy)).toContain("required")
   expect(originsProblem("git_https", [origin, ssh], defaultGitPolicy)).toContain("origins[1]: expected https://")
   expect(originsProblem("git_ssh", [origin], defaultGitPolicy)).toContain("origins[0]: expected ssh://")
