@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { inParts } from "../../base/database/RowParts.ts"
 import type { AuthorPart, PlanAuthor } from "../../../schema/records/Approval.ts"
 import { Subject } from "../../../schema/records/Ids.ts"
 import { peopleBehind } from "../account/PeopleBehind.ts"
@@ -48,9 +49,12 @@ export const recordAuthors = Effect.fn("recordAuthors")(function* (
   capsule: Following
 ) {
   const sql = yield* SqlClient.SqlClient
-  for (const [subject, part] of yield* authorsAtStart(start, capsule)) {
-    yield* sql`INSERT INTO plan_authors ${PlanAuthorRow.values(sql, { run_id: runId, subject, part })}`
-  }
+  const authors = [...(yield* authorsAtStart(start, capsule))].map(([subject, part]) => ({
+    run_id: runId,
+    subject,
+    part
+  }))
+  yield* inParts(authors, (some) => sql`INSERT INTO plan_authors ${PlanAuthorRow.several(sql, some)}`)
 }, Effect.orDie)
 
 /** Returns the recorded authors of a plan. For a plan from an earlier release, derives them from current data. */

@@ -5,8 +5,10 @@ import type { NewTeam, TeamChange } from "../../../schema/api/TeamsApi.ts"
 import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../../schema/errors/ApiError.ts"
 import { ProjectId, Subject, TeamId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Team, type TeamGrant } from "../../../schema/records/Team.ts"
+import { MembershipRow } from "../../ledger/workspace/MembershipRow.ts"
 import { Audit, type AuditData } from "../../base/audit/Audit.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
+import { inParts } from "../../base/database/RowParts.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -144,14 +146,15 @@ export class Teams extends Context.Service<
         members: ReadonlyArray<Subject>
       ) {
         yield* Effect.orDie(sql`DELETE FROM team_members WHERE team_id = ${id}`)
-        for (const subject of new Set(members)) {
-          const active = yield* Effect.orDie(sql`SELECT 1 AS one FROM memberships
-            WHERE workspace_id = ${workspaceId} AND subject = ${subject} AND status = 'active'`)
-          if (active.length === 0) {
-            return yield* failedPrecondition(`members: ${subject} is not an active member of this Workspace.`)
-          }
-          yield* Effect.orDie(sql`INSERT INTO team_members ${TeamMemberRow.values(sql, { team_id: id, subject })}`)
+        const wanted = [...new Set(members)]
+        const active = yield* Effect.orDie(MembershipRow.some(sql, "subject")`SELECT subject FROM memberships
+          WHERE workspace_id = ${workspaceId} AND status = 'active' AND ${sql.in("subject", wanted)}`)
+        const stranger = wanted.find((subject) => !active.some((row) => row.subject === subject))
+        if (stranger !== undefined) {
+          return yield* failedPrecondition(`members: ${stranger} is not an active member of this Workspace.`)
         }
+        const rows = wanted.map((subject) => ({ team_id: id, subject }))
+        yield* Effect.orDie(inParts(rows, (some) => sql`INSERT INTO team_members ${TeamMemberRow.several(sql, some)}`))
       })
 
       const replaceGrants = Effect.fnUntraced(function* (
@@ -160,22 +163,19 @@ export class Teams extends Context.Service<
         grants: ReadonlyArray<TeamGrant>
       ) {
         yield* Effect.orDie(sql`DELETE FROM team_grants WHERE team_id = ${id}`)
-        for (const [position, { environment, projectId, role }] of grants.entries()) {
-          if (projectId !== undefined) {
-            const own = yield* Effect.orDie(
-              sql`SELECT 1 AS one FROM projects WHERE id = ${projectId} AND workspace_id = ${workspaceId}`
-            )
-            if (own.length === 0) return yield* invalidRequest("grants: no Project of this Workspace.")
-          }
-          const row = {
-            team_id: id,
-            position,
-            project_id: projectId ?? null,
-            environment: environment ?? null,
-            role
-          }
-          yield* Effect.orDie(sql`INSERT INTO team_grants ${TeamGrantRow.values(sql, row)}`)
-        }
+        const named = new Set(grants.flatMap(({ projectId }) => projectId ?? []))
+        const own = yield* Effect.orDie(
+          sql`SELECT id FROM projects WHERE workspace_id = ${workspaceId} AND ${sql.in("id", [...named])}`
+        )
+        if (own.length < named.size) return yield* invalidRequest("grants: no Project of this Workspace.")
+        const rows = grants.map(({ environment, projectId, role }, position) => ({
+          team_id: id,
+          position,
+          project_id: projectId ?? null,
+          environment: environment ?? null,
+          role
+        }))
+        yield* Effect.orDie(inParts(rows, (some) => sql`INSERT INTO team_grants ${TeamGrantRow.several(sql, some)}`))
       })
 
       const audited = (context: CommandContext, action: string, { id, workspace_id }: TeamRow, data: AuditData) =>

@@ -1,4 +1,4 @@
-import { Context, Effect, Schema, Struct } from "effect"
+import { type Array as Arr, Context, Effect, Schema, Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Subject } from "../../../schema/records/Ids.ts"
@@ -141,6 +141,14 @@ export interface Table<Name extends string, C extends Columns, Default extends k
     sql: SqlClient.SqlClient,
     row: Row & Only<Row, C>
   ) => Statement.RecordInsertHelper
+  /**
+   * Returns the columns and values of an insert of several rows with the same columns. Use it after `INSERT INTO <table>`, in
+   * `inParts`.
+   */
+  readonly several: <Row extends NewRow<C, Default>>(
+    sql: SqlClient.SqlClient,
+    rows: Arr.NonEmptyReadonlyArray<Row & Only<Row, C>>
+  ) => Statement.RecordInsertHelper
   /** Returns the assignments of an update. Use it after `UPDATE <table> SET`. */
   readonly changes: <Row extends Changes<C>>(
     sql: SqlClient.SqlClient,
@@ -176,6 +184,7 @@ export const table = <
   only: (...names) => part(name, Struct.pick(columns, names)),
   without: (...names) => part(name, Struct.omit(columns, names)),
   values: (sql, row) => sql.insert(row),
+  several: (sql, rows) => sql.insert(rows),
   changes: (sql, row) => sql.update(row)
 })
 

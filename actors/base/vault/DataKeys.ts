@@ -118,15 +118,17 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
   })
 
   // Checks for a concurrent rotation inside the transaction, in which no other writer can interfere.
-  const create = Effect.fnUntraced(function* (kind: string, workspaceId: string) {
+  const create = Effect.fnUntraced(function* (kind: string, workspaceId: string, aged: Row | undefined) {
     const { active: master } = yield* Ref.get(keyring)
     const secret = Redacted.make(yield* random.randomBytes(masterKeyLength))
     const id = `dk_${Hex.encode(yield* random.randomBytes(12))}`
     const named = { id, record_kind: kind, workspace_id: workspaceId }
     const created_at = yield* now
     const row = { ...named, created_at, master_key_id: master.id, wrapped_key: yield* wrap(named, secret, master) }
-    yield* sql`UPDATE vault_data_keys SET status = 'retired'
-      WHERE record_kind = ${kind} AND workspace_id = ${workspaceId} AND status = 'active'`
+    if (aged !== undefined) {
+      yield* sql`UPDATE vault_data_keys SET status = 'retired'
+        WHERE record_kind = ${kind} AND workspace_id = ${workspaceId} AND status = 'active'`
+    }
     yield* sql`INSERT INTO vault_data_keys ${DataKeyRow.values(sql, { ...row, status: "active", wrapped_at: created_at })}`
     const rotated = (yield* Ref.get(keyring)).active.id !== master.id
     return rotated ? yield* new RotationBetween() : { row, key: { id, secret } satisfies DataKey }
@@ -149,12 +151,21 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     const ageless = options?.ageless === true
     const cached = active.get(JSON.stringify([kind, workspaceId]))
     if (cached !== undefined && !isAged(cached.row, millis, ageless)) return cached.key
-    return yield* Effect.gen(function* () {
+    const find = Effect.gen(function* () {
       const [row] = yield* findActive({ kind, workspaceId })
+      return { row, usable: row !== undefined && !isAged(row, millis, ageless) ? row : undefined }
+    })
+    // Looks first, because a key is created rarely, and only its creation needs the write lock.
+    const { usable } = yield* Effect.orDie(find)
+    if (usable !== undefined) {
+      const key = yield* unwrap(usable).pipe(Effect.orDie)
+      yield* remember({ row: usable, key })
+      return key
+    }
+    return yield* Effect.gen(function* () {
+      const { row, usable } = yield* find
       const entry =
-        row !== undefined && !isAged(row, millis, ageless)
-          ? { row, key: yield* unwrap(row) }
-          : yield* create(kind, workspaceId)
+        usable === undefined ? yield* create(kind, workspaceId, row) : { row: usable, key: yield* unwrap(usable) }
       yield* remember(entry)
       return entry.key
     }).pipe(sql.withTransaction, Effect.retry({ while: (error) => error._tag === "RotationBetween" }), Effect.orDie)

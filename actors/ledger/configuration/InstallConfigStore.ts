@@ -20,6 +20,7 @@ import {
 } from "../../../schema/records/Ids.ts"
 import { StoredOperatorConfig } from "./OperatorConfigs.ts"
 import { Vault } from "../../base/vault/Vault.ts"
+import { inParts } from "../../base/database/RowParts.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
@@ -187,17 +188,16 @@ export class InstallConfigStore extends Context.Service<
           predecessor_id: input.predecessorId ?? null,
           created_at: yield* now
         })}`
-        for (const [index, binding] of input.bindings.entries()) {
-          yield* sql`INSERT INTO provider_bindings ${ProviderBindingRow.values(sql, {
-            id: derivedId(ProviderBindingId, "pb", input.id, `binding ${index}`),
-            workspace_id: input.workspaceId,
-            install_config_id: input.id,
-            provider: binding.provider,
-            module_local_name: binding.moduleLocalName,
-            child_alias: binding.childAlias ?? null,
-            connection_id: binding.connectionId
-          })}`
-        }
+        const bindings = input.bindings.map((binding, index) => ({
+          id: derivedId(ProviderBindingId, "pb", input.id, `binding ${index}`),
+          workspace_id: input.workspaceId,
+          install_config_id: input.id,
+          provider: binding.provider,
+          module_local_name: binding.moduleLocalName,
+          child_alias: binding.childAlias ?? null,
+          connection_id: binding.connectionId
+        }))
+        yield* inParts(bindings, (some) => sql`INSERT INTO provider_bindings ${ProviderBindingRow.several(sql, some)}`)
         return digest
       }, Effect.orDie)
 

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { inParts } from "../../base/database/RowParts.ts"
 import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { DueWork } from "../../base/DueWork.ts"
 import { derivedId, now } from "../../base/Identity.ts"
@@ -55,23 +56,21 @@ export class InterfaceSettlement extends Context.Service<
         )
         yield* ledger.retire(gone.map(({ id }) => id))
         const at = yield* now
-        for (const blueprint of blueprints) {
-          const id = derivedId(Schema.String, "intent", runId, blueprint.key)
-          yield* ledger.announce(capsule, blueprint)
-          yield* sql`INSERT INTO interface_intents ${IntentRow.values(sql, {
-            id,
-            workspace_id: capsule.workspace_id,
-            capsule_id: capsule.id,
-            interface_key: blueprint.key,
-            run_id: runId,
-            install_config_id: config.row.id,
-            state_version_id: stateVersionId,
-            status: "pending",
-            attempt: 1,
-            created_at: at,
-            updated_at: at
-          })}`
-        }
+        for (const blueprint of blueprints) yield* ledger.announce(capsule, blueprint)
+        const intents = blueprints.map(({ key }) => ({
+          id: derivedId(Schema.String, "intent", runId, key),
+          workspace_id: capsule.workspace_id,
+          capsule_id: capsule.id,
+          interface_key: key,
+          run_id: runId,
+          install_config_id: config.row.id,
+          state_version_id: stateVersionId,
+          status: "pending" as const,
+          attempt: 1,
+          created_at: at,
+          updated_at: at
+        }))
+        yield* inParts(intents, (some) => sql`INSERT INTO interface_intents ${IntentRow.several(sql, some)}`)
         yield* sql.afterCommit(due.wake)
       }, Effect.orDie)
 

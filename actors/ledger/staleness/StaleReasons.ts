@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { inParts } from "../../base/database/RowParts.ts"
 import type { StaleReason } from "../../../schema/records/Capsule.ts"
 import type { CapsuleId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
 import { type RunId } from "../../../schema/records/Ids.ts"
@@ -111,16 +112,23 @@ export class StaleReasons extends Context.Service<
         }
       })
 
+      /** Compares with the newest commit of the Capsule's lane. Returns `undefined` if the Capsule has no lane. */
+      const laneReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
+        const { adopted_path: path, adopted_ref: ref } = capsule
+        if (ref === null || path === null) return undefined
+        const known = yield* lanes.find(capsule.source_id, { ref, path })
+        return yield* commitReasons(capsule, yield* sources.findSnapshot(known?.source_snapshot_id ?? null))
+      })
+
       const compareCommit = Effect.fn("StaleReasons.compareCommit")(function* (capsuleId: CapsuleId) {
         const capsule = yield* capsules.find(capsuleId)
-        if (capsule === undefined || capsule.adopted_ref === null || capsule.adopted_path === null) return
-        const { adopted_path: path, adopted_ref: ref } = capsule
-        const stands = yield* lanes.find(capsule.source_id, { ref, path })
-        const newer = yield* sources.findSnapshot(stands?.source_snapshot_id ?? null)
-        yield* withReasons(capsule, "commit", yield* commitReasons(capsule, newer))
+        const reasons = capsule === undefined ? undefined : yield* laneReasons(capsule)
+        if (capsule !== undefined && reasons !== undefined) yield* withReasons(capsule, "commit", reasons)
       })
 
       const inputReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
+        // A Capsule that has never been applied has no inputs yet.
+        if (capsule.current_state_version_id === null || capsule.status === "pending") return []
         const reasons = new Map<string, StaleReason>()
         const add = (producerCapsuleId: CapsuleId, output: string | undefined) =>
           reasons.set(`${producerCapsuleId} ${output ?? ""}`, reasonOf(producerCapsuleId, output))
@@ -148,39 +156,47 @@ export class StaleReasons extends Context.Service<
       const compare = Effect.fn("StaleReasons.compare")(function* (capsuleId: CapsuleId) {
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined || isEnded(capsule.status)) return
-        // A Capsule that has never been applied has no inputs yet.
-        const reasons =
-          capsule.current_state_version_id === null || capsule.status === "pending" ? [] : yield* inputReasons(capsule)
-        yield* withReasons(capsule, "input", reasons)
+        yield* withReasons(capsule, "input", yield* inputReasons(capsule))
+      })
+
+      /** Compares commit and inputs, and replaces the reasons of all kinds, in one read and one write. */
+      const replaceAll = Effect.fnUntraced(function* (capsuleId: CapsuleId, restores: ReadonlyArray<StaleReason>) {
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule === undefined) return
+        const commits = yield* laneReasons(capsule)
+        const inputs = isEnded(capsule.status) ? undefined : yield* inputReasons(capsule)
+        const kept = StaleReasonsJson.read(capsule.stale_reasons).filter(({ kind }) =>
+          kind === "commit" ? commits === undefined : kind === "input" ? inputs === undefined : kind !== "restore"
+        )
+        yield* capsules.setStaleReasons(capsule, [...(commits ?? []), ...kept, ...restores, ...(inputs ?? [])])
       })
 
       const applied = Effect.fn("StaleReasons.applied")(function* (capsuleId: CapsuleId, { consumed }: AppliedInputs) {
         yield* Effect.orDie(sql`DELETE FROM consumed_inputs WHERE capsule_id = ${capsuleId}`)
-        for (const { dependencyId, input, name, output, producerCapsuleId, stateVersionId } of consumed) {
-          if (producerCapsuleId === undefined || stateVersionId === undefined) continue
-          const row = {
-            capsule_id: capsuleId,
-            dependency_id: dependencyId,
-            input: input ?? "",
-            producer_capsule_id: producerCapsuleId,
-            output: output ?? "",
-            name: name ?? "",
-            state_version_id: stateVersionId
-          }
-          yield* Effect.orDie(sql`INSERT INTO consumed_inputs ${ConsumedInputRow.values(sql, { ...row })}`)
-        }
-        const capsule = yield* capsules.find(capsuleId)
-        if (capsule !== undefined) yield* withReasons(capsule, "restore", [])
-        yield* compareCommit(capsuleId)
-        yield* compare(capsuleId)
+        const rows = consumed.flatMap(({ dependencyId, input, name, output, producerCapsuleId, stateVersionId }) =>
+          producerCapsuleId === undefined || stateVersionId === undefined
+            ? []
+            : [
+                {
+                  capsule_id: capsuleId,
+                  dependency_id: dependencyId,
+                  input: input ?? "",
+                  producer_capsule_id: producerCapsuleId,
+                  output: output ?? "",
+                  name: name ?? "",
+                  state_version_id: stateVersionId
+                }
+              ]
+        )
+        yield* Effect.orDie(
+          inParts(rows, (some) => sql`INSERT INTO consumed_inputs ${ConsumedInputRow.several(sql, some)}`)
+        )
+        yield* replaceAll(capsuleId, [])
       })
 
-      const restored = Effect.fn("StaleReasons.restored")(function* (capsuleId: CapsuleId, runId: RunId) {
-        const capsule = yield* capsules.find(capsuleId)
-        if (capsule !== undefined) yield* withReasons(capsule, "restore", [{ kind: "restore", runId }])
-        yield* compareCommit(capsuleId)
-        yield* compare(capsuleId)
-      })
+      const restored = Effect.fn("StaleReasons.restored")((capsuleId: CapsuleId, runId: RunId) =>
+        replaceAll(capsuleId, [{ kind: "restore", runId }])
+      )
 
       const destroyed = Effect.fn("StaleReasons.destroyed")(function* (capsuleId: CapsuleId) {
         yield* Effect.orDie(sql`DELETE FROM consumed_inputs WHERE capsule_id = ${capsuleId}`)

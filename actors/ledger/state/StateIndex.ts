@@ -8,6 +8,7 @@ import { shownKeysIn } from "../../../runner/redaction/InstanceKeys.ts"
 import { Redaction } from "../../../runner/redaction/Redaction.ts"
 import type { SecretText } from "../../../runner/redaction/SecretText.ts"
 import type { CapsuleId, RunId, StateUploadId, StateVersionId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { inParts, valuesOf } from "../../base/database/RowParts.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 import { PlanDetailsJson, RunRow } from "../run/RunRow.ts"
@@ -157,34 +158,44 @@ export class StateIndex extends Context.Service<
         return { shown, renamed: [...before].filter((address) => shown(address) !== address) }
       })
 
-      /** Recomputes an object's digests for a new origin, so that equal values still produce equal digests. */
+      /** Recomputes the digests of objects with new origins, so that equal values still produce equal digests. */
       const rekey = Effect.fnUntraced(function* (
         capsuleId: CapsuleId,
         keys: IndexKeys,
-        object: ObjectContents,
-        origins: { readonly from: string; readonly to: string }
+        objects: ReadonlyArray<{ readonly object: ObjectContents; readonly from: string; readonly to: string }>
       ) {
-        const from = objectDigests(keys, object, origins.from)
-        const to = objectDigests(keys, object, origins.to)
-        const newAttributes = to.attributes()
-        const changed = new Map([
-          [from.object, to.object],
-          ...Object.entries(from.attributes()).map(([name, digest]) => [digest, newAttributes[name] ?? digest] as const)
-        ])
-        const rows = yield* ResourceVersionRow.rows(sql)`SELECT * FROM resource_versions
-          WHERE capsule_id = ${capsuleId} AND deposed = ${object.deposed}
-            AND (address = ${origins.to} AND origin IS NULL OR origin = ${origins.to})`
-        for (const { address, attributes, deposed, digest, valid_from } of rows) {
-          const rekeyed = Object.entries(AttributesJson.read(attributes)).map(([name, one]) => [
-            name,
-            changed.get(one) ?? one
+        const stored = yield* ResourceVersionRow.rows(
+          sql
+        )`SELECT * FROM resource_versions WHERE capsule_id = ${capsuleId}`
+        const byOrigin = Map.groupBy(stored, (row) => instanceName({ address: originOf(row), deposed: row.deposed }))
+        const rekeyed: Array<readonly [string, string, number, string, string]> = []
+        for (const { from, object, to } of objects) {
+          const earlier = objectDigests(keys, object, from)
+          const later = objectDigests(keys, object, to)
+          const newAttributes = later.attributes()
+          const changed = new Map([
+            [earlier.object, later.object],
+            ...Object.entries(earlier.attributes()).map(
+              ([name, digest]) => [digest, newAttributes[name] ?? digest] as const
+            )
           ])
-          yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, {
-            digest: changed.get(digest) ?? digest,
-            attributes: AttributesJson.write(Object.fromEntries(rekeyed))
-          })} WHERE capsule_id = ${capsuleId} AND address = ${address} AND deposed = ${deposed}
-            AND valid_from = ${valid_from}`
+          const rows = byOrigin.get(instanceName({ address: to, deposed: object.deposed })) ?? []
+          for (const { address, attributes, deposed, digest, valid_from } of rows) {
+            const digests = Object.entries(AttributesJson.read(attributes)).map(([name, one]) => [
+              name,
+              changed.get(one) ?? one
+            ])
+            const text = AttributesJson.write(Object.fromEntries(digests))
+            rekeyed.push([address, deposed, valid_from, changed.get(digest) ?? digest, text])
+          }
         }
+        yield* inParts(
+          rekeyed,
+          (some) => sql`UPDATE resource_versions SET digest = given.column4, attributes = given.column5
+            FROM (${valuesOf(sql, some)}) AS given
+            WHERE capsule_id = ${capsuleId} AND address = given.column1 AND deposed = given.column2
+              AND valid_from = CAST(given.column3 AS INTEGER)`
+        )
       })
 
       /** Hides keys that turned out to be secrets, in every row of the Capsule. */
@@ -195,20 +206,24 @@ export class StateIndex extends Context.Service<
       ) {
         if (renamed.length === 0) return
         const origins = new Map((yield* presentOf(capsuleId)).map((row) => [instanceName(row), originOf(row)]))
-        for (const address of renamed) {
-          const hidden = shown(address)
-          yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { address: hidden })}
-            WHERE capsule_id = ${capsuleId} AND address = ${address}`
-          yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { origin: hidden })}
-            WHERE capsule_id = ${capsuleId} AND origin = ${address}`
-        }
+        const hidden = renamed.map((address) => [address, shown(address)] as const)
+        yield* inParts(
+          hidden,
+          (some) => sql`UPDATE resource_versions SET address = given.column2
+            FROM (${valuesOf(sql, some)}) AS given WHERE capsule_id = ${capsuleId} AND address = given.column1`
+        )
+        yield* inParts(
+          hidden,
+          (some) => sql`UPDATE resource_versions SET origin = given.column2
+            FROM (${valuesOf(sql, some)}) AS given WHERE capsule_id = ${capsuleId} AND origin = given.column1`
+        )
         if (state === undefined) return
-        const objects: Array<{ readonly object: ObjectContents; readonly from: string }> = []
+        const objects: Array<{ readonly object: ObjectContents; readonly from: string; readonly to: string }> = []
         yield* stateContents(Redacted.value(state), (object) => {
           const from = origins.get(instanceName(object))
-          if (from !== undefined && shown(from) !== from) objects.push({ object, from })
+          if (from !== undefined && shown(from) !== from) objects.push({ object, from, to: shown(from) })
         })
-        for (const { from, object } of objects) yield* rekey(capsuleId, keys, object, { from, to: shown(from) })
+        if (objects.length > 0) yield* rekey(capsuleId, keys, objects)
       })
 
       /** Returns a function that names new objects. Each name is unique, even if an object has moved away from the address. */
@@ -229,42 +244,52 @@ export class StateIndex extends Context.Service<
       ) {
         const { capsuleId, generation, runId } = version
         const same = new Set<string>()
+        const secretIds: Array<string> = []
+        const ended: Array<readonly [address: string, deposed: string]> = []
         for (const row of present) {
           const name = instanceName(row)
           const entry = entries.get(name)
-          if (entry !== undefined && entry.objectId === null && row.object_id !== null) {
-            // Removes the id, which turned out to be a secret.
-            yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { object_id: null })}
-              WHERE capsule_id = ${capsuleId} AND address = ${row.address}`
-          }
+          if (entry !== undefined && entry.objectId === null && row.object_id !== null) secretIds.push(row.address)
           if (entry?.digest === row.digest && entry.provider === row.provider && entry.origin === originOf(row)) {
             same.add(name)
-          } else {
-            yield* sql`UPDATE resource_versions
-              SET ${ResourceVersionRow.changes(sql, { valid_to: generation, ended_by_run_id: runId })}
-              WHERE capsule_id = ${capsuleId} AND address = ${row.address} AND deposed = ${row.deposed} AND valid_to IS NULL`
-          }
+          } else ended.push([row.address, row.deposed])
         }
-        for (const [name, entry] of entries) {
-          if (same.has(name)) continue
-          yield* sql`INSERT INTO resource_versions ${ResourceVersionRow.values(sql, {
-            workspace_id: version.workspaceId,
-            capsule_id: capsuleId,
-            address: entry.address,
-            deposed: entry.deposed,
-            type: entry.type,
-            provider: entry.provider,
-            object_id: entry.objectId,
-            object_key: entry.objectKey,
-            attributes: AttributesJson.write(entry.attributes ?? {}),
-            origin: entry.origin === entry.address ? null : entry.origin,
-            tainted: entry.tainted ? 1 : 0,
-            digest: entry.digest,
-            valid_from: generation,
-            run_id: runId,
-            changed_at: version.createdAt
-          })}`
-        }
+        // Removes ids that turned out to be secrets.
+        yield* inParts(
+          secretIds,
+          (some) => sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { object_id: null })}
+            WHERE capsule_id = ${capsuleId} AND ${sql.in("address", some)}`
+        )
+        yield* inParts(
+          ended,
+          (some) => sql`UPDATE resource_versions
+            SET ${ResourceVersionRow.changes(sql, { valid_to: generation, ended_by_run_id: runId })}
+            WHERE capsule_id = ${capsuleId} AND valid_to IS NULL AND (address, deposed) IN (${valuesOf(sql, some)})`
+        )
+        const added = [...entries].flatMap(([name, entry]) =>
+          same.has(name)
+            ? []
+            : [
+                {
+                  workspace_id: version.workspaceId,
+                  capsule_id: capsuleId,
+                  address: entry.address,
+                  deposed: entry.deposed,
+                  type: entry.type,
+                  provider: entry.provider,
+                  object_id: entry.objectId,
+                  object_key: entry.objectKey,
+                  attributes: AttributesJson.write(entry.attributes ?? {}),
+                  origin: entry.origin === entry.address ? null : entry.origin,
+                  tainted: entry.tainted ? (1 as const) : (0 as const),
+                  digest: entry.digest,
+                  valid_from: generation,
+                  run_id: runId,
+                  changed_at: version.createdAt
+                }
+              ]
+        )
+        yield* inParts(added, (some) => sql`INSERT INTO resource_versions ${ResourceVersionRow.several(sql, some)}`)
       })
 
       const replaceOutputs = Effect.fnUntraced(function* (version: IndexedState, digests: ReadonlyMap<string, string>) {
@@ -272,26 +297,33 @@ export class StateIndex extends Context.Service<
         const present = yield* OutputVersionRow.rows(sql)`SELECT * FROM output_versions
           WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
         const same = new Set<string>()
+        const ended: Array<string> = []
         for (const { digest, name } of present) {
           if (digests.get(name) === digest) same.add(name)
-          else {
-            yield* sql`UPDATE output_versions
-              SET ${OutputVersionRow.changes(sql, { valid_to: generation, ended_by_run_id: runId })}
-              WHERE capsule_id = ${capsuleId} AND name = ${name} AND valid_to IS NULL`
-          }
+          else ended.push(name)
         }
-        for (const [name, digest] of digests) {
-          if (same.has(name)) continue
-          yield* sql`INSERT INTO output_versions ${OutputVersionRow.values(sql, {
-            workspace_id: version.workspaceId,
-            capsule_id: capsuleId,
-            name,
-            digest,
-            valid_from: generation,
-            run_id: runId,
-            changed_at: version.createdAt
-          })}`
-        }
+        yield* inParts(
+          ended,
+          (some) => sql`UPDATE output_versions
+            SET ${OutputVersionRow.changes(sql, { valid_to: generation, ended_by_run_id: runId })}
+            WHERE capsule_id = ${capsuleId} AND valid_to IS NULL AND ${sql.in("name", some)}`
+        )
+        const added = [...digests].flatMap(([name, digest]) =>
+          same.has(name)
+            ? []
+            : [
+                {
+                  workspace_id: version.workspaceId,
+                  capsule_id: capsuleId,
+                  name,
+                  digest,
+                  valid_from: generation,
+                  run_id: runId,
+                  changed_at: version.createdAt
+                }
+              ]
+        )
+        yield* inParts(added, (some) => sql`INSERT INTO output_versions ${OutputVersionRow.several(sql, some)}`)
       })
 
       const prepare = Effect.fn("StateIndex.prepare")(function* (

@@ -20,6 +20,7 @@ import { secretsOfText, secretsText } from "../../base/vault/SealedSecrets.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 import { StateIndex } from "./StateIndex.ts"
 import type { BuildColumns } from "../build/BuildColumns.ts"
+import { inParts } from "../../base/database/RowParts.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import {
   type ListedStateVersion,
@@ -208,24 +209,27 @@ export class StateVersions extends Context.Service<
           state_upload_id: version.stateUploadId ?? null,
           created_at: createdAt
         })}`
-        for (const output of version.outputs) {
-          const outputId = derivedId(OutputId, "out", id, output.name)
-          const value = OutputJson.write(Redacted.value(output.value))
-          yield* sql`INSERT INTO outputs ${OutputRow.values(sql, {
-            id: outputId,
-            workspace_id: version.workspaceId,
-            capsule_id: version.capsuleId,
-            state_version_id: id,
-            name: output.name,
-            type: OutputJson.write(output.type),
-            value: output.sensitive ? null : value,
-            sealed_value: output.sensitive
-              ? yield* vault.seal(outputPlace(version.workspaceId, outputId), Redacted.make(value))
-              : null,
-            sensitive: output.sensitive ? 1 : 0,
-            private_origins: output.origins === undefined ? null : PrivateOriginsJson.write(output.origins)
-          })}`
-        }
+        const outputs = yield* Effect.forEach(version.outputs, (output) =>
+          Effect.gen(function* () {
+            const outputId = derivedId(OutputId, "out", id, output.name)
+            const value = OutputJson.write(Redacted.value(output.value))
+            return {
+              id: outputId,
+              workspace_id: version.workspaceId,
+              capsule_id: version.capsuleId,
+              state_version_id: id,
+              name: output.name,
+              type: OutputJson.write(output.type),
+              value: output.sensitive ? null : value,
+              sealed_value: output.sensitive
+                ? yield* vault.seal(outputPlace(version.workspaceId, outputId), Redacted.make(value))
+                : null,
+              sensitive: output.sensitive ? (1 as const) : (0 as const),
+              private_origins: output.origins === undefined ? null : PrivateOriginsJson.write(output.origins)
+            }
+          })
+        )
+        yield* inParts(outputs, (some) => sql`INSERT INTO outputs ${OutputRow.several(sql, some)}`)
         yield* index.add({ ...version, id, createdAt })
         return { id, digest }
       }, Effect.orDie)

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ProvidedMark } from "../../../schema/agent/ProvidedMark.ts"
 import { type AgentId, RunId } from "../../../schema/records/Ids.ts"
+import { inParts } from "../../base/database/RowParts.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
@@ -67,9 +68,8 @@ export class ProvidedMarks extends Context.Service<
         const after = new Map(marks.map(({ mark, name }) => [name, mark]))
         if (before.size === after.size && [...after].every(([name, mark]) => before.get(name) === mark)) return false
         yield* sql`DELETE FROM agent_provided_marks WHERE agent_id = ${agentId}`
-        for (const [name, mark] of after) {
-          yield* sql`INSERT INTO agent_provided_marks ${ProvidedMarkRow.values(sql, { agent_id: agentId, name, mark })}`
-        }
+        const rows = [...after].map(([name, mark]) => ({ agent_id: agentId, name, mark }))
+        yield* inParts(rows, (some) => sql`INSERT INTO agent_provided_marks ${ProvidedMarkRow.several(sql, some)}`)
         return true
       }, Effect.orDie)
 

@@ -8,6 +8,7 @@ import { type CapsuleId, RunGroupId, type WorkspaceId } from "../../../schema/re
 import { Audit } from "../../base/audit/Audit.ts"
 import { type CommandContext, serviceContext } from "../../../schema/commands/Command.ts"
 import { Commits } from "../../base/database/Commits.ts"
+import { inParts } from "../../base/database/RowParts.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"
@@ -280,10 +281,10 @@ const make = Effect.gen(function* () {
     const started_by = encodeStarter({ actor, actorKey })
     const row = { id, workspace_id: workspaceId, type: "update" as const, created_at: yield* now, started_by }
     yield* Effect.orDie(sql`INSERT INTO run_groups ${RunGroupRow.values(sql, row)}`)
-    for (const capsule_id of ordered) {
-      const member = { group_id: id, capsule_id, wave: waves.get(capsule_id) ?? 1 }
-      yield* Effect.orDie(sql`INSERT INTO run_group_members ${RunGroupMemberRow.values(sql, member)}`)
-    }
+    const members = ordered.map((capsule_id) => ({ group_id: id, capsule_id, wave: waves.get(capsule_id) ?? 1 }))
+    yield* Effect.orDie(
+      inParts(members, (some) => sql`INSERT INTO run_group_members ${RunGroupMemberRow.several(sql, some)}`)
+    )
     // At most one update per Workspace may be open, because two would void each other's plans forever.
     const older = {
       cancelled_at: row.created_at,

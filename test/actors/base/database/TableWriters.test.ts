@@ -35,7 +35,7 @@ test("inserts and updates take their values from the model of the table they wri
   const differing = sourceFiles.flatMap(({ file, text }) =>
     [
       ...text.matchAll(
-        /\b(?:INSERT(?: OR \w+)? INTO ([a-z_]+) \$\{|UPDATE ([a-z_]+)\s+SET \$\{)(\w+)\.(?:values|changes)\(/g
+        /\b(?:INSERT(?: OR \w+)? INTO ([a-z_]+) \$\{|UPDATE ([a-z_]+)\s+SET \$\{)(\w+)\.(?:values|several|changes)\(/g
       )
     ].flatMap(([, inserted, updated, constant]) =>
       tableOf.get(constant ?? "") === (inserted ?? updated) ? [] : [`${file}: ${constant} for ${inserted ?? updated}`]

@@ -6,9 +6,11 @@ import type { RunId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { active, applied, replanned } from "../../../support/Journey.ts"
 import { testPlane } from "../../../support/TestPlane.ts"
+import { largestTransaction } from "../../../support/TransactionSize.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
 
-const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
+const transactions = largestTransaction()
+const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer: transactions.layer }))
 afterAll(tests.dispose)
 
 /** Waits for svc's last write for a Run, which closes the Run's log. */
@@ -41,6 +43,12 @@ const committed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A,
  */
 const most = { plan: 25, apply: 31 }
 
+/**
+ * Maximum number of statements of a transaction. Every writer waits for it, and a database on another machine takes a round trip
+ * for each statement.
+ */
+const mostStatements = 50
+
 tests.live("a plan and an apply each stay within their limit of commits", () =>
   Effect.gen(function* () {
     const { capsule } = yield* active("commits", pureModule)
@@ -54,5 +62,17 @@ tests.live("a plan and an apply each stay within their limit of commits", () =>
     }
     expect(fewest.plan).toBeLessThanOrEqual(most.plan)
     expect(fewest.apply).toBeLessThanOrEqual(most.apply)
+  })
+)
+
+tests.live("no transaction of an installation, a plan and an apply runs more than 50 statements", () =>
+  Effect.gen(function* () {
+    // The first values that are sealed in a Workspace also create its keys.
+    yield* active("keys", pureModule)
+    transactions.seen.statements = 0
+    const { capsule } = yield* active("statements", pureModule)
+    yield* applied(yield* replanned(capsule.id))
+    expect(transactions.seen.statements).toBeGreaterThan(20)
+    expect(transactions.seen.statements).toBeLessThanOrEqual(mostStatements)
   })
 )
