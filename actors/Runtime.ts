@@ -10,6 +10,8 @@ import { mailboxesOf } from "./Actor.ts"
 import { access } from "./access/AccessLayers.ts"
 import { base } from "./base/BaseLayers.ts"
 import { DueWork } from "./base/DueWork.ts"
+import { ExclusiveWork } from "./base/node/ExclusiveWork.ts"
+import { Nodes } from "./base/node/Nodes.ts"
 import { commands } from "./commands/CommandLayers.ts"
 import { inputs } from "./inputs/InputLayers.ts"
 import { ledger } from "./ledger/LedgerLayers.ts"
@@ -41,14 +43,17 @@ const work = Layer.effectDiscard(
     const recovery = yield* RunRecovery
     const executor = yield* RunExecutor
     const groups = yield* RunGroups
+    const exclusive = yield* ExclusiveWork
+    yield* Effect.forkScoped((yield* Nodes).work)
     yield* recovery.recover
+    yield* Effect.forkScoped(recovery.follow)
     yield* (yield* OrphanedStates).takeOver
     yield* (yield* StaleReasons).compareUnread
     yield* workForAgents
     yield* Effect.forkScoped(executor.work)
-    yield* Effect.forkScoped(groups.follow)
+    yield* Effect.forkScoped(exclusive.during("run-groups")(groups.follow))
     yield* Effect.forkScoped((yield* DueWork).follow)
-    yield* Effect.forkScoped(readWholeBacklog)
+    yield* Effect.forkScoped(exclusive.during("state-backlog")(readWholeBacklog))
     // Removes archives without a record, but only after a day, because a new record may not have been written yet.
     yield* Effect.forkScoped(Effect.repeat(cleanUpSnapshots, Schedule.spaced("1 day")))
     yield* Effect.addFinalizer(() => executor.drain)

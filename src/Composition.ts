@@ -1,4 +1,6 @@
+import { hostname } from "node:os"
 import { Layer } from "effect"
+import { NodeLabel } from "../actors/base/node/Nodes.ts"
 import { ServerRelease } from "../actors/running/agent-pool/AgentVersions.ts"
 import * as Actors from "../actors/Runtime.ts"
 import { ScheduledBackups } from "./backup/ScheduledBackups.ts"
@@ -69,6 +71,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
     Layer.provide(operatorPolicy(settings)),
     Layer.provide(retentionSettings(settings)),
     Layer.provide(Layer.succeed(ServerRelease, version)),
+    Layer.provide(Layer.succeed(NodeLabel, { label: hostname(), release: version })),
     Layer.provide(telemetry({ url: settings.otlpUrl, version })),
     withoutInheritedTraceContext
   )

@@ -2,7 +2,15 @@ import { Layer } from "effect"
 import { DueWork } from "./DueWork.ts"
 import { AuditRemoval } from "./audit/AuditRemoval.ts"
 import { Receipts } from "./idempotency/Receipts.ts"
+import { ExclusiveWork } from "./node/ExclusiveWork.ts"
+import { Nodes } from "./node/Nodes.ts"
 import { NoticeMailChoices } from "./notice/NoticeMailChoices.ts"
 
 /** Layers of the services that actors on every floor use. Requires database, vault, audit and cursors. */
-export const base = Layer.mergeAll(DueWork.layer, Receipts.layer, AuditRemoval.layer, NoticeMailChoices.layer)
+export const base = Layer.mergeAll(
+  DueWork.layer,
+  Receipts.layer,
+  AuditRemoval.layer,
+  NoticeMailChoices.layer,
+  ExclusiveWork.layer.pipe(Layer.provideMerge(Nodes.layer))
+)

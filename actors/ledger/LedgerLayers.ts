@@ -18,7 +18,6 @@ import { RunJournal } from "./run/RunJournal.ts"
 import { RunLedger } from "./run/RunLedger.ts"
 import { RunLifecycle } from "./run/RunLifecycle.ts"
 import { RunLogs } from "./run/RunLogs.ts"
-import { RunOwner } from "./run/RunOwner.ts"
 import { RunPreparations } from "./run/RunPreparations.ts"
 import { RunResults } from "./run/RunResults.ts"
 import { CompatibilityCheck } from "./source/CompatibilityCheck.ts"
@@ -40,7 +39,6 @@ import { StateVersions } from "./state/StateVersions.ts"
 
 const records = Layer.mergeAll(
   RunLogs.layer,
-  RunOwner.layer,
   RunLedger.layer,
   OrphanedStates.layer.pipe(Layer.provideMerge(RunCheckpoints.layer)),
   RunPreparations.layer,

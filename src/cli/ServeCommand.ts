@@ -4,6 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { SetupLinks } from "../../actors/access/account/SetupLinks.ts"
 import { SkipDrainGrace } from "../../actors/running/execution/SkipDrainGrace.ts"
 import { hasStorageFull, storageFull, storageFullAtStart } from "../../schema/errors/StorageFull.ts"
+import { Nodes } from "../../actors/base/node/Nodes.ts"
 import { controlPlane } from "../Composition.ts"
 import { StorageSpace, storageSpace } from "../database/StorageSpace.ts"
 import { ExpectedInstallation } from "../database/FirstStart.ts"
@@ -40,6 +41,23 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
 })
 
 /**
+ * Other servers of the database could not see this one for too long, and have settled its Runs. Exported because the type of the
+ * command line refers to it.
+ */
+export class ServerExpelled extends Schema.TaggedError<ServerExpelled>()("ServerExpelled", {
+  message: Schema.String
+}) {}
+
+/** Ends the process if others have counted it as gone, so that its supervisor starts it under a new name. */
+const untilExpelled = Effect.gen(function* () {
+  yield* (yield* Nodes).expelled
+  return yield* new ServerExpelled({
+    message:
+      "Other servers have counted this one as gone, because it did not reach the database in time. Start it again."
+  })
+})
+
+/**
  * If a full disk prevents the start, fails with that reason and the remedy. This needs a separate check, because some steps do
  * not report the disk as the cause: SQLite only reports that it cannot open its file.
  */
@@ -70,7 +88,7 @@ export const serveCommand = Command.make(
     const logs = logging({ level: settings.log, format: settings.logFormat })
     yield* Effect.provide(admitStart(settings), logs)
     return yield* announce(json)
-      .pipe(Effect.andThen(reportStart(settings)), Effect.andThen(Effect.never))
+      .pipe(Effect.andThen(reportStart(settings)), Effect.andThen(untilExpelled))
       .pipe(
         Effect.provide(controlPlane(settings).pipe(Layer.provideMerge(logs))),
         Effect.provideService(ExpectedInstallation, { isNew, id: undefined }),

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { NoticeMailing } from "../../actors/access/notice/NoticeMailing.ts"
+import { ExclusiveWork } from "../../actors/base/node/ExclusiveWork.ts"
 import { NoticeDelivery } from "../../actors/base/notice/NoticeDelivery.ts"
 import { NoticeSettings } from "../../actors/base/notice/NoticeRows.ts"
 import { HttpListener } from "../http/HttpListener.ts"
@@ -25,7 +26,8 @@ export const offlineNoticeSettings = (settings: Settings) =>
 /** Sends notices and queues their mails in the background. */
 export const noticeDelivery = Layer.effectDiscard(
   Effect.gen(function* () {
-    yield* Effect.forkScoped((yield* NoticeDelivery).follow)
-    yield* Effect.forkScoped((yield* NoticeMailing).follow)
+    const exclusive = yield* ExclusiveWork
+    yield* Effect.forkScoped(exclusive.during("notices")((yield* NoticeDelivery).follow))
+    yield* Effect.forkScoped(exclusive.during("notice-mails")((yield* NoticeMailing).follow))
   })
 ).pipe(Layer.provide(Layer.mergeAll(NoticeDelivery.layer, NoticeMailing.layer)))

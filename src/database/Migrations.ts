@@ -41,6 +41,7 @@ import { invitationTables, offeredRoleColumns } from "../../schema/tables/Invita
 import { stateUploadTables } from "../../schema/tables/StateUploadTables.ts"
 import { orphanedStateTables } from "../../schema/tables/OrphanedStateTables.ts"
 import { mailSenderColumns, mailTables } from "../../schema/tables/MailTables.ts"
+import { nodeTables } from "../../schema/tables/NodeTables.ts"
 import { noticeTables, reportedColumns } from "../../schema/tables/NoticeTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { actionConfirmationTables, profileTables } from "../../schema/tables/ProfileTables.ts"
@@ -176,7 +177,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0073_change_digests": changeDigestColumns,
   "0074_pull_request_policy": pullRequestPolicyColumns,
   "0075_speculative_plans": speculativePlanTables,
-  "0076_forge_connections": forgeConnectionColumns
+  "0076_forge_connections": forgeConnectionColumns,
+  "0077_nodes": nodeTables
 }
 
 /** A newer release has written the database. */

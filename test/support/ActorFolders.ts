@@ -18,6 +18,7 @@ export const actorFloors: ReadonlyArray<
       audit: "the audit trail",
       idempotency: "receipts of repeatable creates",
       credential: "the format of bearer secrets, and the identity that presents one",
+      node: "the servers of a database, and work that only one of them does",
       mail: "mails to people: texts, queue, connection to the mail server",
       notice: "notices that leave the server: the outbox, its deliveries, and their forms"
     }

@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import { ExclusiveWork } from "../../base/node/ExclusiveWork.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims } from "./AgentClaims.ts"
 import { AgentControls } from "./AgentControls.ts"
@@ -38,5 +39,5 @@ export const workForAgents = Effect.gen(function* () {
   const monitor = yield* AgentMonitor
   yield* monitor.resume
   yield* (yield* AgentSettlement).resume
-  yield* Effect.forkScoped(monitor.work)
+  yield* Effect.forkScoped((yield* ExclusiveWork).during("agents")(monitor.work))
 })

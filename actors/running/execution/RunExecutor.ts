@@ -9,6 +9,7 @@ import { hasStorageFull, storageFull } from "../../../schema/errors/StorageFull.
 import { hasIntegrityFault, integrityFault } from "../../base/vault/IntegrityFault.ts"
 import { SkipDrainGrace } from "./SkipDrainGrace.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
+import { Nodes } from "../../base/node/Nodes.ts"
 import { isApply, RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import { makeStateKeeper } from "../../ledger/state/StateKeeper.ts"
 import { failRun } from "./RunEnding.ts"
@@ -20,7 +21,6 @@ import { RunCancels } from "../../ledger/run/RunCancels.ts"
 import { type HoldLost, holdOf } from "../../ledger/run/RunHold.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { RunLogs } from "../../ledger/run/RunLogs.ts"
-import { RunOwner } from "../../ledger/run/RunOwner.ts"
 import { measureRun } from "./RunMetrics.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
@@ -80,7 +80,7 @@ export class RunExecutor extends Context.Service<
       const killPoint = yield* KillPoint
       const settings = yield* RunSettings
       const folders = yield* RunFolders
-      const owner = yield* RunOwner
+      const node = yield* Nodes
       const fibers = yield* FiberMap.make<string, void, never>()
       const cancels = yield* RunCancels
       const skipGrace = yield* SkipDrainGrace
@@ -196,8 +196,8 @@ export class RunExecutor extends Context.Service<
         )
 
       const startAll = Effect.gen(function* () {
-        while (!stage.quiet) {
-          const run = yield* queue.claim(owner.name)
+        while (!stage.quiet && (yield* node.isCurrent)) {
+          const run = yield* queue.claim(node.name)
           if (run === undefined) return
           yield* start(run)
         }
@@ -226,7 +226,7 @@ export class RunExecutor extends Context.Service<
         yield* FiberMap.awaitEmpty(fibers).pipe(Effect.raceFirst(skipGrace), Effect.timeoutOption(grace))
         for (const runId of yield* cancels.registered) {
           const run = yield* ledger.find(runId)
-          if (run?.owner !== owner.name) continue
+          if (run?.owner !== node.name) continue
           if (isApply(run.type)) yield* cancels.cancel(runId)
           else yield* requeue(run)
         }

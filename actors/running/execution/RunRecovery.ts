@@ -5,6 +5,8 @@ import { OperatorSuccession } from "../../ledger/configuration/OperatorSuccessio
 import { transaction } from "../../base/database/Transaction.ts"
 import { ApplyRecovery } from "./ApplyRecovery.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
+import { ExclusiveWork } from "../../base/node/ExclusiveWork.ts"
+import { Nodes } from "../../base/node/Nodes.ts"
 import { isApply, RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import { failRun } from "./RunEnding.ts"
 import { makeRunStop } from "./RunStop.ts"
@@ -12,7 +14,6 @@ import { RunHandover } from "./RunHandover.ts"
 import { holdOf, type RunHold } from "../../ledger/run/RunHold.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { RunLogs } from "../../ledger/run/RunLogs.ts"
-import { RunOwner } from "../../ledger/run/RunOwner.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 
 const untouched = {
@@ -26,13 +27,23 @@ const interrupted = {
     "The service ended while this apply was running. What it had written of the state was imported; check what may have been created, then plan again."
 }
 
+/** How often a server looks for Runs of servers that are gone. */
+const lookEvery = "2 seconds"
+
 /**
- * Settles the Runs that an earlier incarnation of this process left running (design, section 5). Work that changes nothing is
- * requeued once; an apply is never repeated (see `ApplyRecovery`). Runs of other owners are left alone.
+ * Settles the Runs that servers left running (design, section 5): the earlier ones of the embedded database, or those of a shared
+ * database that are gone. Work that changes nothing is requeued once; an apply is never repeated (see `ApplyRecovery`). Runs of
+ * other owners are left alone.
  */
-export class RunRecovery extends Context.Service<RunRecovery, { readonly recover: Effect.Effect<void> }>()(
-  "svc/actors/running/execution/RunRecovery"
-) {
+export class RunRecovery extends Context.Service<
+  RunRecovery,
+  {
+    /** Called once at startup. */
+    readonly recover: Effect.Effect<void>
+    /** Settles the Runs of servers that are gone, until it is interrupted. */
+    readonly follow: Effect.Effect<never>
+  }
+>()("svc/actors/running/execution/RunRecovery") {
   static readonly layer = Layer.effect(
     RunRecovery,
     Effect.gen(function* () {
@@ -44,7 +55,8 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
       const handover = yield* RunHandover
       const applies = yield* ApplyRecovery
       const operator = yield* OperatorSuccession
-      const owner = yield* RunOwner
+      const nodes = yield* Nodes
+      const exclusive = yield* ExclusiveWork
       const folders = yield* RunFolders
       const killPoint = yield* KillPoint
 
@@ -66,29 +78,47 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
         return left.kind !== "unreadable"
       })
 
+      /** Settles the Runs of servers that are gone. Returns the holds whose folders must be kept. */
+      const settleLeft = Effect.gen(function* () {
+        const running = yield* Effect.orDie(
+          RunRow.rows(sql)`SELECT * FROM runs WHERE status = 'running' ORDER BY started_at, id`
+        )
+        const left = yield* Effect.filter(running, ({ owner }) =>
+          owner === null ? Effect.succeed(false) : nodes.isGone(owner)
+        )
+        const kept: Array<RunHold> = []
+        for (const run of left) {
+          // Only one server does this at a time, so a lost hold here is a defect.
+          if (!(yield* Effect.orDie(settle(run)))) kept.push(holdOf(run))
+          yield* killPoint("recovery.settled")
+        }
+        yield* killPoint("recovery.cleaning")
+        if (!nodes.isShared || left.length > 0) yield* logs.endAbandoned
+        if (left.length > 0) yield* Effect.logInfo(`Settled ${left.length} Runs that an earlier process left running`)
+        return kept
+      })
+
       const recover = Effect.gen(function* () {
         yield* killPoint("recovery.begun")
         yield* ledger.supersedeOutdated
         // The policy file may have changed while svc was not running.
         yield* operator.supersedeMoved
-        const running = yield* Effect.orDie(
-          RunRow.rows(sql)`SELECT * FROM runs WHERE status = 'running' ORDER BY started_at, id`
-        )
-        const own = running.filter((run) => run.owner !== null && owner.isEarlier(run.owner))
-        const kept: Array<RunHold> = []
-        for (const run of own) {
-          // No other code settles these Runs, so a lost hold here is a defect.
-          if (!(yield* Effect.orDie(settle(run)))) kept.push(holdOf(run))
-          yield* killPoint("recovery.settled")
-        }
-        yield* killPoint("recovery.cleaning")
-        yield* logs.endAbandoned
         // Removes the inputs and states of settled Runs from the disk.
-        yield* folders.sweep(kept)
-        if (own.length > 0) yield* Effect.logInfo(`Settled ${own.length} Runs that an earlier process left running`)
+        yield* folders.sweep(yield* exclusive.locked("recovery")(settleLeft))
       }).pipe(Effect.withSpan("RunRecovery.recover"))
 
-      return RunRecovery.of({ recover })
+      const follow = nodes.isShared
+        ? settleLeft.pipe(
+            exclusive.locked("recovery"),
+            Effect.catchCause((cause) =>
+              Effect.logError("The Runs of a server that is gone could not be settled. It is tried again.", cause)
+            ),
+            Effect.andThen(Effect.sleep(lookEvery)),
+            Effect.forever
+          )
+        : Effect.never
+
+      return RunRecovery.of({ recover, follow })
     })
   )
 }

@@ -13,6 +13,7 @@ import { DriftSchedule } from "../../commands/capsule/DriftSchedule.ts"
 import { OutdatedPlans } from "../../running/execution/OutdatedPlans.ts"
 import { Receipts } from "../../base/idempotency/Receipts.ts"
 import { now } from "../../base/Identity.ts"
+import { ExclusiveWork } from "../../base/node/ExclusiveWork.ts"
 import { AgentNotices } from "../../running/agent-pool/AgentNotices.ts"
 import { reportExpiring } from "../../inputs/connection/ConnectionNotices.ts"
 import { SilentAgents } from "../../running/agent-pool/SilentAgents.ts"
@@ -48,8 +49,8 @@ export const purge = Effect.gen(function* () {
 const guarded = <E, R>(name: string, work: Effect.Effect<unknown, E, R>) =>
   Effect.catchCause(work, (cause) => Effect.logError(`Cleanup failed: ${name}`, cause))
 
-/** Runs every task that is due once. */
-const turn = Effect.gen(function* () {
+/** Runs every task that is due once, except those about this machine's own files. */
+const sharedTasks = Effect.gen(function* () {
   const schedule = yield* SourceSchedule
   const follows = yield* DeferredFollows
   const held = yield* CredentialsInUse
@@ -73,13 +74,17 @@ const turn = Effect.gen(function* () {
   yield* guarded("report agents", (yield* AgentNotices).report)
   yield* guarded("report expiring Connections", reportExpiring)
   yield* guarded("forget agents", (yield* SilentAgents).forget)
-  yield* guarded("remove files of agents", (yield* AgentFileRemoval).removeSome)
-  yield* cleanUpBuilds
   // Runs last, because nothing waits for it and after months there may be much to delete.
   yield* guarded("remove logs", logs.removeSome)
   yield* guarded("remove audit events", audit.removeSome)
   yield* guarded("remove records", records.removeSome)
   yield* guarded("count stored bytes", (yield* StoredBytes).measureSometimes)
+})
+
+const turn = Effect.gen(function* () {
+  yield* (yield* ExclusiveWork).onlyHere("cleanup")(sharedTasks)
+  yield* guarded("remove files of agents", (yield* AgentFileRemoval).removeSome)
+  yield* cleanUpBuilds
   yield* guarded("release empty pages", releaseEmptyPages)
 })
 

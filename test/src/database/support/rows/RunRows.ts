@@ -35,6 +35,20 @@ export const runRows: Rows = [
     "runs",
     { id: plan, type: "plan", status: "succeeded", started_at: later, finished_at: later, change_digest: "d", ...run }
   ],
+  [
+    "nodes",
+    {
+      id: "inst_1#3",
+      incarnation: 3,
+      beats: 12,
+      release: "1.4.0",
+      label: "host-a",
+      started_at: at,
+      beat_at: at,
+      gone_at: later
+    }
+  ],
+  ["exclusive_work", { name: "run-groups", node_id: "inst_1#3", taken_at: at }],
   ["runs", { id: apply, type: "apply", status: "succeeded", plan_run_id: plan, started_at: later, ...run }],
   ["runs", { id: id("run", "c"), type: "plan", status: "queued", ...run }],
   ["runs", { id: id("run", "d"), type: "plan", status: "queued", ...run, queued_at: later }],

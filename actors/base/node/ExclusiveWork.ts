@@ -1,0 +1,137 @@
+import { Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { table } from "../database/Table.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { Nodes } from "./Nodes.ts"
+
+/** Work that one server does for all, and decisions that span several transactions. */
+export const ExclusiveWorkRow = table("exclusive_work", {
+  name: Schema.String,
+  node_id: Schema.String,
+  taken_at: Timestamp
+})
+
+/** How often a server looks whether the work of another has become free. */
+const lookEvery = "2 seconds"
+/** How often a server checks that it may go on. */
+const checkEvery = "1 second"
+/** How often a server asks for a lock that another holds. */
+const askEvery = "200 millis"
+
+/**
+ * Work that only one server at a time may do. The name of the work is taken in a row, and passes on when its server leaves or is
+ * gone (`Nodes`). With the embedded database there is one server, which may do everything at once.
+ */
+export class ExclusiveWork extends Context.Service<
+  ExclusiveWork,
+  {
+    /** Runs the effect if this server has the work or can take it, and does nothing otherwise. Keeps the work. */
+    readonly onlyHere: (name: string) => <E, R>(effect: Effect.Effect<void, E, R>) => Effect.Effect<void, E, R>
+    /** Runs the effect while this server has the work, again after each time it was lost. Waits while another server has it. */
+    readonly during: (name: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<never, E, R>
+    /** Waits until no other server and no other fiber holds this lock, holds it during the effect, and releases it. */
+    readonly locked: (name: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  }
+>()("svc/actors/base/node/ExclusiveWork") {
+  static readonly layer = Layer.effect(
+    ExclusiveWork,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const nodes = yield* Nodes
+  if (!nodes.isShared) {
+    return ExclusiveWork.of({
+      onlyHere: () => (effect) => effect,
+      during: () => (effect) => Effect.andThen(effect, Effect.never),
+      locked: () => (effect) => effect
+    })
+  }
+
+  const holderOf = (name: string) =>
+    Effect.map(
+      ExclusiveWorkRow.some(sql, "node_id")`SELECT node_id FROM exclusive_work WHERE name = ${name}`,
+      ([row]) => row?.node_id
+    )
+
+  const isFree = (holder: string | undefined) =>
+    holder === undefined || holder === nodes.name ? Effect.succeed(true) : nodes.isGone(holder)
+
+  /** Takes the work. Returns false if a living server has it. */
+  const take = Effect.fnUntraced(function* (name: string) {
+    if (!(yield* nodes.isCurrent)) return false
+    const before = yield* holderOf(name)
+    if (before === nodes.name) return true
+    // Looks first, because waiting servers must not ask for the write lock again and again.
+    if (!(yield* isFree(before))) return false
+    return yield* Effect.gen(function* () {
+      const holder = yield* holderOf(name)
+      if (!(yield* isFree(holder))) return false
+      const row = { name, node_id: nodes.name, taken_at: yield* now }
+      yield* sql`DELETE FROM exclusive_work WHERE name = ${name}`
+      yield* sql`INSERT INTO exclusive_work ${ExclusiveWorkRow.values(sql, row)}`
+      return true
+    }).pipe(transaction(sql))
+  }, Effect.orDie)
+
+  const release = (name: string) =>
+    Effect.ignore(sql`DELETE FROM exclusive_work WHERE name = ${name} AND node_id = ${nodes.name}`)
+
+  const lost = Effect.gen(function* () {
+    while (yield* nodes.isCurrent) yield* Effect.sleep(checkEvery)
+  })
+
+  const tried = (name: string) =>
+    Effect.catchCause(take(name), (cause) =>
+      Effect.as(Effect.logWarning(`The server could not ask for the work ${name}`, cause), false)
+    )
+
+  const during =
+    (name: string) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<never, E, R> =>
+      Effect.gen(function* () {
+        while (!(yield* tried(name))) yield* Effect.sleep(lookEvery)
+        yield* Effect.logInfo(`This server does the work ${name} now`)
+        yield* Effect.raceFirst(Effect.andThen(effect, Effect.never), lost)
+        yield* Effect.logWarning(`This server stops the work ${name}, because it could not beat`)
+      }).pipe(Effect.forever, Effect.ensuring(release(name)))
+
+  yield* Effect.addFinalizer(() => Effect.ignore(sql`DELETE FROM exclusive_work WHERE node_id = ${nodes.name}`))
+
+  /** Fibers of this server take turns before they ask for the row, which only names servers. */
+  const turns = new Map<string, { readonly turn: Semaphore.Semaphore; waiting: number }>()
+  const inTurn = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) =>
+    Effect.suspend(() => {
+      const entry = turns.get(name) ?? { turn: Semaphore.makeUnsafe(1), waiting: 0 }
+      turns.set(name, entry)
+      entry.waiting += 1
+      return Effect.ensuring(
+        entry.turn.withPermits(1)(effect),
+        Effect.sync(() => {
+          entry.waiting -= 1
+          if (entry.waiting === 0) turns.delete(name)
+        })
+      )
+    })
+
+  return ExclusiveWork.of({
+    onlyHere: (name) => (effect) =>
+      Effect.flatMap(tried(name), (isTaken) => (isTaken ? Effect.raceFirst(effect, lost) : Effect.void)),
+    during,
+    locked: (name) => (effect) =>
+      inTurn(
+        name,
+        Effect.acquireUseRelease(
+          Effect.gen(function* () {
+            while (!(yield* tried(name))) yield* Effect.sleep(askEvery)
+          }),
+          () => effect,
+          () => release(name)
+        )
+      )
+  })
+})

@@ -1,0 +1,204 @@
+import { Context, Deferred, Duration, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, rowShape, table } from "../database/Table.ts"
+import { transaction } from "../database/Transaction.ts"
+import { withoutWriteLock } from "../database/WriteLock.ts"
+import { now } from "../Identity.ts"
+import { monotonicNow } from "../MonotonicNow.ts"
+
+/** The servers of a database. A server is named after its installation and its number among all that were ever started. */
+export const NodeRow = table(
+  "nodes",
+  {
+    id: Schema.String,
+    incarnation: Schema.Int,
+    /** The number of signs of life. */
+    beats: Schema.Int,
+    release: Schema.String,
+    /** Names the machine for people. */
+    label: Schema.String,
+    started_at: Timestamp,
+    beat_at: Timestamp,
+    /** When another server found this one silent for too long. It is final. */
+    gone_at: Schema.NullOr(Timestamp)
+  },
+  ["beats"]
+)
+export type NodeRow = RowOf<typeof NodeRow.columns>
+
+/** True if several servers may use the database at the same time. The embedded database serves one process. */
+export const SharedDatabase = Context.Reference<boolean>("svc/actors/base/node/SharedDatabase", {
+  defaultValue: () => false
+})
+
+/** How a server presents itself: the name of its machine, and its release. */
+export interface NodeLabelShape {
+  readonly label: string
+  readonly release: string
+}
+
+export const NodeLabel = Context.Reference<NodeLabelShape>("svc/actors/base/node/NodeLabel", {
+  defaultValue: () => ({ label: "", release: "" })
+})
+
+const beatEvery = Duration.seconds(2)
+/** Silence after which a server counts as gone. */
+const goneAfter = Duration.seconds(10)
+/** A server that could not beat for this time stops its work before the others may count it as gone. */
+const currentFor = Duration.seconds(8)
+
+const nanosOf = (duration: Duration.Duration) => Duration.toNanosUnsafe(duration)
+
+const Incarnation = rowShape({ installation_id: Schema.String, incarnation: Schema.Int })
+type Incarnation = RowOf<typeof Incarnation.columns>
+
+const nameOf = ({ incarnation, installation_id }: Incarnation): string => `${installation_id}#${incarnation}`
+
+/** Returns the number in an owner's name, if the owner was a server of this installation. */
+const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.Option<number> => {
+  const [installation, number, ...more] = owner.split("#")
+  return installation === installation_id && number !== undefined && /^\d+$/.test(number) && more.length === 0
+    ? Option.some(Number(number))
+    : Option.none()
+}
+
+/** Silence of another server, as observed by this one. */
+interface Observed {
+  readonly beats: number
+  readonly silentNanos: bigint
+}
+
+/**
+ * The servers that share the database. Each beats in its row, and the others observe whether the row changes. Silence is measured
+ * by the observer's monotonic clock, and only while the observer itself reaches the database. Therefore neither a wrong clock,
+ * nor an observer that was frozen, nor an outage of the database makes a living server count as gone.
+ *
+ * With the embedded database there is one server, and every earlier one is gone.
+ */
+export class Nodes extends Context.Service<
+  Nodes,
+  {
+    /** The name under which this server owns Runs and work. */
+    readonly name: string
+    readonly isShared: boolean
+    /** Returns true if the owner of a Run was a server that has ended. False for agents. */
+    readonly isGone: (owner: string) => Effect.Effect<boolean>
+    /** True as long as no other server can count this one as gone. */
+    readonly isCurrent: Effect.Effect<boolean>
+    /** Beats once and observes the others once. */
+    readonly turn: Effect.Effect<void>
+    /** Takes turns until it is interrupted. */
+    readonly work: Effect.Effect<never>
+    /** Completes if other servers have counted this one as gone. It must end, because they have settled its Runs. */
+    readonly expelled: Effect.Effect<void>
+    /** The servers that are not gone, oldest first. */
+    readonly list: Effect.Effect<ReadonlyArray<NodeRow>>
+  }
+>()("svc/actors/base/node/Nodes") {
+  static readonly layer = Layer.effect(
+    Nodes,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const shared = yield* SharedDatabase
+  const { label, release } = yield* NodeLabel
+  const expelled = yield* Deferred.make<void>()
+
+  const join = Effect.gen(function* () {
+    const [own] = yield* Incarnation.rows(sql)`UPDATE installation SET incarnation = incarnation + 1
+      RETURNING installation_id, incarnation`
+    if (own === undefined) {
+      return yield* Effect.die(new Error("The database does not say which installation it is of."))
+    }
+    const id = nameOf(own)
+    const at = yield* now
+    if (!shared) yield* sql`DELETE FROM nodes`
+    yield* sql`INSERT INTO nodes ${NodeRow.values(sql, {
+      id,
+      incarnation: own.incarnation,
+      release,
+      label,
+      started_at: at,
+      beat_at: at
+    })}`
+    return { own, id }
+  }).pipe(transaction(sql))
+
+  const { id, own } = yield* join
+  const observed = new Map<string, Observed>()
+  let lookedAt = yield* monotonicNow
+  let beatAt = lookedAt
+
+  const beat = Effect.gen(function* () {
+    // The time before the statement, because the others may see its effect at any time after.
+    const at = yield* monotonicNow
+    const kept = yield* withoutWriteLock(
+      NodeRow.some(sql, "beats")`UPDATE nodes SET beats = beats + 1, beat_at = ${yield* now}
+        WHERE id = ${id} AND gone_at IS NULL RETURNING beats`
+    )
+    if (kept.length > 0) beatAt = at
+    else if (yield* Deferred.succeed(expelled, undefined)) {
+      yield* Effect.logError(`Other servers have counted this one (${id}) as gone, and settle its Runs. It must end.`)
+    }
+  })
+
+  /** Counts a server as gone, unless it has beaten since. */
+  const declare = Effect.fnUntraced(function* (other: Pick<NodeRow, "beats" | "id">) {
+    const gone = yield* sql`UPDATE nodes SET ${NodeRow.changes(sql, { gone_at: yield* now })}
+      WHERE id = ${other.id} AND beats = ${other.beats} AND gone_at IS NULL RETURNING id`
+    observed.delete(other.id)
+    if (gone.length > 0) yield* Effect.logWarning(`The server ${other.id} is silent and counts as gone`)
+  })
+
+  const look = Effect.gen(function* () {
+    const others = yield* NodeRow.some(sql, "id", "beats")`SELECT id, beats FROM nodes
+      WHERE id <> ${id} AND gone_at IS NULL`
+    const at = yield* monotonicNow
+    // Time in which this server observed nothing, because it was frozen or the database was not reachable, is nobody's silence.
+    const passed = at - lookedAt > 2n * nanosOf(beatEvery) ? 2n * nanosOf(beatEvery) : at - lookedAt
+    lookedAt = at
+    for (const other of others) {
+      const known = observed.get(other.id)
+      const silentNanos = known?.beats === other.beats ? known.silentNanos + passed : 0n
+      observed.set(other.id, { beats: other.beats, silentNanos })
+      if (silentNanos > nanosOf(goneAfter)) yield* declare(other)
+    }
+    for (const known of observed.keys()) {
+      if (!others.some((other) => other.id === known)) observed.delete(known)
+    }
+  })
+
+  const turn = (shared ? Effect.andThen(beat, look) : Effect.void).pipe(
+    Effect.catchCause((cause) => Effect.logWarning("The server could not beat. It is tried again.", cause)),
+    Effect.withSpan("Nodes.turn")
+  )
+
+  const isGone = Effect.fnUntraced(function* (owner: string) {
+    const incarnation = incarnationOf(owner, own)
+    if (owner === id || Option.isNone(incarnation)) return false
+    if (!shared) return incarnation.value < own.incarnation
+    // A server enters its row before it owns anything and removes it when it leaves.
+    const [row] = yield* NodeRow.some(sql, "gone_at")`SELECT gone_at FROM nodes WHERE id = ${owner}`
+    return row === undefined || row.gone_at !== null
+  }, Effect.orDie)
+
+  // A server that leaves is gone at once. If this fails, the others find out.
+  yield* Effect.addFinalizer(() => Effect.ignore(sql`DELETE FROM nodes WHERE id = ${id}`))
+
+  return Nodes.of({
+    name: id,
+    isShared: shared,
+    isGone,
+    isCurrent: shared
+      ? Effect.map(monotonicNow, (at) => !Deferred.isDoneUnsafe(expelled) && at - beatAt < nanosOf(currentFor))
+      : Effect.succeed(true),
+    turn,
+    work: shared ? Effect.forever(Effect.andThen(turn, Effect.sleep(beatEvery))) : Effect.never,
+    expelled: Deferred.await(expelled),
+    list: Effect.orDie(NodeRow.rows(sql)`SELECT * FROM nodes WHERE gone_at IS NULL ORDER BY incarnation`)
+  })
+})

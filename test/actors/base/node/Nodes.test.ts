@@ -1,0 +1,112 @@
+import { describe, expect } from "bun:test"
+import { DatabaseSync } from "node:sqlite"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Commits } from "../../../../actors/base/database/Commits.ts"
+import { DataFolder } from "../../../../src/database/DataFolder.ts"
+import { it } from "../../../support/Effect.ts"
+import { on, pass, server } from "./support/Servers.ts"
+
+describe("Servers of a shared database", () => {
+  it.effect("a server that beats is never gone, and one that is silent for more than 10 seconds is", () =>
+    on(
+      Effect.gen(function* () {
+        const [a, b] = [yield* server(), yield* server()]
+        yield* pass(60, a, b)
+        expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
+        yield* pass(10, a)
+        expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
+        yield* pass(4, a)
+        expect(yield* a.nodes.isGone(b.nodes.name)).toBe(true)
+        expect((yield* a.nodes.list).map(({ id }) => id)).toEqual([a.nodes.name])
+      })
+    )
+  )
+
+  it.effect("a server stops its work before others can count it as gone, and learns that they have", () =>
+    on(
+      Effect.gen(function* () {
+        const [a, b] = [yield* server(), yield* server()]
+        yield* pass(4, a, b)
+        yield* pass(8, a)
+        expect([yield* b.nodes.isCurrent, yield* a.nodes.isGone(b.nodes.name)]).toEqual([false, false])
+        yield* pass(10, a)
+        expect(yield* a.nodes.isGone(b.nodes.name)).toBe(true)
+        yield* b.nodes.turn
+        yield* b.nodes.expelled
+        expect(yield* b.nodes.isCurrent).toBe(false)
+      })
+    )
+  )
+
+  it.effect("a server that was frozen itself counts nobody as gone because of the time that it missed", () =>
+    on(
+      Effect.gen(function* () {
+        const [a, b] = [yield* server(), yield* server()]
+        yield* pass(4, a, b)
+        yield* a.nodes.turn
+        yield* TestClock.adjust("1 hour")
+        yield* a.nodes.turn
+        expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
+        yield* b.nodes.turn
+        yield* pass(20, a, b)
+        expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
+      })
+    )
+  )
+
+  it.effect("a server that beats again at the last moment is not counted as gone", () =>
+    on(
+      Effect.gen(function* () {
+        const { databaseFile } = yield* DataFolder
+        const [a, b] = [yield* server(), yield* server()]
+        yield* pass(12, a)
+        expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
+        // Beats as another process, between the look and the decision: a turn beats, looks and decides.
+        let statements = 0
+        const stop = (yield* Commits).beforeWrites(() => {
+          statements += 1
+          if (statements !== 3) return
+          const database = new DatabaseSync(databaseFile)
+          database.prepare("UPDATE nodes SET beats = beats + 1 WHERE id = ?").run(b.nodes.name)
+          database.close()
+        })
+        yield* pass(2, a)
+        stop()
+        expect(statements).toBe(3)
+        expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
+      })
+    )
+  )
+
+  it.effect("a server that leaves is gone at once, whichever was started first, and agents are not servers", () =>
+    on(
+      Effect.gen(function* () {
+        const first = yield* server()
+        const later = yield* Effect.scoped(Effect.map(server(), ({ nodes }) => nodes.name))
+        expect(yield* first.nodes.isGone(later)).toBe(true)
+        expect(yield* first.nodes.isGone("agt_aaaaaaaaaaaaaaaaaaaaaaaa")).toBe(false)
+        expect(yield* first.nodes.isGone("inst_of_another#1")).toBe(false)
+        expect(yield* first.nodes.isGone(first.nodes.name)).toBe(false)
+      })
+    )
+  )
+})
+
+describe("The only server of a database", () => {
+  it.effect("every earlier server is gone at once", () =>
+    on(
+      Effect.gen(function* () {
+        const earlier = yield* server(false)
+        const { exclusive, nodes } = yield* server(false)
+        expect(yield* nodes.isGone(earlier.nodes.name)).toBe(true)
+        expect(yield* earlier.nodes.isGone(nodes.name)).toBe(false)
+        expect(yield* nodes.isCurrent).toBe(true)
+        let count = 0
+        yield* exclusive.onlyHere("anything")(Effect.sync(() => void (count += 1)))
+        yield* exclusive.locked("anything")(Effect.sync(() => void (count += 1)))
+        expect(count).toBe(2)
+      })
+    )
+  )
+})

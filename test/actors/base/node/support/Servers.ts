@@ -1,0 +1,38 @@
+import { Context, Effect, Layer, type Scope } from "effect"
+import type { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { ExclusiveWork } from "../../../../../actors/base/node/ExclusiveWork.ts"
+import { Nodes, SharedDatabase } from "../../../../../actors/base/node/Nodes.ts"
+import { testDatabase } from "../../../../support/Database.ts"
+
+/** A server of a shared database, unless stated otherwise. It takes turns only when the test asks for them. */
+export const server = (
+  shared = true
+): Effect.Effect<
+  { readonly nodes: Nodes["Service"]; readonly exclusive: ExclusiveWork["Service"] },
+  never,
+  Scope.Scope | SqlClient.SqlClient
+> =>
+  Effect.gen(function* () {
+    const built = yield* Layer.build(
+      Layer.fresh(ExclusiveWork.layer.pipe(Layer.provideMerge(Nodes.layer))).pipe(
+        Layer.provide(Layer.succeed(SharedDatabase, shared))
+      )
+    )
+    return { nodes: Context.get(built, Nodes), exclusive: Context.get(built, ExclusiveWork) }
+  })
+
+/** Lets time pass in steps of a beat, in which these servers take a turn. */
+export const pass = Effect.fnUntraced(function* (
+  seconds: number,
+  ...living: ReadonlyArray<{ readonly nodes: Nodes["Service"] }>
+) {
+  for (let passed = 0; passed < seconds; passed += 2) {
+    yield* TestClock.adjust("2 seconds")
+    for (const { nodes } of living) yield* nodes.turn
+  }
+})
+
+/** Runs the effect on a new database. */
+export const on = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof testDatabase> | Scope.Scope>) =>
+  Effect.scoped(Effect.provide(effect, testDatabase))
