@@ -51,6 +51,7 @@ const work = Layer.effectDiscard(
     yield* (yield* StaleReasons).compareUnread
     yield* workForAgents
     yield* Effect.forkScoped(executor.work)
+    yield* Effect.forkScoped(executor.followCancels)
     yield* Effect.forkScoped(exclusive.during("run-groups")(groups.follow))
     yield* Effect.forkScoped((yield* DueWork).follow)
     yield* Effect.forkScoped(exclusive.during("state-backlog")(readWholeBacklog))

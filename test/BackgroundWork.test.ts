@@ -18,6 +18,7 @@ const fibers: Readonly<Record<string, ReadonlyArray<readonly [count: number, who
     [1, own, "beats of this server"],
     [1, exclusive, "settlement of Runs of servers that are gone"],
     [1, repeatable, "execution of queued Runs, which are claimed in a transaction"],
+    [1, own, "cancels of Runs that this server executes"],
     [1, exclusive, "progress of group updates"],
     [1, repeatable, "due work, whose step clears its mark"],
     [1, exclusive, "index of the states of earlier releases"],

@@ -12,6 +12,7 @@ import { Audit, type AuditData } from "../../base/audit/Audit.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { transacted } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
+import { ExclusiveWork } from "../../base/node/ExclusiveWork.ts"
 import { changedMeanwhile, removeConnection, revokeConnection, updateConnection } from "./ConnectionChanges.ts"
 import { checkConfirmation } from "./ConnectionOrigins.ts"
 import { checkConnection, checkExpiry, checkUse, defaultAuthMode, defaultRecipeId } from "./ConnectionRules.ts"
@@ -64,6 +65,15 @@ const checkProvided = Effect.fnUntraced(function* (
   return yield* failedPrecondition(notProvided(providedBy))
 })
 
+/**
+ * Runs a command that spans several transactions while no other server runs one for the same Connection. Otherwise two servers
+ * could send the same refresh token, and the authorization server would revoke the grant.
+ */
+const oneAtATime = (id: ConnectionId) =>
+  Effect.fnUntraced(function* <A, E, R>(command: Effect.Effect<A, E, R>) {
+    return yield* (yield* ExclusiveWork).locked(`connection ${id}`)(command)
+  })
+
 /** The Connection actors. Each creates, verifies, changes and revokes one Connection. */
 export const layer = serve(ConnectionCommands, {
   Create: Effect.fnUntraced(function* (id, { context, request }) {
@@ -95,56 +105,65 @@ export const layer = serve(ConnectionCommands, {
     return toConnection(row, yield* now)
   }, transacted),
 
-  Test: Effect.fnUntraced(function* (id, { context }) {
-    const row = yield* load(id)
-    const status = effectiveStatus(row, yield* now)
-    if (status !== "error" && !isUsable(status)) {
-      return yield* failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
-    }
-    if (row.oauth !== null) {
-      const problem = yield* renewTokens(id)
-      if (problem !== undefined) return yield* failedPrecondition(problem)
-    }
-    // Leaves the status alone if the credentials are unavailable: the Connection works again once the operator makes them
-    // available.
-    yield* checkProvided(row.workspace_id, providedOf(row))
-    // Decrypting the values proves that the vault still has their key and that nobody has changed or moved them.
-    const fresh = yield* load(id)
-    const outcome = yield* Effect.result(
-      (yield* CredentialTest).test(fresh, yield* (yield* ConnectionStore).secrets(fresh))
-    )
-    yield* Effect.gen(function* () {
-      yield* checkProvided(row.workspace_id, providedOf(row))
-      if (!(yield* (yield* ConnectionStore).setStatus(fresh, Result.isSuccess(outcome) ? "verified" : "error"))) {
-        return yield* changedMeanwhile()
+  Test: Effect.fnUntraced(
+    function* (id, { context }) {
+      const row = yield* load(id)
+      const status = effectiveStatus(row, yield* now)
+      if (status !== "error" && !isUsable(status)) {
+        return yield* failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
       }
-      if (Result.isSuccess(outcome)) yield* (yield* CapsuleLedger).credentialRenewed(id)
-      yield* audited(context, fresh, "connection.test")
-    }).pipe(transacted)
-    if (Result.isFailure(outcome)) return yield* failedPrecondition(outcome.failure.message)
-    return { connection: yield* projected(id), tested: outcome.success }
-  }),
+      if (row.oauth !== null) {
+        const problem = yield* renewTokens(id)
+        if (problem !== undefined) return yield* failedPrecondition(problem)
+      }
+      // Leaves the status alone if the credentials are unavailable: the Connection works again once the operator makes them
+      // available.
+      yield* checkProvided(row.workspace_id, providedOf(row))
+      // Decrypting the values proves that the vault still has their key and that nobody has changed or moved them.
+      const fresh = yield* load(id)
+      const outcome = yield* Effect.result(
+        (yield* CredentialTest).test(fresh, yield* (yield* ConnectionStore).secrets(fresh))
+      )
+      yield* Effect.gen(function* () {
+        yield* checkProvided(row.workspace_id, providedOf(row))
+        if (!(yield* (yield* ConnectionStore).setStatus(fresh, Result.isSuccess(outcome) ? "verified" : "error"))) {
+          return yield* changedMeanwhile()
+        }
+        if (Result.isSuccess(outcome)) yield* (yield* CapsuleLedger).credentialRenewed(id)
+        yield* audited(context, fresh, "connection.test")
+      }).pipe(transacted)
+      if (Result.isFailure(outcome)) return yield* failedPrecondition(outcome.failure.message)
+      return { connection: yield* projected(id), tested: outcome.success }
+    },
+    (command, id) => oneAtATime(id)(command)
+  ),
 
   Update: Effect.fnUntraced(function* (id, { context, request }) {
     const { row, ...outcome } = yield* updateConnection(id, context, request)
     return { connection: toConnection(row, yield* now), ...outcome }
   }),
 
-  Remove: (id, { context }) => Effect.andThen(removeConnection(id, context), revokeTokens(id, true)),
+  Remove: (id, { context }) => oneAtATime(id)(Effect.andThen(removeConnection(id, context), revokeTokens(id, true))),
 
   StartAuthorization: (id, { context, start }) => startAuthorization(id, context, start),
 
-  FinishAuthorization: Effect.fnUntraced(function* (id, { context, finish }) {
-    yield* finishAuthorization(context, finish)
-    return yield* projected(id)
-  }),
+  FinishAuthorization: Effect.fnUntraced(
+    function* (id, { context, finish }) {
+      yield* finishAuthorization(context, finish)
+      return yield* projected(id)
+    },
+    (command, id) => oneAtATime(id)(command)
+  ),
 
-  RenewTokens: Effect.fnUntraced(function* (id) {
-    const problem = yield* renewTokens(id)
-    return problem === undefined ? {} : { problem }
-  }),
+  RenewTokens: Effect.fnUntraced(
+    function* (id) {
+      const problem = yield* renewTokens(id)
+      return problem === undefined ? {} : { problem }
+    },
+    (command, id) => oneAtATime(id)(command)
+  ),
 
-  RevokeTokens: (id) => revokeTokens(id, false),
+  RevokeTokens: (id) => oneAtATime(id)(revokeTokens(id, false)),
 
   ConfirmOrigins: Effect.fnUntraced(function* (id, { context, origins }) {
     const row = yield* load(id)
@@ -156,15 +175,18 @@ export const layer = serve(ConnectionCommands, {
     return yield* projected(id)
   }, transacted),
 
-  Revoke: Effect.fnUntraced(function* (id, { context }) {
-    const ended = yield* revokeConnection(id, context)
-    yield* revokeTokens(id, true)
-    const idsOf = (ids: ReadonlyArray<string>) => ids.map((runId) => RunId.make(runId))
-    return {
-      connection: yield* projected(id),
-      supersededRunIds: idsOf(ended.supersededRunIds),
-      cancelledRunIds: idsOf(ended.cancelledRunIds),
-      runningApplyIds: idsOf(ended.runningApplyIds)
-    }
-  })
+  Revoke: Effect.fnUntraced(
+    function* (id, { context }) {
+      const ended = yield* revokeConnection(id, context)
+      yield* revokeTokens(id, true)
+      const idsOf = (ids: ReadonlyArray<string>) => ids.map((runId) => RunId.make(runId))
+      return {
+        connection: yield* projected(id),
+        supersededRunIds: idsOf(ended.supersededRunIds),
+        cancelledRunIds: idsOf(ended.cancelledRunIds),
+        runningApplyIds: idsOf(ended.runningApplyIds)
+      }
+    },
+    (command, id) => oneAtATime(id)(command)
+  )
 })

@@ -23,7 +23,7 @@ import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { RunLogs } from "../../ledger/run/RunLogs.ts"
 import { measureRun } from "./RunMetrics.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { RunRow } from "../../ledger/run/RunRow.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 
 const defect = {
@@ -59,6 +59,8 @@ export class RunExecutor extends Context.Service<
      * waits until each is settled.
      */
     readonly drain: Effect.Effect<void>
+    /** Delivers the cancels that other servers accept for Runs of this one, until it is interrupted. */
+    readonly followCancels: Effect.Effect<never>
     /** Executes Runs from the queue until the scope closes. */
     readonly work: Effect.Effect<never>
   }
@@ -233,6 +235,23 @@ export class RunExecutor extends Context.Service<
         yield* FiberMap.awaitEmpty(fibers)
       }).pipe(Effect.withSpan("RunExecutor.drain"))
 
+      /**
+       * Delivers cancels that another server accepted. The request is in the Run's row, and a server without others has already
+       * delivered it.
+       */
+      const lookForCancels = Effect.gen(function* () {
+        const asked = yield* RunRow.some(sql, "id")`SELECT id FROM runs
+          WHERE status = 'running' AND owner = ${node.name} AND cancel_requested_at IS NOT NULL`
+        for (const { id } of asked) yield* cancels.cancel(id)
+      }).pipe(
+        Effect.catchCause((cause) => Effect.logWarning("Cancels of other servers could not be read", cause)),
+        Effect.withSpan("RunExecutor.lookForCancels")
+      )
+
+      const followCancels = node.isShared
+        ? Effect.forever(Effect.andThen(lookForCancels, Effect.sleep("1 second")))
+        : Effect.never
+
       const work = Effect.forever(
         startAll.pipe(
           Effect.catchCause((cause) => Effect.logError("The Run queue could not be read", cause)),
@@ -240,7 +259,7 @@ export class RunExecutor extends Context.Service<
         )
       )
 
-      return RunExecutor.of({ quiesce, drain, work })
+      return RunExecutor.of({ quiesce, drain, followCancels, work })
     })
   )
 }

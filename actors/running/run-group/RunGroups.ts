@@ -12,6 +12,7 @@ import { inParts } from "../../base/database/RowParts.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"
+import { ExclusiveWork } from "../../base/node/ExclusiveWork.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { type GroupMember, groupMembers } from "./GroupMembers.ts"
 import { isOver } from "./GroupProjection.ts"
@@ -115,8 +116,11 @@ const make = Effect.gen(function* () {
   const runCommand = yield* RunCommands
   const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
-  // A lock, because two concurrent decisions about a group would plan a Capsule twice.
-  const oneAtATime = yield* Semaphore.make(1)
+  const exclusive = yield* ExclusiveWork
+  const deciding = yield* Semaphore.make(1)
+  // A lock, because two concurrent decisions about a group, also of two servers, would plan a Capsule twice.
+  const oneAtATime = <A, E, R>(decision: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    deciding.withPermits(1)(exclusive.locked("run-group decisions")(decision))
   const { due, opening } = dueUpdates(sql, read)
 
   const find = Effect.fnUntraced(function* (id: RunGroupId) {
@@ -228,9 +232,9 @@ const make = Effect.gen(function* () {
 
   const advanceEach = Effect.fnUntraced(function* (groups: ReadonlyArray<{ readonly id: RunGroupId }>) {
     for (const { id } of groups) {
-      yield* oneAtATime
-        .withPermits(1)(advance(id, false))
-        .pipe(Effect.catchCause((cause) => Effect.logError(`The update ${id} could not go on`, cause)))
+      yield* oneAtATime(advance(id, false)).pipe(
+        Effect.catchCause((cause) => Effect.logError(`The update ${id} could not go on`, cause))
+      )
     }
   })
 
@@ -312,7 +316,7 @@ const make = Effect.gen(function* () {
     }
     yield* audited(context, { id, workspace_id: workspaceId }, "run_group.start", {}).pipe(transaction(sql))
     return { id, refused }
-  }, oneAtATime.withPermits(1))
+  }, oneAtATime)
 
   const cancel = Effect.fn("RunGroups.cancel")(function* (
     context: CommandContext,
@@ -340,7 +344,7 @@ const make = Effect.gen(function* () {
       yield* audited(context, group, "run_group.cancel", reason === undefined ? {} : { reason })
     }).pipe(transaction(sql))
     yield* advance(id, true)
-  }, oneAtATime.withPermits(1))
+  }, oneAtATime)
 
   return RunGroups.of({ startUpdate, startCheck, discard, cancel, advanceAll, follow })
 })
