@@ -3,6 +3,7 @@ import { CapsuleCommands } from "../schema/commands/CapsuleCommands.ts"
 import { ConnectionCommands } from "../schema/commands/ConnectionCommands.ts"
 import { InstallPlanCommands } from "../schema/commands/InstallPlanCommands.ts"
 import { InterfaceCommands } from "../schema/commands/InterfaceCommands.ts"
+import { PullRequestCommands } from "../schema/commands/PullRequestCommands.ts"
 import { RevisionPlanCommands } from "../schema/commands/RevisionPlanCommands.ts"
 import { RunCommands } from "../schema/commands/RunCommands.ts"
 import { SourceCommands } from "../schema/commands/SourceCommands.ts"
@@ -32,6 +33,7 @@ const mailboxes = Layer.mergeAll(
   mailboxesOf(ConnectionCommands),
   mailboxesOf(InstallPlanCommands),
   mailboxesOf(InterfaceCommands),
+  mailboxesOf(PullRequestCommands),
   mailboxesOf(RevisionPlanCommands),
   mailboxesOf(RunCommands),
   mailboxesOf(SourceCommands)

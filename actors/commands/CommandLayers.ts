@@ -17,6 +17,9 @@ import * as InstallPlanActor from "./install-plan/InstallPlanActor.ts"
 import { InstallPlanSteps } from "./install-plan/InstallPlanSteps.ts"
 import { InstallPlanStore } from "./install-plan/InstallPlanStore.ts"
 import * as InstallPlansLive from "./install-plan/InstallPlansLive.ts"
+import * as PullRequestActor from "./pull-request/PullRequestActor.ts"
+import { PullRequestLooks } from "./pull-request/PullRequestLooks.ts"
+import { PullRequestSteps } from "./pull-request/PullRequestSteps.ts"
 import * as RevisionPlanActor from "./revision-plan/RevisionPlanActor.ts"
 import { RevisionPlanSteps } from "./revision-plan/RevisionPlanSteps.ts"
 import { RevisionPlanStore } from "./revision-plan/RevisionPlanStore.ts"
@@ -32,11 +35,14 @@ import * as SourcesLive from "./source/SourcesLive.ts"
 const actors = Layer.mergeAll(
   CapsuleActor.layer,
   InstallPlanActor.layer,
+  PullRequestActor.layer,
   RevisionPlanActor.layer,
   RunActor.layer,
   SourceActor.layer
 ).pipe(
-  Layer.provide(Layer.mergeAll(InstallPlanSteps.layer, RevisionPlanSteps.layer)),
+  Layer.provide(
+    Layer.mergeAll(InstallPlanSteps.layer, PullRequestLooks.layer, PullRequestSteps.layer, RevisionPlanSteps.layer)
+  ),
   Layer.provide(InitialCommit.layer),
   Layer.provideMerge(Layer.mergeAll(CapsuleRuns.layer, RunComments.layer, StateAdoption.layer)),
   Layer.provideMerge(Layer.mergeAll(InstallPlanStore.layer, RevisionPlanStore.layer))

@@ -12,6 +12,8 @@ import { InterfaceMaterialization } from "./interface/InterfaceMaterialization.t
 import { InterfaceSettlement } from "./interface/InterfaceSettlement.ts"
 import * as InterfacesLive from "./interface/InterfacesLive.ts"
 import { OutputShares } from "./output-share/OutputShares.ts"
+import { PullRequestStore } from "./pull-request/PullRequestStore.ts"
+import * as PullRequestsLive from "./pull-request/PullRequestsLive.ts"
 import { LogRemoval } from "./run/LogRemoval.ts"
 import { RunCancels } from "./run/RunCancels.ts"
 import { RunJournal } from "./run/RunJournal.ts"
@@ -50,7 +52,8 @@ const records = Layer.mergeAll(
   StateUploads.layer,
   SourceStore.layer,
   SourceLanes.layer,
-  DeferredSyncs.layer
+  DeferredSyncs.layer,
+  PullRequestStore.layer
 ).pipe(
   Layer.provideMerge(RunLifecycle.layer),
   Layer.provideMerge(Layer.mergeAll(RunJournal.layer, RunCancels.layer)),
@@ -72,7 +75,8 @@ const reads = Layer.mergeAll(
   StateResources.layer,
   InterfacesLive.layer,
   Dependencies.layer,
-  OutputShares.layer
+  OutputShares.layer,
+  PullRequestsLive.layer
 )
 
 /** Layers of the ledger floor: the record stores and their reads. Requires the database, the vault and the runner's services. */

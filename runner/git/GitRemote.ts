@@ -20,6 +20,7 @@ import { normaliseRef } from "../../schema/git/RefName.ts"
 import { delimPacket, encodePacket, flushPacket, type Packet, packetText } from "./PktLine.ts"
 import { broken, gitCommand, offered, readAdvertised } from "./GitExchange.ts"
 import { type CommitHistory, fetchHistory } from "./CommitHistory.ts"
+import { headPrefixes, type RepositoryHeads, repositoryHeads } from "./PullRequestRefs.ts"
 
 /** A ref on the server. `target` is the branch to which HEAD points, if the server reports it. */
 interface RemoteRef extends ListedRef {
@@ -241,6 +242,8 @@ export class GitRemote extends Context.Service<
     readonly newestStableTag: (request: RemoteRequest) => Effect.Effect<StableVersion, GitError>
     /** Lists every branch and tag, by name. */
     readonly namedRefs: (request: RemoteRequest) => Effect.Effect<ReadonlyArray<NamedRef>, GitError>
+    /** Lists the branches and the heads of pull requests, also of closed ones. */
+    readonly heads: (request: RemoteRequest) => Effect.Effect<RepositoryHeads, GitError>
     /** Reads the newest ancestors of a commit without their files. Returns `undefined` if the server does not support that. */
     readonly history: (
       request: RemoteRequest & { readonly commit: string }
@@ -310,6 +313,11 @@ export class GitRemote extends Context.Service<
         })
       })
 
+      const heads = Effect.fn("GitRemote.heads")(function* (request: RemoteRequest) {
+        const { refs } = yield* list(request, headPrefixes)
+        return repositoryHeads(refs)
+      })
+
       const history = Effect.fn("GitRemote.history")(function* (request: RemoteRequest & { readonly commit: string }) {
         const { answer } = yield* query(request, historyBytes, (transport) =>
           fetchHistory(transport, request.url, request.commit)
@@ -317,7 +325,7 @@ export class GitRemote extends Context.Service<
         return answer
       })
 
-      return GitRemote.of({ resolve, locate, newestStableTag, namedRefs, history })
+      return GitRemote.of({ resolve, locate, newestStableTag, namedRefs, heads, history })
     })
   )
 }

@@ -9,6 +9,7 @@ export type WorkspaceLocator =
   | "path.dependencyId"
   | "path.capsuleConfigId"
   | "path.installPlanId"
+  | "path.pullRequestId"
   | "path.revisionPlanId"
   | "path.sourceId"
   | "path.reportId"

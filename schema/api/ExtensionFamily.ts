@@ -23,6 +23,7 @@ export const familySummaries = {
   "member-tokens": "Tokens of automation members, and what the departure of a member stops.",
   ownership: "Handing a Workspace over, and pausing what starts without a person.",
   "run-search": "Counts for the filters of Runs, and what a Run changes in the source, and why.",
+  "pull-requests": "Pull requests of a Source, their reviews and their plans.",
   "run-comments": "Comments on Runs.",
   "agent-pools": "Pools of agents, and releasing a Capsule from a lost one.",
   "run-groups": "Cancelling a group of Runs.",

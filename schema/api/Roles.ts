@@ -193,6 +193,9 @@ export const accessTable = {
   }),
   "POST /api/v1/sources/:sourceId/sync": member("path.sourceId"),
   "POST /api/v1/sources/:sourceId/revisions": member("path.sourceId"),
+  "GET /api/v1/workspaces/:workspaceId/pull-requests": viewer("path.workspaceId"),
+  "GET /api/v1/capsules/:capsuleId/pull-requests": viewer("path.capsuleId"),
+  "GET /api/v1/pull-requests/:pullRequestId": viewer("path.pullRequestId"),
   "GET /api/v1/sources/:sourceId/snapshots": viewer("path.sourceId"),
   "GET /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules": viewer("path.sourceId", {
     session: true

@@ -18,6 +18,7 @@ import { OrphanedStatesApi } from "./OrphanedStatesApi.ts"
 import { MembersApi } from "./MembersApi.ts"
 import { Authorization, BodyLimits, Envelope } from "./Middleware.ts"
 import { NoticesApi } from "./NoticesApi.ts"
+import { PullRequestsApi } from "./PullRequestsApi.ts"
 import { RunsApi } from "./RunsApi.ts"
 import { SourcesApi } from "./SourcesApi.ts"
 import { StateResourcesApi } from "./StateResourcesApi.ts"
@@ -46,6 +47,7 @@ export class SvcApi extends HttpApi.make("svc")
   .add(ExportsApi)
   .add(ActionConfirmationsApi)
   .add(SourcesApi)
+  .add(PullRequestsApi)
   .add(RunsApi)
   .add(CommentsApi)
   .add(AgentPoolsApi)

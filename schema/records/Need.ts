@@ -22,7 +22,9 @@ export const StuckWorkKind = Schema.Literals([
   "interface",
   "follow_lane",
   "apply_plan",
-  "unread_source"
+  "unread_source",
+  "pull_request_look",
+  "pull_request"
 ])
 export type StuckWorkKind = typeof StuckWorkKind.Type
 

@@ -57,6 +57,11 @@ export const retention = {
     "StateVersions and their Outputs (`SVC_KEEP_STATES`)",
     "nobody rolls back that far; the ten newest of each Capsule are kept"
   ),
+  pullRequestReview: period(
+    Duration.days(90),
+    "static reviews of pull requests that are closed or merged",
+    "people rarely look back further than a quarter; the record of the pull request is kept"
+  ),
   sourceSnapshot: period(
     Duration.days(180),
     "source snapshots and their reports (`SVC_KEEP_SNAPSHOTS`)",

@@ -142,10 +142,5 @@ export const reviewedRefsColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN reviewed_refs TEXT NOT NULL DEFAULT '[]'`
 ]
 
-/** What svc does with the pull requests of a Source (`PullRequestPolicy`). */
-export const pullRequestPolicyColumns: ReadonlyArray<string> = [
-  `ALTER TABLE sources ADD COLUMN pull_requests TEXT NOT NULL DEFAULT 'static'`
-]
-
 /** The Connection by which svc reads and answers the pull requests of a Source. */
 export const forgeConnectionColumns: ReadonlyArray<string> = [`ALTER TABLE sources ADD COLUMN forge_connection_id TEXT`]

@@ -87,6 +87,9 @@ export const clientGroups = (options: GroupOptions): SvcClientShape => {
     get revisionPlans() {
       return built(this, group("revisionPlans"))
     },
+    get pullRequests() {
+      return built(this, group("pullRequests"))
+    },
     get runs() {
       return built(this, group("runs"))
     },

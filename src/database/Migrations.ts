@@ -45,6 +45,7 @@ import { nodeTables } from "../../schema/tables/NodeTables.ts"
 import { noticeTables, reportedColumns } from "../../schema/tables/NoticeTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { actionConfirmationTables, profileTables } from "../../schema/tables/ProfileTables.ts"
+import { pullRequestPolicyColumns, pullRequestTables } from "../../schema/tables/PullRequestTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
 import { retentionTables } from "../../schema/tables/RetentionTables.ts"
 import { runLifecycleTables } from "../../schema/tables/RunLifecycleTables.ts"
@@ -71,7 +72,6 @@ import {
   hookSecretColumns,
   lastDeliveryColumns,
   laneTables,
-  pullRequestPolicyColumns,
   reviewedRefsColumns,
   sourceRemovalColumns,
   sourceTables
@@ -178,7 +178,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0074_pull_request_policy": pullRequestPolicyColumns,
   "0075_speculative_plans": speculativePlanTables,
   "0076_forge_connections": forgeConnectionColumns,
-  "0077_nodes": nodeTables
+  "0077_nodes": nodeTables,
+  "0078_pull_requests": pullRequestTables
 }
 
 /** A newer release has written the database. */

@@ -13,6 +13,7 @@ import { discoveryHandlers } from "./handlers/DiscoveryHandlers.ts"
 import { orphanedStateHandlers } from "./handlers/OrphanedStateHandlers.ts"
 import { exportHandlers } from "./handlers/ExportHandlers.ts"
 import { installPlanHandlers, revisionPlanHandlers } from "./handlers/PlanHandlers.ts"
+import { pullRequestHandlers } from "./handlers/PullRequestHandlers.ts"
 import { runHandlers } from "./handlers/RunHandlers.ts"
 import { stateResourceHandlers } from "./handlers/StateResourceHandlers.ts"
 import { stateUploadHandlers } from "./handlers/StateUploadHandlers.ts"
@@ -40,6 +41,7 @@ export const spineHandlers = Layer.mergeAll(
   sourceHandlers,
   runHandlers,
   commentHandlers,
+  pullRequestHandlers,
   agentPoolHandlers,
   connectionHandlers,
   dashboardHandlers

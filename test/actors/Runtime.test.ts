@@ -8,6 +8,10 @@ import type { mailboxesOf } from "../../actors/Actor.ts"
 import type * as Runtime from "../../actors/Runtime.ts"
 import type * as CapsuleActor from "../../actors/commands/capsule/CapsuleActor.ts"
 import type * as InstallPlanActor from "../../actors/commands/install-plan/InstallPlanActor.ts"
+import type * as PullRequestActor from "../../actors/commands/pull-request/PullRequestActor.ts"
+import type { PullRequestLooks } from "../../actors/commands/pull-request/PullRequestLooks.ts"
+import type { PullRequestSteps } from "../../actors/commands/pull-request/PullRequestSteps.ts"
+import type { PullRequestStore } from "../../actors/ledger/pull-request/PullRequestStore.ts"
 import type * as RevisionPlanActor from "../../actors/commands/revision-plan/RevisionPlanActor.ts"
 import type * as RunActor from "../../actors/commands/run/RunActor.ts"
 import type * as SourceActor from "../../actors/commands/source/SourceActor.ts"
@@ -153,6 +157,10 @@ test("each actor's inferred requirements are exactly the services its handlers u
     | SourceStore
     | SqlClient.SqlClient
   > = true
+  const pullRequest: Exactly<
+    NeedsOf<typeof PullRequestActor.layer, "PullRequest">,
+    DueWork | PullRequestLooks | PullRequestSteps | PullRequestStore
+  > = true
   const run: Exactly<
     NeedsOf<typeof RunActor.layer, "Run">,
     | Approvals
@@ -177,6 +185,7 @@ test("each actor's inferred requirements are exactly the services its handlers u
     | DueWork
     | GitPolicy
     | InstallConfigStore
+    | PullRequestStore
     | ReadSql
     | Receipts
     | RunAdmission
@@ -196,7 +205,7 @@ test("each actor's inferred requirements are exactly the services its handlers u
         ]
       ? true
       : false = true
-  expect([capsule, connection, installPlan, interface_, revisionPlan, run, source]).not.toContain(false)
+  expect([capsule, connection, installPlan, interface_, pullRequest, revisionPlan, run, source]).not.toContain(false)
 })
 
 test("all actors together require only the database, the vault and the runner", () => {

@@ -34,6 +34,7 @@ import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import type { CheckSpec } from "../../running/execution/CheckExecution.ts"
 import { type DeferredSync, DeferredSyncs } from "../../ledger/source/DeferredSyncs.ts"
 import { checkGitUse, type GitFetch } from "../../inputs/git/GitConnectionUse.ts"
+import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
 import { followObstacle } from "../../ledger/source/FollowedSource.ts"
 import { type Lane, SourceLanes } from "../../ledger/source/SourceLanes.ts"
 import { queuedLook } from "./QueuedPoll.ts"
@@ -270,13 +271,21 @@ const actors = serve(SourceCommands, {
         ? {}
         : { reviewed_refs: ReviewedRefsJson.write([...new Set(request.reviewedRefs)]) }),
       ...(request.autoSync === undefined ? {} : { auto_sync: request.autoSync ? 1 : 0 }),
-      ...(request.pullRequests === undefined ? {} : { pull_requests: request.pullRequests }),
+      ...(request.pullRequests === undefined
+        ? {}
+        : { pull_requests: request.pullRequests, pull_requests_by: context.actor.subject ?? null }),
       ...(request.status === undefined ? {} : { status: request.status })
     })
     // Drops deferred work, because a person has stopped the checks.
     if (request.autoSync === false || request.status === "disabled") {
       yield* (yield* DeferredSyncs).forget(id)
       yield* (yield* CapsuleLedger).forgetDeferred(id)
+    }
+    if (request.pullRequests !== undefined) {
+      const pullRequests = yield* PullRequestStore
+      yield* pullRequests.judgeAgain(id)
+      if (request.pullRequests !== "off") yield* pullRequests.ask(row)
+      yield* (yield* SqlClient.SqlClient).afterCommit((yield* DueWork).wake)
     }
     yield* (yield* SourceLanes).settleStatus(id)
     yield* audited(id, context, row.workspace_id, "source.update", {

@@ -8,6 +8,7 @@ import { Audit } from "../../base/audit/Audit.ts"
 import { InstallConfigStore } from "../../ledger/configuration/InstallConfigStore.ts"
 import { now } from "../../base/Identity.ts"
 import { transaction } from "../../base/database/Transaction.ts"
+import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
 import { noHookSecret, SourceStore } from "../../ledger/source/SourceStore.ts"
 import { SnapshotRow, type SourceRow } from "../../ledger/source/SourceRow.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
@@ -74,6 +75,7 @@ const takeOut = Effect.fnUntraced(function* (row: SourceRow) {
   for (const table of ["deferred_syncs", "webhook_deliveries", "source_lanes"]) {
     yield* sql`DELETE FROM ${sql(table)} WHERE source_id = ${row.id}`
   }
+  yield* (yield* PullRequestStore).close(row.id)
   const evidence = sql`SELECT c.adopted_snapshot_id AS id FROM capsules c WHERE c.source_id = ${row.id}
       AND c.adopted_snapshot_id IS NOT NULL
     UNION SELECT v.source_snapshot_id FROM state_versions v JOIN capsules c ON c.id = v.capsule_id

@@ -1,6 +1,10 @@
 import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { serviceContext } from "../../../schema/commands/Command.ts"
 import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { DueWork } from "../../base/DueWork.ts"
+import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
 import { type DeferredSync, DeferredSyncs } from "../../ledger/source/DeferredSyncs.ts"
 import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
 
@@ -8,7 +12,7 @@ import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
 export class SourceSchedule extends Context.Service<
   SourceSchedule,
   {
-    /** Starts a sync of every deferred lane, and of each lane in use that is due. */
+    /** Starts a sync of every deferred lane and of each lane in use that is due, and asks for the looks at pull requests. */
     readonly syncDue: Effect.Effect<void>
   }
 >()("svc/actors/commands/source/SourceSchedule") {
@@ -19,7 +23,12 @@ export class SourceSchedule extends Context.Service<
       const deferred = yield* DeferredSyncs
       const sourceLanes = yield* SourceLanes
 
+      const sql = yield* SqlClient.SqlClient
+      const pullRequests = yield* PullRequestStore
+      const work = yield* DueWork
+
       const syncDue = Effect.gen(function* () {
+        if (yield* transaction(sql)(pullRequests.askDue)) yield* work.wake
         const lanes = new Map<string, DeferredSync>()
         const scheduled = (yield* sourceLanes.due).map((lane) => ({ ...lane, trigger: "schedule" as const }))
         // A deferred lane keeps its trigger. A lane that is both deferred and due is synced once.

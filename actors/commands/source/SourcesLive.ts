@@ -17,6 +17,8 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { newId } from "../../base/Identity.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { pageOfRows } from "../../base/paging/RowPages.ts"
+import { DueWork } from "../../base/DueWork.ts"
+import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
 import { awaitRun, RunJournal } from "../../ledger/run/RunJournal.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
 import { toRun } from "../../ledger/run/RunRow.ts"
@@ -66,6 +68,8 @@ export const layer = Layer.effect(
     const remote = yield* GitRemote
     const policy = yield* GitPolicy
     const revisions = yield* makeRemoteRevisions
+    const pullRequests = yield* PullRequestStore
+    const work = yield* DueWork
     const scope = yield* Effect.scope
     const cursors = yield* Cursors
     const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
@@ -239,6 +243,10 @@ export const layer = Layer.effect(
             )
           )
         )
+        if (row.pull_requests !== "off") {
+          yield* transaction(write)(pullRequests.ask(row))
+          yield* work.wake
+        }
         const runIds = runs.flat().map((run) => run.id)
         yield* store.noteDelivery(id, "accepted", runIds.length)
         return { runIds }

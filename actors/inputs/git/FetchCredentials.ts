@@ -18,7 +18,8 @@ export interface FetchedWith {
 }
 
 /** Whose authority a fetch uses: that of a Run or of a person. */
-export type FetchedBy = Pick<RunRow, "workspace_id" | "source_id" | "created_by" | "trigger_kind">
+export type FetchedBy = Pick<RunRow, "workspace_id" | "source_id" | "created_by" | "trigger_kind"> &
+  Partial<Pick<RunRow, "coordinator_kind">>
 
 /**
  * Returns the credentials that a Run may send to a repository, after checking every rule for the Connection's use. Without a
@@ -35,10 +36,12 @@ export const makeFetchCredentials = Effect.gen(function* () {
     const workspaceId = run.workspace_id
     if (connectionId === undefined) return undefined
     const source = run.source_id === null ? undefined : yield* store.find(run.source_id)
+    // No code of the head receives the credentials: svc itself reads the repository to which the Connection was attached.
+    const isReadOnly = run.coordinator_kind === "pull_request" && source !== undefined
     yield* checkUse(connectionId, fetchStarter(run, source), {
       workspaceId,
       url: spec.url,
-      ref: spec.ref,
+      ref: isReadOnly ? source.default_ref : spec.ref,
       source
     }).pipe(
       Effect.mapError(

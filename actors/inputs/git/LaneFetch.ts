@@ -35,7 +35,7 @@ export type FetchedLane =
 /**
  * Returns the error code of a Run for an error tag. The API uses the same codes; any other error becomes `source_sync_failed`.
  */
-const runErrorCode = (tag: string): string => {
+export const runErrorCode = (tag: string): string => {
   switch (tag) {
     case "GitRefAmbiguous":
       return "source_ref_ambiguous"

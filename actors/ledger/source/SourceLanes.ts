@@ -150,6 +150,8 @@ export class SourceLanes extends Context.Service<
       error: { readonly code: string; readonly message: string },
       lookedAt: string
     ) => Effect.Effect<boolean>
+    /** Forgets a lane that nobody follows, so that its snapshot may be removed. */
+    readonly forget: (sourceId: SourceId, lane: Lane) => Effect.Effect<void>
     /** Sets the Source's status to `error` while any lane in use cannot be fetched. */
     readonly settleStatus: (sourceId: SourceId) => Effect.Effect<void>
     /** Returns the lanes that are due for a check, for Sources that sync automatically. */
@@ -214,6 +216,12 @@ export class SourceLanes extends Context.Service<
           if (before?.error_code == null) yield* reportBroken(sql, sourceId, lane, code)
           return before?.error_code !== code
         }),
+        forget: (sourceId, { path, ref }) =>
+          Effect.asVoid(
+            Effect.orDie(
+              sql`DELETE FROM source_lanes WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path}`
+            )
+          ),
         settleStatus: Effect.fnUntraced(function* (sourceId: SourceId) {
           // Starts from failing lanes, because they are few and it is expensive to determine the lanes in use.
           const failing = yield* sql`SELECT 1 AS one FROM source_lanes l

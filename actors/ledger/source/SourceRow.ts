@@ -6,6 +6,7 @@ import {
   RunId,
   SourceId,
   SourceSnapshotId,
+  Subject,
   WorkspaceId
 } from "../../../schema/records/Ids.ts"
 import { CommitDescription } from "../../../schema/records/Commit.ts"
@@ -56,7 +57,9 @@ export const SourceRow = table(
     last_delivery_at: Schema.NullOr(Timestamp),
     last_delivery_verdict: Schema.NullOr(Schema.Literals(deliveryVerdicts)),
     last_delivery_runs: Schema.NullOr(Schema.Int),
-    pull_requests: PullRequestPolicy
+    pull_requests: PullRequestPolicy,
+    /** The person who last set `pull_requests`. */
+    pull_requests_by: Schema.NullOr(Subject)
   },
   ["hook_secret_version", "default_ref_by_manager", "reviewed_refs", "pull_requests"]
 )

@@ -38,6 +38,8 @@ const keyOf = ({ applied, modulePath, newer }: Comparison) =>
 
 const rememberedComparisons = 4096
 
+const builtFromSource: ModuleChange = { kind: "touched", because: "The Capsule is built from its source" }
+const uncompared: ModuleChange = { kind: "touched", because: "The commits could not be compared" }
 const unfiltered: ModuleChange = { kind: "touched", because: "The Capsule follows every commit" }
 
 /**
@@ -49,6 +51,15 @@ export class PathFilters extends Context.Service<
   {
     /** Compares the applied snapshot with a newer one, for each Capsule with a path filter. Call it outside a transaction. */
     readonly prepare: (capsules: ReadonlyArray<Filtered>, newer: SnapshotContent) => Effect.Effect<void>
+    /**
+     * Compares two snapshots for a Capsule, whatever its path filter. Call it outside a transaction. An archive that cannot be
+     * read counts as a change.
+     */
+    readonly between: (
+      capsule: Pick<Filtered, "module_path" | "install_config_id">,
+      before: SnapshotContent,
+      after: SnapshotContent
+    ) => Effect.Effect<ModuleChange>
     /** Looks up the result that `prepare` computed. */
     readonly change: (capsule: Filtered, newer: SnapshotContent) => Effect.Effect<ModuleChange>
   }
@@ -71,7 +82,7 @@ export class PathFilters extends Context.Service<
         const applied = yield* sources.findSnapshot(capsule.adopted_snapshot_id)
         if (config === undefined || applied === undefined) return unfiltered
         if (config.config.sourceBuild !== undefined) {
-          return { kind: "touched", because: "The Capsule is built from its source" } satisfies ModuleChange
+          return builtFromSource
         }
         return { modulePath: capsule.module_path, applied: contentOf(applied), newer } satisfies Comparison
       })
@@ -106,13 +117,27 @@ export class PathFilters extends Context.Service<
       const change = Effect.fn("PathFilters.change")(function* (capsule: Filtered, newer: SnapshotContent) {
         const comparison = yield* comparisonOf(capsule, newer)
         if ("kind" in comparison) return comparison
-        return Option.getOrElse(
-          yield* Cache.getOption(known, keyOf(comparison)),
-          (): ModuleChange => ({ kind: "touched", because: "The commits could not be compared" })
-        )
+        return Option.getOrElse(yield* Cache.getOption(known, keyOf(comparison)), () => uncompared)
       })
 
-      return PathFilters.of({ prepare, change })
+      const between = Effect.fn("PathFilters.between")(
+        function* (
+          capsule: Pick<Filtered, "module_path" | "install_config_id">,
+          before: SnapshotContent,
+          after: SnapshotContent
+        ) {
+          const config = yield* configs.load(capsule.install_config_id)
+          if (before.archiveDigest === after.archiveDigest) return { kind: "untouched" } satisfies ModuleChange
+          if (config === undefined || config.config.sourceBuild !== undefined) return builtFromSource
+          const path = capsule.module_path
+          return moduleChange(yield* moduleAt(path, before), yield* moduleAt(path, after))
+        },
+        Effect.catch((error) =>
+          Effect.as(Effect.logWarning(`Two commits could not be compared. ${error.message}`), uncompared)
+        )
+      )
+
+      return PathFilters.of({ prepare, change, between })
     })
   )
 }

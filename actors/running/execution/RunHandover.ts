@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   type InstallPlanId,
+  type PullRequestId,
   type RevisionPlanId,
   RunId,
   type SourceId,
@@ -43,7 +44,7 @@ export class RunHandover extends Context.Service<
     /** Called when the Capsule has reacted to the Run. Removes its entry from `run_follow_due`. */
     readonly followed: (runId: RunId) => Effect.Effect<void>
     /** Called when a coordinator has reacted to its Runs. Removes their entries from `run_follow_due`. */
-    readonly coordinatorFollowed: (id: InstallPlanId | RevisionPlanId) => Effect.Effect<void>
+    readonly coordinatorFollowed: (id: InstallPlanId | PullRequestId | RevisionPlanId) => Effect.Effect<void>
   }
 >()("svc/actors/running/execution/RunHandover") {
   static readonly layer = Layer.effect(

@@ -35,6 +35,8 @@ const placesOf: Record<WorkspaceLocator, Places> = {
   "path.reportId": wholeWorkspace,
   "path.connectionId": wholeWorkspace,
   "path.shareId": wholeWorkspace,
+  // A Source belongs to no Project, and the Capsules that a head touches may be in several.
+  "path.pullRequestId": wholeWorkspace,
   // A Project may contain several environments.
   "path.projectId": (sql, id) =>
     Place.rows(sql)`SELECT id AS "projectId", NULL AS environment FROM projects WHERE id = ${id}`,

@@ -29,6 +29,7 @@ const owningTables: Record<RecordLocator, { readonly table: string; readonly nou
   "path.dependencyId": { table: "dependencies", noun: "Dependency" },
   "path.capsuleConfigId": { table: "install_configs", noun: "Configuration" },
   "path.installPlanId": { table: "install_plans", noun: "Install plan" },
+  "path.pullRequestId": { table: "pull_requests", noun: "Pull request" },
   "path.revisionPlanId": { table: "revision_plans", noun: "Revision plan" },
   "path.sourceId": { table: "sources", noun: "Source" },
   "path.reportId": { table: "compatibility_reports", noun: "Compatibility report" },

@@ -14,7 +14,7 @@ import {
 import { connectionsProse } from "./ConnectionsProse.ts"
 import { noticesProse } from "./NoticesProse.ts"
 import { commentsProse, runsProse } from "./RunsProse.ts"
-import { sourcesProse } from "./SourcesProse.ts"
+import { pullRequestsProse, sourcesProse } from "./SourcesProse.ts"
 import { type GroupProse, route } from "./Prose.ts"
 import type { DiscoveryApi } from "../../../schema/api/DiscoveryApi.ts"
 import type { ActionConfirmationsApi } from "../../../schema/api/ActionConfirmationsApi.ts"
@@ -113,6 +113,7 @@ export const apiProse: { readonly [Id in keyof Groups]: GroupProse<Groups[Id]> }
   sources: sourcesProse,
   runs: runsProse,
   comments: commentsProse,
+  pullRequests: pullRequestsProse,
   agentPools: agentPoolsProse,
   connections: connectionsProse,
   notices: noticesProse,

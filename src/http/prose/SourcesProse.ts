@@ -1,3 +1,4 @@
+import type { PullRequestsApi } from "../../../schema/api/PullRequestsApi.ts"
 import type { SourcesApi } from "../../../schema/api/SourcesApi.ts"
 import { type GroupProse, queuedRun, route } from "./Prose.ts"
 
@@ -56,6 +57,24 @@ export const sourcesProse: GroupProse<typeof SourcesApi> = {
     stableSemver: route(
       "Newest stable SemVer tag of a repository",
       "Only `vX.Y.Z` and `X.Y.Z` count. If the newest version exists in both spellings the answer is 422 `source_ref_ambiguous`."
+    )
+  }
+}
+
+export const pullRequestsProse: GroupProse<typeof PullRequestsApi> = {
+  about: "Pull requests of the repositories of Sources.",
+  routes: {
+    list: route(
+      "List pull requests, newest first",
+      "A Source's pull requests are found by the refs of its repository, by the schedule and after a webhook, while `autoSync` is on and `pullRequests` is not `off`. At most 100 open ones of a Source are followed, those with the highest numbers. `fork` is `unknown` unless it is proven that the head is in the same repository; `unknown` is treated like `yes`. Lists contain neither `review` nor `capsules`."
+    ),
+    ofCapsule: route(
+      "List the pull requests that touch a Capsule, newest first",
+      "Those whose head changes, or may change, files of the Capsule's module, compared as `pathFilter` compares commits."
+    ),
+    read: route(
+      "Read a pull request",
+      "`review` is the static review of the present head: it compares the files of the modules that Capsules follow, and starts nothing of the head. `capsules` are the Capsules that follow the base, with the reason why each counts as touched, its plan (`run`) or the reason why it is not planned (`refusal`). Both are absent until the head was fetched and read; `error` has the reason if that failed."
     )
   }
 }

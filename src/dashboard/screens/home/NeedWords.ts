@@ -95,7 +95,9 @@ const en = {
     interface: "An interface does not become ready",
     follow_lane: "A new commit is not followed",
     apply_plan: "A plan of auto-update is not applied",
-    unread_source: "A source that could not be read is not removed"
+    unread_source: "A source that could not be read is not removed",
+    pull_request_look: "The pull requests of a source are not read",
+    pull_request: "A pull request is not reviewed"
   },
   firstPlanFailed: "Its first plan failed: none of its infrastructure exists yet",
   destroyWaits: "A plan to destroy it waits for approval",
@@ -190,7 +192,9 @@ const ja: typeof en = {
     interface: "インターフェースの準備が進みません",
     follow_lane: "新しいコミットに追従できません",
     apply_plan: "自動更新のプランが適用されません",
-    unread_source: "読み取れなかったソースが削除されません"
+    unread_source: "読み取れなかったソースが削除されません",
+    pull_request_look: "ソースのプルリクエストを読み取れません",
+    pull_request: "プルリクエストがレビューされません"
   },
   firstPlanFailed: "最初のプランが失敗しました。まだ何も作成されていません",
   destroyWaits: "削除プランが承認を待っています",

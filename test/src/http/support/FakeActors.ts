@@ -44,6 +44,7 @@ import { InstallPlans } from "../../../../actors/commands/install-plan/InstallPl
 import { OutputShares } from "../../../../actors/ledger/output-share/OutputShares.ts"
 import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
 import { type NeedPage, Needs } from "../../../../actors/commands/attention/Needs.ts"
+import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
 import { RunComments } from "../../../../actors/commands/run/RunComments.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { provenSecret } from "../../../../actors/ledger/source/WebhookSignature.ts"
@@ -224,6 +225,7 @@ const actors = Layer.mergeAll(
     cancelGroup: refuse,
     rollbackPlan: refuse
   }),
+  Layer.succeed(PullRequests, { list: refuse, ofCapsule: refuse, read: refuse }),
   Layer.succeed(RunComments, { list: refuse, write: refuse, remove: refuse }),
   Layer.succeed(Needs, { list: () => Effect.succeed(noNeeds) }),
   Layer.succeed(Sources, fakeSources),

@@ -210,6 +210,13 @@ export const twoOfEach = Effect.fnUntraced(function* (workspace_id: WorkspaceId,
       discarded_at: newest,
       discarded_by: world.ada
     })
+    yield* copy("pull_requests", world.pullRequestId, { id: id("pr", number), number, created_at: at(number) })
+    yield* add("pull_request_capsules", {
+      pull_request_id: id("pr", number),
+      capsule_id: first.capsule,
+      head_commit: "0".repeat(40),
+      touched: 1
+    })
     yield* add("run_comments", {
       id: id("cmt", number),
       run_id: first.run,

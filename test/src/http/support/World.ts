@@ -17,6 +17,7 @@ import {
   BackupId,
   OutputShareId,
   ProjectId,
+  PullRequestId,
   RevisionPlanId,
   RunCommentId,
   RunGroupId,
@@ -46,6 +47,7 @@ export const world = {
   capsuleId: CapsuleId.make(id("cap", "a")),
   capsuleConfigId: InstallConfigId.make(id("icfg", "a")),
   installPlanId: InstallPlanId.make(id("ipl", "a")),
+  pullRequestId: PullRequestId.make(id("pr", "a")),
   revisionPlanId: RevisionPlanId.make(id("rpl", "a")),
   runId: RunId.make(id("run", "a")),
   commentId: RunCommentId.make(id("cmt", "a")),
@@ -168,6 +170,8 @@ export const seed = Effect.gen(function* () {
   yield* sql`INSERT INTO output_shares ${sql.insert({ id: world.shareId, from_workspace_id: workspace_id, to_workspace_id: workspace_id, producer_capsule_id: world.capsuleId, outputs: "[]", status: "pending", created_at: at })}`
   yield* sql`INSERT INTO install_plans ${sql.insert({ id: world.installPlanId, workspace_id, phase: "reviewable", request: "{}", actor: "{}", diagnostics: "[]", ...times })}`
   yield* sql`INSERT INTO revision_plans ${sql.insert({ id: world.revisionPlanId, workspace_id, capsule_id: world.capsuleId, ref: "main", phase: "reviewable", actor: "{}", execution_authority_epoch: 1, diagnostics: "[]", ...times })}`
+  yield* sql`INSERT INTO pull_requests ${sql.insert({ id: world.pullRequestId, workspace_id, source_id: world.sourceId, number: 1, ref: "refs/pull/1/head", state: "open", head_commit: "0".repeat(40), fork: "unknown", last_seen_at: at, created_at: at })}`
+  yield* sql`INSERT INTO pull_request_capsules ${sql.insert({ pull_request_id: world.pullRequestId, capsule_id: world.capsuleId, head_commit: "0".repeat(40), touched: 1 })}`
   yield* sql`INSERT INTO runs ${sql.insert({ id: world.runId, workspace_id, type: "plan", status: "running", capsule_id: world.capsuleId, requires_approval: 1, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", created_at: at, queued_at: at })}`
   yield* sql`INSERT INTO run_groups ${sql.insert({ id: world.runGroupId, workspace_id, type: "update", created_at: at })}`
 })

@@ -105,6 +105,22 @@ export const sourceRows: Rows = [
   ],
   ["webhook_deliveries", { source_id, delivery_id: "1", received_at: at }],
   ["deferred_syncs", { source_id, ref: "refs/heads/main", path: ".", trigger_kind: "webhook", since: at }],
+  ["pull_request_looks", { source_id, workspace_id, asked: 1, taken: 1 }],
+  [
+    "pull_requests",
+    {
+      id: id("pr", "a"),
+      workspace_id,
+      source_id,
+      number: 1,
+      ref: "refs/pull/1/head",
+      state: "open",
+      head_commit: "0".repeat(40),
+      fork: "unknown",
+      last_seen_at: at,
+      created_at: at
+    }
+  ],
   ["source_lanes", { source_id, ref: "refs/heads/other", path: "." }],
   ["former_connection_values", { connection_id, version: 1, sealed_values: "sealed" }],
   ["former_connection_tokens", { connection_id, token_generation: 1, sealed_tokens: "sealed" }]

@@ -1,0 +1,176 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { type PullRequestId, RunId } from "../../../schema/records/Ids.ts"
+import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
+import { rowShape } from "../../base/database/Table.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import { DueWork } from "../../base/DueWork.ts"
+import { newId } from "../../base/Identity.ts"
+import type { SyncSpec } from "../../inputs/git/LaneFetch.ts"
+import type { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
+import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
+import { RunLedger } from "../../ledger/run/RunLedger.ts"
+import { followObstacle } from "../../ledger/source/FollowedSource.ts"
+import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
+import type { SourceRow } from "../../ledger/source/SourceRow.ts"
+import { SourceStore } from "../../ledger/source/SourceStore.ts"
+import { RunHandover } from "../../running/execution/RunHandover.ts"
+import { RunAdmission } from "../../running/queue/RunAdmission.ts"
+import { RunQueue } from "../../running/queue/RunQueue.ts"
+import { PullRequestJudgement } from "./PullRequestJudgement.ts"
+
+/** Maximum number of heads of one Source that are fetched at a time. The others wait, so that people's Runs go first. */
+const mostFetches = 4
+/** Maximum number of attempts to fetch a head. Later looks make the next attempt. */
+const mostAttempts = 3
+
+const Fetching = rowShape({ waiting: Schema.Int })
+const Followed = rowShape({ id: RunId })
+
+/** Returns true if the heads of a Source may be read. */
+const isReviewed = (source: SourceRow | undefined): source is SourceRow =>
+  source !== undefined && followObstacle(source, "schedule") === undefined && source.pull_requests !== "off"
+
+/**
+ * The steps of a pull request: fetch its head, judge it, and let it go when it is closed. Each step is one transaction, and reads
+ * in it everything that it decides on. Archives are read between the transactions.
+ */
+export class PullRequestSteps extends Context.Service<
+  PullRequestSteps,
+  {
+    /** Takes every step that is due. */
+    readonly take: (id: PullRequestId) => Effect.Effect<void>
+  }
+>()("svc/actors/commands/pull-request/PullRequestSteps") {
+  static readonly layer = Layer.effect(
+    PullRequestSteps,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provide(PullRequestJudgement.layer))
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const store = yield* PullRequestStore
+  const sources = yield* SourceStore
+  const lanes = yield* SourceLanes
+  const ledger = yield* RunLedger
+  const queue = yield* RunQueue
+  const admission = yield* RunAdmission
+  const handover = yield* RunHandover
+  const judgement = yield* PullRequestJudgement
+  const work = yield* DueWork
+  const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
+
+  /** Turns the ended Runs of the pull request into one reason for a step. Returns whether there were any. */
+  const followed = Effect.fnUntraced(function* (id: PullRequestId) {
+    const ended = yield* Effect.orDie(Followed.rows(sql)`SELECT d.run_id AS id FROM run_follow_due d
+      JOIN runs r ON r.id = d.run_id WHERE r.coordinator_id = ${id} LIMIT 1`)
+    if (ended.length === 0) return false
+    yield* handover.coordinatorFollowed(id)
+    yield* store.mark(id)
+    return true
+  })
+
+  const placesLeft = Effect.fnUntraced(function* (source: SourceRow) {
+    const [row] = yield* Effect.orDie(Fetching.rows(sql)`SELECT COUNT(*) AS waiting FROM runs
+      WHERE source_id = ${source.id} AND coordinator_kind = 'pull_request' AND type = 'source_sync'
+        AND status IN ('queued', 'running')`)
+    return mostFetches - (row?.waiting ?? 0)
+  })
+
+  /** Queues the sync of the head, unless the head has to wait for its turn. */
+  const fetch = Effect.fnUntraced(function* (row: PullRequestRow, source: SourceRow) {
+    if ((yield* placesLeft(source)) <= 0) return
+    const run = { workspaceId: row.workspace_id, type: "source_sync", trigger: "schedule" } as const
+    const isAdmitted = yield* admission.admit(run).pipe(
+      Effect.as(true),
+      Effect.catch(() => Effect.succeed(false))
+    )
+    if (!isAdmitted) return
+    const runId = yield* newId(RunId, "run").pipe(withRandom)
+    yield* ledger.insert({
+      ...run,
+      id: runId,
+      sourceId: source.id,
+      coordinator: { kind: "pull_request", id: row.id },
+      quiet: true,
+      spec: {
+        url: source.url,
+        ref: row.ref,
+        path: source.default_path,
+        intent: "manual_plan",
+        expectedCommit: row.head_commit,
+        ...(source.auth_connection_id === null ? {} : { authConnectionId: source.auth_connection_id })
+      } satisfies SyncSpec
+    })
+    yield* store.update(row.id, { sync_run_id: runId, sync_attempts: row.sync_attempts + 1 })
+    yield* sql.afterCommit(queue.wake)
+  })
+
+  /** Uses the result of the sync. Returns true if the head is here. */
+  const fetched = Effect.fnUntraced(function* (row: PullRequestRow, source: SourceRow) {
+    if (row.head_snapshot_id !== null) return true
+    const run = row.sync_run_id === null ? undefined : yield* ledger.find(row.sync_run_id)
+    if (run === undefined) return yield* Effect.as(fetch(row, source), false)
+    if (!isFinalStatus(run.status)) return false
+    if (run.status === "succeeded" && run.resolved_commit === row.head_commit && run.source_snapshot_id !== null) {
+      yield* store.update(row.id, { head_snapshot_id: run.source_snapshot_id, error_code: null, error_message: null })
+      return true
+    }
+    const isKnown = row.error_code !== null
+    yield* store.update(row.id, {
+      error_code: run.error_code ?? "source_sync_failed",
+      error_message: run.error_message ?? "The head of the pull request could not be fetched."
+    })
+    // Looks at the refs again after the first failure, because the head has probably moved. A later look tries again.
+    if (!isKnown) {
+      yield* store.ask(source)
+      yield* sql.afterCommit(work.wake)
+    } else if (row.sync_attempts < mostAttempts) yield* fetch(row, source)
+    return false
+  })
+
+  /** Lets go of a pull request that is closed or no longer reviewed. */
+  const release = Effect.fnUntraced(function* (row: PullRequestRow, source: SourceRow | undefined) {
+    if (source !== undefined) yield* lanes.forget(source.id, { ref: row.ref, path: source.default_path })
+  })
+
+  const take = Effect.fn("PullRequestSteps.take")(function* (id: PullRequestId) {
+    const begun = yield* transaction(sql)(
+      Effect.gen(function* () {
+        const isAfterRun = yield* followed(id)
+        const row = yield* store.find(id)
+        if (row === undefined) return undefined
+        const source = yield* sources.find(row.source_id)
+        if (isAfterRun && source !== undefined) {
+          yield* store.nextInTurn(source.id, yield* placesLeft(source))
+          yield* sql.afterCommit(work.wake)
+        }
+        if (row.state !== "open" || !isReviewed(source)) {
+          yield* release(row, source)
+          yield* store.served(row)
+          return undefined
+        }
+        const isHere = yield* fetched(row, source)
+        if (!isHere) yield* store.served(row)
+        return isHere ? { row: yield* store.find(id), source } : undefined
+      })
+    )
+    if (begun?.row === undefined) return
+    const { row, source } = begun
+    const judged = row.review === null ? yield* judgement.of(row, source) : undefined
+    yield* transaction(sql)(
+      Effect.gen(function* () {
+        const current = yield* store.find(id)
+        if (current === undefined) return
+        // A head that moved or got another base while its predecessor was judged has another mark.
+        const isSame = current.head_commit === row.head_commit && current.base_branch === row.base_branch
+        if (judged !== undefined && isSame) yield* judgement.record(current, judged)
+        yield* store.served(row)
+      })
+    )
+  })
+
+  return PullRequestSteps.of({ take })
+})

@@ -1,0 +1,21 @@
+import type { RepositoryHeads } from "../../../runner/git/PullRequestRefs.ts"
+
+/** Returns the full name of the branch that a Source's default ref names, or `undefined` if it names no branch. */
+export const baseRefOf = (
+  defaultRef: string,
+  { branches, defaultBranch }: Pick<RepositoryHeads, "branches" | "defaultBranch">
+): string | undefined => {
+  if (defaultRef === "HEAD") return defaultBranch
+  const name = defaultRef.startsWith("refs/") ? defaultRef : `refs/heads/${defaultRef}`
+  return branches.has(name) ? name : undefined
+}
+
+/**
+ * Returns every spelling of a base branch in the lanes of a Source. `defaultBranch` is the full name of the repository's default
+ * branch.
+ */
+export const laneRefsOf = (baseBranch: string, defaultBranch: string | null): ReadonlyArray<string> => [
+  baseBranch,
+  `refs/heads/${baseBranch}`,
+  ...(defaultBranch === `refs/heads/${baseBranch}` ? ["HEAD"] : [])
+]

@@ -1,0 +1,137 @@
+import { Schema } from "effect"
+import { ForgePullRequestState } from "../../../schema/records/Forge.ts"
+import {
+  CapsuleId,
+  PullRequestId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  Subject,
+  WorkspaceId
+} from "../../../schema/records/Ids.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { HeadIsFork, PullRequest } from "../../../schema/records/PullRequest.ts"
+import { StaticReview } from "../../../schema/records/StaticReview.ts"
+import { jsonText, storedRecord } from "../../base/database/StoredRecord.ts"
+import { Flag, type RowOf, table } from "../../base/database/Table.ts"
+import { present } from "../run/RunRow.ts"
+
+export const StaticReviewJson = jsonText(StaticReview)
+
+export const PullRequestRow = table(
+  "pull_requests",
+  {
+    id: PullRequestId,
+    workspace_id: WorkspaceId,
+    source_id: SourceId,
+    number: Schema.Int,
+    ref: Schema.String,
+    state: ForgePullRequestState,
+    head_commit: Schema.String,
+    head_branch: Schema.NullOr(Schema.String),
+    fork: HeadIsFork,
+    base_branch: Schema.NullOr(Schema.String),
+    base_commit: Schema.NullOr(Schema.String),
+    merge_commit: Schema.NullOr(Schema.String),
+    title: Schema.NullOr(Schema.String),
+    url: Schema.NullOr(Schema.String),
+    author: Schema.NullOr(Schema.String),
+    draft: Schema.NullOr(Flag),
+    last_seen_at: Timestamp,
+    closed_at: Schema.NullOr(Timestamp),
+    created_at: Timestamp,
+    /** Counts the reasons to take a step. Zero if nothing is due. */
+    due: Schema.Int,
+    /** The sync that fetches `head_commit`. */
+    sync_run_id: Schema.NullOr(RunId),
+    sync_attempts: Schema.Int,
+    /** The snapshot of `head_commit`. */
+    head_snapshot_id: Schema.NullOr(SourceSnapshotId),
+    /** The review of `head_commit`. */
+    review: Schema.NullOr(StaticReviewJson),
+    planned_commit: Schema.NullOr(Schema.String),
+    planned_by: Schema.NullOr(Subject),
+    planned_at: Schema.NullOr(Timestamp),
+    error_code: Schema.NullOr(Schema.String),
+    error_message: Schema.NullOr(Schema.String)
+  },
+  ["due", "sync_attempts"]
+)
+export type PullRequestRow = RowOf<typeof PullRequestRow.columns>
+
+/** The columns for lists. Omits the review, which may be large. */
+export const ListedPullRequest = PullRequestRow.without("review")
+export type ListedPullRequest = RowOf<typeof ListedPullRequest.columns>
+
+/** The Capsules that follow the base of a pull request, judged for one head. */
+export const PullRequestCapsuleRow = table("pull_request_capsules", {
+  pull_request_id: PullRequestId,
+  capsule_id: CapsuleId,
+  head_commit: Schema.String,
+  touched: Flag,
+  because: Schema.NullOr(Schema.String),
+  run_id: Schema.NullOr(RunId),
+  refusal_code: Schema.NullOr(Schema.String),
+  refusal_message: Schema.NullOr(Schema.String)
+})
+export type PullRequestCapsuleRow = RowOf<typeof PullRequestCapsuleRow.columns>
+
+/** The looks at a Source's repository that find its pull requests. */
+export const PullRequestLookRow = table(
+  "pull_request_looks",
+  {
+    source_id: SourceId,
+    workspace_id: WorkspaceId,
+    /** Counts the requests to look. A look is due while it differs from `taken`. */
+    asked: Schema.Int,
+    taken: Schema.Int,
+    next_at: Schema.NullOr(Timestamp),
+    failures: Schema.Int,
+    last_look_at: Schema.NullOr(Timestamp),
+    /** Full name of the repository's default branch at the last look. */
+    default_branch: Schema.NullOr(Schema.String),
+    /** The highest number at the first look without a forge. Later numbers are new. */
+    from_number: Schema.NullOr(Schema.Int),
+    /** Number of open pull requests beyond the limit at the last look. */
+    left_out: Schema.Int,
+    error_code: Schema.NullOr(Schema.String),
+    error_message: Schema.NullOr(Schema.String)
+  },
+  ["asked", "taken", "failures", "left_out"]
+)
+export type PullRequestLookRow = RowOf<typeof PullRequestLookRow.columns>
+
+const decode = storedRecord(PullRequest)
+
+const faultOf = (code: string | null, message: string | null) =>
+  code === null ? undefined : { code, message: message ?? "" }
+
+/** Returns the record as lists show it. */
+export const toPullRequest = (row: ListedPullRequest): PullRequest =>
+  decode({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    sourceId: row.source_id,
+    number: row.number,
+    state: row.state,
+    fork: row.fork,
+    ref: row.ref,
+    headCommit: row.head_commit,
+    lastSeenAt: row.last_seen_at,
+    createdAt: row.created_at,
+    ...(row.draft === null ? {} : { draft: row.draft === 1 }),
+    ...(row.planned_commit === null || row.planned_by === null || row.planned_at === null
+      ? {}
+      : { planned: { commit: row.planned_commit, by: row.planned_by, at: row.planned_at } }),
+    ...present({
+      title: row.title,
+      url: row.url,
+      author: row.author,
+      headBranch: row.head_branch,
+      baseBranch: row.base_branch,
+      baseCommit: row.base_commit,
+      mergeCommit: row.merge_commit,
+      closedAt: row.closed_at,
+      error: faultOf(row.error_code, row.error_message)
+    })
+  })

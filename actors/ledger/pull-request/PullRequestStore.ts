@@ -1,0 +1,273 @@
+import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { type CapsuleId, PullRequestId, SourceId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import type { ModuleChange } from "../../../runner/scan/ModuleChange.ts"
+import { retention } from "../../../schema/records/Retention.ts"
+import { type ChangesOf, rowShape } from "../../base/database/Table.ts"
+import { newId, now } from "../../base/Identity.ts"
+import type { SourceRow } from "../source/SourceRow.ts"
+import { ListedPullRequest, PullRequestCapsuleRow, PullRequestLookRow, PullRequestRow } from "./PullRequestRow.ts"
+import { pullRequestChanges, type Sighting } from "./SeenPullRequests.ts"
+
+/** Time between a look and the next scheduled one. It doubles after each failure, up to about five hours. */
+const lookMillis = Duration.toMillis(Duration.minutes(5))
+const mostDoublings = 6
+
+type Followed = Pick<SourceRow, "id" | "workspace_id">
+
+/** A look that is due. `asked` counts the requests that it serves. */
+const DueLook = rowShape({ id: SourceId, workspace_id: WorkspaceId, asked: Schema.Int })
+export type DueLook = { readonly id: SourceId; readonly workspace_id: WorkspaceId; readonly asked: number }
+
+/** A pull request with a step that is due. */
+const DuePullRequest = rowShape({ id: PullRequestId, workspace_id: WorkspaceId })
+
+const Found = rowShape({ id: SourceId, workspace_id: WorkspaceId })
+
+/** The effect of a head on a Capsule. */
+export interface CapsuleJudgement {
+  readonly capsuleId: CapsuleId
+  readonly change: ModuleChange
+}
+
+/**
+ * The only writer of `pull_requests`, `pull_request_capsules` and `pull_request_looks`. Every method works in the caller's
+ * transaction.
+ */
+export class PullRequestStore extends Context.Service<
+  PullRequestStore,
+  {
+    /** Asks for a look at the repository. */
+    readonly ask: (source: Followed) => Effect.Effect<void>
+    /** Asks for the scheduled looks that are due. Returns `false` if there are none. */
+    readonly askDue: Effect.Effect<boolean>
+    /** The looks that somebody asked for. */
+    readonly dueLooks: Effect.Effect<ReadonlyArray<DueLook>>
+    readonly look: (sourceId: SourceId) => Effect.Effect<PullRequestLookRow | undefined>
+    /** Records a look, and marks every pull request whose head has to be judged. */
+    readonly looked: (
+      look: DueLook,
+      seen: { readonly sighting: Sighting; readonly defaultBranch: string | null; readonly fromNumber: number | null }
+    ) => Effect.Effect<void>
+    /** Records that the repository could not be read. */
+    readonly failed: (look: DueLook, error: { readonly code: string; readonly message: string }) => Effect.Effect<void>
+    /** Ends a look that must not take effect. */
+    readonly dropped: (look: DueLook) => Effect.Effect<void>
+    /** Marks every open pull request of the Source, because the rule about them has changed. */
+    readonly judgeAgain: (sourceId: SourceId) => Effect.Effect<void>
+    /** Closes every pull request of a Source that was removed, and stops the looks. */
+    readonly close: (sourceId: SourceId) => Effect.Effect<void>
+    readonly due: Effect.Effect<ReadonlyArray<{ readonly id: PullRequestId; readonly workspace_id: WorkspaceId }>>
+    readonly find: (id: PullRequestId) => Effect.Effect<PullRequestRow | undefined>
+    readonly known: (sourceId: SourceId) => Effect.Effect<ReadonlyArray<ListedPullRequest>>
+    readonly update: (id: PullRequestId, columns: ChangesOf<typeof PullRequestRow>) => Effect.Effect<void>
+    /** Marks the pull request for a step. */
+    readonly mark: (id: PullRequestId) => Effect.Effect<void>
+    /** Clears the mark that `row` shows. A later mark remains. */
+    readonly served: (row: Pick<PullRequestRow, "id" | "due">) => Effect.Effect<void>
+    /** Marks open pull requests of the Source that wait for their turn, the oldest first. */
+    readonly nextInTurn: (sourceId: SourceId, places: number) => Effect.Effect<void>
+    readonly capsules: (id: PullRequestId) => Effect.Effect<ReadonlyArray<PullRequestCapsuleRow>>
+    /** Replaces the judgements about an earlier head. */
+    readonly judged: (row: PullRequestRow, capsules: ReadonlyArray<CapsuleJudgement>) => Effect.Effect<void>
+    readonly planned: (
+      row: Pick<PullRequestCapsuleRow, "pull_request_id" | "capsule_id">,
+      columns: Pick<ChangesOf<typeof PullRequestCapsuleRow>, "run_id" | "refusal_code" | "refusal_message">
+    ) => Effect.Effect<void>
+  }
+>()("svc/actors/ledger/pull-request/PullRequestStore") {
+  static readonly layer = Layer.effect(
+    PullRequestStore,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const random = yield* SecureRandom.SecureRandom
+
+  const later = (millis: number) => Effect.map(Clock.currentTimeMillis, (at) => new Date(at + millis).toISOString())
+
+  const ask = Effect.fnUntraced(function* ({ id, workspace_id }: Followed) {
+    yield* sql`INSERT INTO pull_request_looks ${PullRequestLookRow.values(sql, { source_id: id, workspace_id })}
+      ON CONFLICT DO NOTHING`
+    yield* sql`UPDATE pull_request_looks SET asked = asked + 1 WHERE source_id = ${id}`
+  }, Effect.orDie)
+
+  const askDue = Effect.gen(function* () {
+    const at = yield* now
+    // A look further ahead than the longest delay was scheduled before the clock was corrected.
+    const latest = yield* later(lookMillis * 2 ** mostDoublings)
+    const due = yield* Found.rows(sql)`SELECT s.id, s.workspace_id FROM sources s
+      JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL
+      LEFT JOIN pull_request_looks l ON l.source_id = s.id
+      WHERE s.auto_sync = 1 AND s.status <> 'disabled' AND s.removed_at IS NULL AND s.pull_requests <> 'off'
+        AND (COALESCE(l.next_at, '') <= ${at} OR l.next_at > ${latest})
+        AND COALESCE(l.asked, 0) = COALESCE(l.taken, 0) ORDER BY s.id`
+    for (const source of due) yield* ask(source)
+    return due.length > 0
+  }).pipe(Effect.orDie)
+
+  const settle = Effect.fnUntraced(function* (look: DueLook, columns: ChangesOf<typeof PullRequestLookRow>) {
+    yield* sql`UPDATE pull_request_looks SET ${PullRequestLookRow.changes(sql, { ...columns, taken: look.asked })}
+      WHERE source_id = ${look.id}`
+  }, Effect.orDie)
+
+  const lookRow = Effect.fnUntraced(function* (sourceId: SourceId) {
+    const [row] = yield* PullRequestLookRow.rows(sql)`SELECT * FROM pull_request_looks WHERE source_id = ${sourceId}`
+    return row
+  }, Effect.orDie)
+
+  const known = (sourceId: SourceId) =>
+    Effect.orDie(
+      ListedPullRequest.rows(sql)`SELECT ${sql.literal(Object.keys(ListedPullRequest.columns).join(", "))}
+        FROM pull_requests WHERE source_id = ${sourceId} ORDER BY number`
+    )
+
+  const update = Effect.fnUntraced(function* (id: PullRequestId, columns: ChangesOf<typeof PullRequestRow>) {
+    yield* sql`UPDATE pull_requests SET ${PullRequestRow.changes(sql, columns)} WHERE id = ${id}`
+  }, Effect.orDie)
+
+  const mark = (id: PullRequestId) =>
+    Effect.asVoid(Effect.orDie(sql`UPDATE pull_requests SET due = due + 1 WHERE id = ${id}`))
+
+  const looked = Effect.fnUntraced(function* (
+    look: DueLook,
+    seen: { readonly sighting: Sighting; readonly defaultBranch: string | null; readonly fromNumber: number | null }
+  ) {
+    const at = yield* now
+    const { appeared, changed } = pullRequestChanges(yield* known(look.id), seen.sighting, at)
+    for (const one of appeared) {
+      yield* sql`INSERT INTO pull_requests ${PullRequestRow.values(sql, {
+        ...one,
+        id: yield* newId(PullRequestId, "pr").pipe(Effect.provideService(SecureRandom.SecureRandom, random)),
+        workspace_id: look.workspace_id,
+        source_id: look.id,
+        state: "open",
+        last_seen_at: at,
+        created_at: at,
+        due: 1
+      })}`
+    }
+    for (const { isDue, row, to } of changed) {
+      const isOther = Object.entries(to).some(([name, value]) => Reflect.get(row, name) !== value)
+      const isRead = to.head_commit === undefined || (to.head_commit === row.head_commit && row.state === "open")
+      if (isOther) yield* update(row.id, { ...to, ...(isRead ? {} : { review: null }) })
+      if (isDue) yield* mark(row.id)
+    }
+    yield* sql`UPDATE pull_requests SET last_seen_at = ${at} WHERE source_id = ${look.id} AND state = 'open'`
+    const before = yield* later(-Duration.toMillis(retention.pullRequestReview.after))
+    yield* sql`UPDATE pull_requests SET review = NULL
+      WHERE source_id = ${look.id} AND review IS NOT NULL AND closed_at < ${before}`
+    yield* settle(look, {
+      next_at: yield* later(lookMillis),
+      failures: 0,
+      last_look_at: at,
+      default_branch: seen.defaultBranch,
+      from_number: seen.fromNumber,
+      left_out: seen.sighting.leftOut,
+      error_code: null,
+      error_message: null
+    })
+  }, Effect.orDie)
+
+  const failed = Effect.fnUntraced(function* (
+    look: DueLook,
+    { code, message }: { readonly code: string; readonly message: string }
+  ) {
+    const failures = ((yield* lookRow(look.id))?.failures ?? 0) + 1
+    yield* settle(look, {
+      next_at: yield* later(lookMillis * 2 ** Math.min(failures - 1, mostDoublings)),
+      failures,
+      error_code: code,
+      error_message: message
+    })
+  })
+
+  const judgeAgain = (sourceId: SourceId) =>
+    Effect.asVoid(
+      Effect.orDie(sql`UPDATE pull_requests SET due = due + 1 WHERE source_id = ${sourceId} AND state = 'open'`)
+    )
+
+  const close = Effect.fnUntraced(function* (sourceId: SourceId) {
+    yield* sql`DELETE FROM pull_request_looks WHERE source_id = ${sourceId}`
+    yield* sql`UPDATE pull_requests SET state = 'closed', closed_at = ${yield* now}, due = due + 1
+      WHERE source_id = ${sourceId} AND state = 'open'`
+  }, Effect.orDie)
+
+  const find = Effect.fnUntraced(function* (id: PullRequestId) {
+    const [row] = yield* PullRequestRow.rows(sql)`SELECT * FROM pull_requests WHERE id = ${id}`
+    return row
+  }, Effect.orDie)
+
+  const served = ({ due, id }: Pick<PullRequestRow, "id" | "due">) =>
+    Effect.asVoid(
+      Effect.orDie(sql`UPDATE pull_requests SET due = CASE WHEN due = ${due} THEN 0 ELSE due END WHERE id = ${id}`)
+    )
+
+  const nextInTurn = (sourceId: SourceId, places: number) =>
+    Effect.asVoid(
+      Effect.orDie(sql`UPDATE pull_requests SET due = due + 1 WHERE due = 0 AND id IN (
+        SELECT p.id FROM pull_requests p WHERE p.source_id = ${sourceId} AND p.state = 'open' AND p.due = 0
+          AND (p.sync_run_id IS NULL OR EXISTS (SELECT 1 FROM pull_request_capsules c WHERE c.pull_request_id = p.id
+            AND c.head_commit = p.head_commit AND c.touched = 1 AND c.run_id IS NULL AND c.refusal_code IS NULL))
+        ORDER BY p.number LIMIT ${places})`)
+    )
+
+  const capsules = (id: PullRequestId) =>
+    Effect.orDie(
+      PullRequestCapsuleRow.rows(sql)`SELECT * FROM pull_request_capsules WHERE pull_request_id = ${id}
+        ORDER BY capsule_id`
+    )
+
+  const judged = Effect.fnUntraced(function* (row: PullRequestRow, judgements: ReadonlyArray<CapsuleJudgement>) {
+    yield* sql`DELETE FROM pull_request_capsules WHERE pull_request_id = ${row.id}`
+    for (const { capsuleId, change } of judgements) {
+      yield* sql`INSERT INTO pull_request_capsules ${PullRequestCapsuleRow.values(sql, {
+        pull_request_id: row.id,
+        capsule_id: capsuleId,
+        head_commit: row.head_commit,
+        touched: change.kind === "touched" ? 1 : 0,
+        because: change.kind === "touched" ? change.because : null
+      })}`
+    }
+  }, Effect.orDie)
+
+  const planned = Effect.fnUntraced(function* (
+    { capsule_id, pull_request_id }: Pick<PullRequestCapsuleRow, "pull_request_id" | "capsule_id">,
+    columns: Pick<ChangesOf<typeof PullRequestCapsuleRow>, "run_id" | "refusal_code" | "refusal_message">
+  ) {
+    yield* sql`UPDATE pull_request_capsules SET ${PullRequestCapsuleRow.changes(sql, columns)}
+      WHERE pull_request_id = ${pull_request_id} AND capsule_id = ${capsule_id}`
+  }, Effect.orDie)
+
+  return PullRequestStore.of({
+    ask,
+    askDue,
+    dueLooks: Effect.orDie(
+      DueLook.rows(sql)`SELECT source_id AS id, workspace_id, asked FROM pull_request_looks
+        WHERE asked <> taken ORDER BY source_id`
+    ),
+    look: lookRow,
+    looked,
+    failed,
+    dropped: (look) => settle(look, {}),
+    judgeAgain,
+    close,
+    due: Effect.orDie(
+      DuePullRequest.rows(sql)`SELECT id, workspace_id FROM pull_requests WHERE due > 0
+        UNION SELECT p.id, p.workspace_id FROM run_follow_due d JOIN runs r ON r.id = d.run_id
+          JOIN pull_requests p ON p.id = r.coordinator_id WHERE r.coordinator_kind = 'pull_request' ORDER BY id`
+    ),
+    find,
+    known,
+    update,
+    mark,
+    served,
+    nextInTurn,
+    capsules,
+    judged,
+    planned
+  })
+})

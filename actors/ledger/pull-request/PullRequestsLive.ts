@@ -1,0 +1,77 @@
+import { Effect, Layer, Schema } from "effect"
+import { notFound } from "../../../schema/errors/ApiError.ts"
+import type { PullRequest, PullRequestCapsule } from "../../../schema/records/PullRequest.ts"
+import { RunStatus } from "../../../schema/records/Run.ts"
+import { ReadSql } from "../../base/database/ReadSql.ts"
+import { type RowOf, rowShape } from "../../base/database/Table.ts"
+import { Cursors } from "../../base/paging/Cursors.ts"
+import { pageOfRows } from "../../base/paging/RowPages.ts"
+import {
+  ListedPullRequest,
+  PullRequestCapsuleRow,
+  PullRequestRow,
+  StaticReviewJson,
+  toPullRequest
+} from "./PullRequestRow.ts"
+import { PullRequests } from "./PullRequests.ts"
+
+const Judged = rowShape({ ...PullRequestCapsuleRow.columns, run_status: Schema.NullOr(RunStatus) })
+
+const toCapsule = (row: RowOf<typeof Judged.columns>): PullRequestCapsule => ({
+  capsuleId: row.capsule_id,
+  touched: row.touched === 1,
+  ...(row.because === null ? {} : { because: row.because }),
+  ...(row.run_id === null || row.run_status === null ? {} : { run: { id: row.run_id, status: row.run_status } }),
+  ...(row.refusal_code === null ? {} : { refusal: { code: row.refusal_code, message: row.refusal_message ?? "" } })
+})
+
+export const layer = Layer.effect(
+  PullRequests,
+  Effect.gen(function* () {
+    const sql = yield* ReadSql
+    const cursors = yield* Cursors
+
+    return PullRequests.of({
+      list: Effect.fn("PullRequests.list")(function* (workspaceId, { sourceId, state }, page) {
+        const list = {
+          route: "pullRequests.list",
+          newestFirst: true,
+          conditions: [
+            sql`workspace_id = ${workspaceId}`,
+            ...(sourceId === undefined ? [] : [sql`source_id = ${sourceId}`]),
+            ...(state === undefined ? [] : [sql`state = ${state}`])
+          ],
+          filter: [workspaceId, sourceId, state]
+        }
+        const rows = yield* pageOfRows(ListedPullRequest, sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toPullRequest) }
+      }),
+      ofCapsule: Effect.fn("PullRequests.ofCapsule")(function* (capsuleId, { state }, page) {
+        const list = {
+          route: "pullRequests.ofCapsule",
+          newestFirst: true,
+          conditions: [
+            sql`id IN (SELECT pull_request_id FROM pull_request_capsules
+              WHERE capsule_id = ${capsuleId} AND touched = 1)`,
+            ...(state === undefined ? [] : [sql`state = ${state}`])
+          ],
+          filter: [capsuleId, state]
+        }
+        const rows = yield* pageOfRows(ListedPullRequest, sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toPullRequest) }
+      }),
+      read: Effect.fn("PullRequests.read")(function* (id) {
+        const [row] = yield* Effect.orDie(PullRequestRow.rows(sql)`SELECT * FROM pull_requests WHERE id = ${id}`)
+        if (row === undefined) return yield* notFound("Pull request")
+        const judged = yield* Effect.orDie(Judged.rows(sql)`SELECT c.*, r.status AS run_status
+          FROM pull_request_capsules c LEFT JOIN runs r ON r.id = c.run_id
+          WHERE c.pull_request_id = ${id} AND c.head_commit = ${row.head_commit} ORDER BY c.capsule_id`)
+        return {
+          ...toPullRequest(row),
+          ...(row.review === null ? {} : { review: StaticReviewJson.read(row.review) }),
+          capsules: judged.map(toCapsule)
+        } satisfies PullRequest
+      })
+    })
+  })
+)

@@ -1,0 +1,152 @@
+import type { PullRequestRef, RepositoryHeads } from "../../../runner/git/PullRequestRefs.ts"
+import { type HeadIsFork, mostOpenPullRequests } from "../../../schema/records/PullRequest.ts"
+import type { ListedPullRequest } from "./PullRequestRow.ts"
+
+/** An open pull request as the repository or its forge shows it now. */
+export interface SeenPullRequest {
+  readonly number: number
+  readonly ref: string
+  readonly head_commit: string
+  readonly head_branch: string | null
+  readonly fork: HeadIsFork
+  readonly base_branch: string | null
+  readonly base_commit: string | null
+  readonly title: string | null
+  readonly url: string | null
+  readonly author: string | null
+  readonly draft: 0 | 1 | null
+}
+
+/** The end of a pull request that is not open any more. */
+interface Ended {
+  readonly state: "closed" | "merged"
+  readonly merge_commit: string | null
+}
+
+/** Everything that one look shows. */
+export interface Sighting {
+  readonly open: ReadonlyArray<SeenPullRequest>
+  /** Number of open pull requests beyond the limit. */
+  readonly leftOut: number
+  readonly ended: (known: Known) => Ended
+}
+
+type Known = Pick<ListedPullRequest, "number" | "state" | "head_commit">
+
+/** Takes the highest numbers of the open pull requests, up to the limit. */
+const bounded = (open: ReadonlyArray<SeenPullRequest>) => ({
+  open: open.toSorted((a, b) => b.number - a.number).slice(0, mostOpenPullRequests),
+  leftOut: Math.max(0, open.length - mostOpenPullRequests)
+})
+
+interface RefsToJudge {
+  readonly heads: RepositoryHeads
+  /** Full name of the base branch, such as `refs/heads/main`. */
+  readonly base: string | undefined
+  /** The newest commits of the base, including its current one. */
+  readonly ancestors: ReadonlySet<string>
+  /** The highest number when svc first looked. */
+  readonly fromNumber: number
+  readonly known: ReadonlyArray<Known>
+}
+
+export const branchName = (ref: string): string => ref.replace(/^refs\/heads\//, "")
+
+/**
+ * Judges the refs of a repository without the help of its forge, which keeps the refs of closed pull requests. A pull request is
+ * merged if the base contains its head. Otherwise it is open if it is newer than the first look, or if a branch of the repository
+ * has its head; only then is the head known to be in this repository.
+ */
+export const seenInRefs = ({ ancestors, base, fromNumber, heads, known }: RefsToJudge): Sighting => {
+  const baseCommit = base === undefined ? undefined : heads.branches.get(base)
+  const own = new Map([...heads.branches].flatMap(([name, commit]) => (name === base ? [] : [[commit, name]])))
+  const before = new Map(known.map((row) => [row.number, row]))
+  const isMerged = ({ commit, number }: Pick<PullRequestRef, "commit" | "number">) => {
+    const row = before.get(number)
+    return commit === baseCommit || ancestors.has(commit) || (row?.state === "merged" && row.head_commit === commit)
+  }
+  const listed = new Map(heads.pullRequests.map((found) => [found.number, found]))
+  const open = heads.pullRequests.flatMap((found): ReadonlyArray<SeenPullRequest> => {
+    const branch = own.get(found.commit)
+    if (isMerged(found) || (found.number <= fromNumber && branch === undefined)) return []
+    return [
+      {
+        number: found.number,
+        ref: found.ref,
+        head_commit: found.commit,
+        head_branch: branch === undefined ? null : branchName(branch),
+        fork: branch === undefined ? "unknown" : "no",
+        base_branch: base === undefined ? null : branchName(base),
+        base_commit: baseCommit ?? null,
+        title: null,
+        url: null,
+        author: null,
+        draft: null
+      }
+    ]
+  })
+  const ended = ({ number }: Known): Ended => {
+    const found = listed.get(number)
+    return { state: found !== undefined && isMerged(found) ? "merged" : "closed", merge_commit: null }
+  }
+  return { ...bounded(open), ended }
+}
+
+/** The effect of a look on a known pull request. `isDue` if its head has to be judged again. */
+export interface PullRequestChange {
+  readonly row: ListedPullRequest
+  readonly to: Partial<Omit<ListedPullRequest, "id" | "workspace_id" | "source_id" | "number" | "created_at">>
+  readonly isDue: boolean
+}
+
+export interface PullRequestChanges {
+  readonly appeared: ReadonlyArray<SeenPullRequest>
+  readonly changed: ReadonlyArray<PullRequestChange>
+}
+
+/** Everything about the former head, which nobody may take for the new one. */
+const unread = {
+  sync_run_id: null,
+  sync_attempts: 0,
+  head_snapshot_id: null,
+  error_code: null,
+  error_message: null
+} as const
+
+const changeOf = (row: ListedPullRequest, seen: SeenPullRequest): PullRequestChange => {
+  const { number: _, ...fields } = seen
+  const isMoved = row.head_commit !== seen.head_commit || row.ref !== seen.ref
+  const isReopened = row.state !== "open"
+  const isJudgedAgain =
+    isMoved ||
+    isReopened ||
+    row.base_branch !== seen.base_branch ||
+    row.fork !== seen.fork ||
+    row.head_branch !== seen.head_branch
+  return {
+    row,
+    to: {
+      ...fields,
+      ...(isReopened ? { state: "open", closed_at: null, merge_commit: null } : {}),
+      ...(isMoved || isReopened ? unread : {})
+    },
+    // A head that is not here yet may have waited for its turn, or for its base.
+    isDue: isJudgedAgain || row.head_snapshot_id === null || row.error_code !== null
+  }
+}
+
+/** Compares a look with the known pull requests of the Source. `at` is the time of the look. */
+export const pullRequestChanges = (
+  known: ReadonlyArray<ListedPullRequest>,
+  sighting: Sighting,
+  at: ListedPullRequest["last_seen_at"]
+): PullRequestChanges => {
+  const open = new Map(sighting.open.map((seen) => [seen.number, seen]))
+  const numbers = new Set(known.map(({ number }) => number))
+  const changed = known.flatMap((row): ReadonlyArray<PullRequestChange> => {
+    const seen = open.get(row.number)
+    if (seen !== undefined) return [changeOf(row, seen)]
+    return row.state === "open" ? [{ row, to: { ...sighting.ended(row), closed_at: at }, isDue: true }] : []
+  })
+  return { appeared: sighting.open.filter(({ number }) => !numbers.has(number)), changed }
+}

@@ -1,0 +1,66 @@
+import { Schema } from "effect"
+import { ForgePullRequestState } from "./Forge.ts"
+import { CapsuleId, PullRequestId, RunId, SourceId, Subject, WorkspaceId } from "./Ids.ts"
+import { CommitId, Timestamp } from "./Primitives.ts"
+import { RunStatus } from "./Run.ts"
+import { StaticReview } from "./StaticReview.ts"
+
+/** Maximum number of open pull requests of a Source that svc follows. The highest numbers count. */
+export const mostOpenPullRequests = 100
+
+/** Whether the head is in another repository. `unknown` is treated like `yes`. */
+export const HeadIsFork = Schema.Literals(["yes", "no", "unknown"])
+export type HeadIsFork = typeof HeadIsFork.Type
+
+/** A Capsule that follows the base of the pull request, and the effect of the head on it. */
+export const PullRequestCapsule = Schema.Struct({
+  capsuleId: CapsuleId,
+  /** True unless the head certainly leaves the Capsule's module as it is. */
+  touched: Schema.Boolean,
+  /** The reason why the Capsule counts as touched. */
+  because: Schema.optionalKey(Schema.String),
+  /** The latest speculative plan for the head. */
+  run: Schema.optionalKey(Schema.Struct({ id: RunId, status: RunStatus })),
+  /** The reason why the head is not planned. */
+  refusal: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
+})
+export type PullRequestCapsule = typeof PullRequestCapsule.Type
+
+/**
+ * A pull request of a Source's repository, as svc last read it. Without a Connection to the forge, svc knows it from the
+ * repository's refs alone: `title`, `url`, `author` and `draft` are absent.
+ */
+export class PullRequest extends Schema.Opaque<PullRequest>()(
+  Schema.Struct({
+    id: PullRequestId,
+    workspaceId: WorkspaceId,
+    sourceId: SourceId,
+    number: Schema.Int,
+    title: Schema.optionalKey(Schema.String),
+    url: Schema.optionalKey(Schema.String),
+    author: Schema.optionalKey(Schema.String),
+    state: ForgePullRequestState,
+    draft: Schema.optionalKey(Schema.Boolean),
+    fork: HeadIsFork,
+    /** The ref of the head, such as `refs/pull/7/head`. */
+    ref: Schema.String,
+    headCommit: CommitId,
+    /** Name of the branch, if it is known. */
+    headBranch: Schema.optionalKey(Schema.String),
+    /** Name of the branch into which the head would be merged. */
+    baseBranch: Schema.optionalKey(Schema.String),
+    baseCommit: Schema.optionalKey(CommitId),
+    mergeCommit: Schema.optionalKey(CommitId),
+    /** The commit that an owner or admin allowed to be planned. A later push makes it void. */
+    planned: Schema.optionalKey(Schema.Struct({ commit: CommitId, by: Subject, at: Timestamp })),
+    /** The reason why the head could not be read. */
+    error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
+    /** Present only in responses for a single pull request. */
+    review: Schema.optionalKey(StaticReview),
+    /** Present only in responses for a single pull request. */
+    capsules: Schema.optionalKey(Schema.Array(PullRequestCapsule)),
+    lastSeenAt: Timestamp,
+    closedAt: Schema.optionalKey(Timestamp),
+    createdAt: Timestamp
+  }).annotate({ identifier: "PullRequest" })
+) {}

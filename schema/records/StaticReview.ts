@@ -1,0 +1,77 @@
+import { Schema } from "effect"
+import { Finding } from "./CompatibilityReport.ts"
+import { CommitId, Timestamp } from "./Primitives.ts"
+
+/** Maximum number of entries in a list of a review. `more` counts the others. */
+export const mostReviewItems = 100
+
+/** A block of the configuration, such as the resource `aws_vpc.main`, where it is written. */
+export const ReviewItem = Schema.Struct({ name: Schema.String, path: Schema.String, line: Schema.Int })
+export type ReviewItem = typeof ReviewItem.Type
+
+/** The blocks that exist at one of the two commits only. */
+export const ReviewChanges = Schema.Struct({
+  added: Schema.Array(ReviewItem),
+  removed: Schema.Array(ReviewItem),
+  more: Schema.Int
+})
+export type ReviewChanges = typeof ReviewChanges.Type
+
+/** The files of a module and of the local modules that it calls. */
+const FileChanges = Schema.Struct({
+  added: Schema.Array(Schema.String),
+  changed: Schema.Array(Schema.String),
+  removed: Schema.Array(Schema.String),
+  more: Schema.Int
+})
+
+/** The result of a check by the tool. `not_run` has the reason. */
+const ToolCheck = Schema.Struct({
+  status: Schema.Literals(["passed", "failed", "not_run"]),
+  reason: Schema.optionalKey(Schema.String),
+  /** The messages of a failed validation, or the files that are formatted otherwise. */
+  details: Schema.optionalKey(Schema.Array(Schema.String))
+})
+export type ToolCheck = typeof ToolCheck.Type
+
+/**
+ * What the head of a pull request changes in one module, read from its files alone. Nothing of the module was executed.
+ *
+ * - `status`: `absent` if the head has no such module, `unsupported` if svc could not install it
+ * - `runsCode`: provisioners, and data sources and actions that run a program or call an address, at the head
+ * - `unread`: configuration files that the review could not read, so that its lists are incomplete
+ */
+export const ModuleReview = Schema.Struct({
+  path: Schema.String,
+  status: Schema.Literals(["supported", "unsupported", "absent"]),
+  files: FileChanges,
+  resources: ReviewChanges,
+  dataSources: ReviewChanges,
+  moduleCalls: ReviewChanges,
+  providers: ReviewChanges,
+  inputs: ReviewChanges,
+  outputs: ReviewChanges,
+  runsCode: Schema.Struct({ ...ReviewChanges.fields, present: Schema.Array(ReviewItem) }),
+  lockFile: Schema.Literals(["absent", "unchanged", "added", "changed", "removed"]),
+  unread: Schema.Array(Schema.String),
+  findings: Schema.Array(Finding),
+  validation: ToolCheck,
+  formatting: ToolCheck
+})
+export type ModuleReview = typeof ModuleReview.Type
+
+/**
+ * The review of a head without private data: no network, no credentials, no inputs, no state. `baseCommit` is the newest commit of
+ * the base in the head's history that svc has read, or the base's current commit.
+ */
+export class StaticReview extends Schema.Opaque<StaticReview>()(
+  Schema.Struct({
+    commit: CommitId,
+    baseCommit: CommitId,
+    at: Timestamp,
+    /** The modules of the Source's Capsules that follow the base. */
+    modules: Schema.Array(ModuleReview),
+    /** Number of further modules that were not reviewed. */
+    more: Schema.Int
+  }).annotate({ identifier: "StaticReview" })
+) {}

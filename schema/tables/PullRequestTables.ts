@@ -1,0 +1,72 @@
+/** What svc does with the pull requests of a Source (`PullRequestPolicy`). */
+export const pullRequestPolicyColumns: ReadonlyArray<string> = [
+  `ALTER TABLE sources ADD COLUMN pull_requests TEXT NOT NULL DEFAULT 'static'`
+]
+
+/** Pull requests, the Capsules that each may affect, and the looks at the repositories that find them. */
+export const pullRequestTables: ReadonlyArray<string> = [
+  // The person who set `pull_requests`. Speculative plans of own branches use Connections with that person's role.
+  `ALTER TABLE sources ADD COLUMN pull_requests_by TEXT`,
+  // `asked` counts the requests to look; a look that has served them all leaves `taken` equal to it.
+  `CREATE TABLE pull_request_looks (
+    source_id TEXT PRIMARY KEY NOT NULL REFERENCES sources (id),
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    asked INTEGER NOT NULL DEFAULT 0,
+    taken INTEGER NOT NULL DEFAULT 0,
+    next_at TEXT,
+    failures INTEGER NOT NULL DEFAULT 0,
+    last_look_at TEXT,
+    default_branch TEXT,
+    from_number INTEGER,
+    left_out INTEGER NOT NULL DEFAULT 0,
+    error_code TEXT,
+    error_message TEXT
+  )`,
+  // `due` counts the reasons to take a step; the step clears exactly the count that it read.
+  `CREATE TABLE pull_requests (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    source_id TEXT NOT NULL REFERENCES sources (id),
+    number INTEGER NOT NULL,
+    ref TEXT NOT NULL,
+    state TEXT NOT NULL,
+    head_commit TEXT NOT NULL,
+    head_branch TEXT,
+    fork TEXT NOT NULL,
+    base_branch TEXT,
+    base_commit TEXT,
+    merge_commit TEXT,
+    title TEXT,
+    url TEXT,
+    author TEXT,
+    draft INTEGER,
+    last_seen_at TEXT NOT NULL,
+    closed_at TEXT,
+    created_at TEXT NOT NULL,
+    due INTEGER NOT NULL DEFAULT 0,
+    sync_run_id TEXT,
+    sync_attempts INTEGER NOT NULL DEFAULT 0,
+    head_snapshot_id TEXT,
+    review TEXT,
+    planned_commit TEXT,
+    planned_by TEXT,
+    planned_at TEXT,
+    error_code TEXT,
+    error_message TEXT,
+    UNIQUE (source_id, number)
+  )`,
+  `CREATE INDEX pull_requests_by_workspace ON pull_requests (workspace_id, created_at, id)`,
+  `CREATE INDEX pull_requests_due ON pull_requests (id) WHERE due > 0`,
+  `CREATE TABLE pull_request_capsules (
+    pull_request_id TEXT NOT NULL REFERENCES pull_requests (id) ON DELETE CASCADE,
+    capsule_id TEXT NOT NULL REFERENCES capsules (id),
+    head_commit TEXT NOT NULL,
+    touched INTEGER NOT NULL,
+    because TEXT,
+    run_id TEXT,
+    refusal_code TEXT,
+    refusal_message TEXT,
+    PRIMARY KEY (pull_request_id, capsule_id)
+  )`,
+  `CREATE INDEX pull_request_capsules_by_capsule ON pull_request_capsules (capsule_id, pull_request_id)`
+]

@@ -1,0 +1,33 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { PullRequests } from "../../../actors/ledger/pull-request/PullRequests.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { CapsuleId, PullRequestId } from "../../../schema/records/Ids.ts"
+import { authorisedWorkspace, cursorOf, pageRequest, pathId } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
+
+const pullRequestOf = (params: { readonly pullRequestId: string }) =>
+  pathId(PullRequestId, params.pullRequestId, "Pull request")
+
+/** Handlers for the pull requests of Sources. */
+export const pullRequestHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "pullRequests",
+  Effect.fn(function* (handlers) {
+    const pullRequests = yield* PullRequests
+    return storedAnswers("pullRequests", handlers).handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const page = yield* pullRequests.list(yield* authorisedWorkspace, query, yield* pageRequest(query))
+        return { pullRequests: page.items, ...cursorOf(page) }
+      }),
+      ofCapsule: Effect.fnUntraced(function* ({ params, query }) {
+        const id = yield* pathId(CapsuleId, params.capsuleId, "Capsule")
+        const page = yield* pullRequests.ofCapsule(id, query, yield* pageRequest(query))
+        return { pullRequests: page.items, ...cursorOf(page) }
+      }),
+      read: Effect.fnUntraced(function* ({ params }) {
+        return { pullRequest: yield* pullRequests.read(yield* pullRequestOf(params)) }
+      })
+    })
+  })
+)
