@@ -26,7 +26,7 @@ export const retention = {
     "receipts of requests with an Idempotency-Key, and processed messages between actors",
     "clients retry for a day or two, never for a week"
   ),
-  quietLook: period(
+  emptySync: period(
     Duration.hours(25),
     "sync Runs of webhooks and the schedule that found nothing",
     "a client that received the id of such a Run can read it for a day"

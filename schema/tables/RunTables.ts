@@ -121,7 +121,7 @@ export const runConfinementColumns: ReadonlyArray<string> = [
 ]
 
 /** A check that a webhook or the schedule started is quiet until it finds something: lists omit it, and it is removed later. */
-export const quietLookColumns: ReadonlyArray<string> = [
+export const emptySyncColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN quiet INTEGER NOT NULL DEFAULT 0`,
   `CREATE INDEX runs_listed ON runs (workspace_id, created_at, id) WHERE quiet = 0`,
   `CREATE INDEX runs_quiet ON runs (finished_at) WHERE quiet = 1`

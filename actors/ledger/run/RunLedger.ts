@@ -221,7 +221,7 @@ export class RunLedger extends Context.Service<
      * Removes syncs that found nothing new and ended before `before`, with their events and logs. Removes a few thousand at a
      * time.
      */
-    readonly purgeQuiet: (before: string) => Effect.Effect<void>
+    readonly purgeEmptySyncs: (before: string) => Effect.Effect<void>
     /** Voids every unapplied plan for which `reasonOf` returns a reason. Returns the number of voided plans. */
     readonly supersedeWhere: (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) => Effect.Effect<number>
     readonly openExclusive: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunRow>>
@@ -368,7 +368,7 @@ export class RunLedger extends Context.Service<
         return yield* supersede(plans, reason)
       }, Effect.orDie)
 
-      const purgeQuiet = Effect.fnUntraced(
+      const purgeEmptySyncs = Effect.fnUntraced(
         function* (before: string) {
           const old = yield* RunRow.some(sql, "id")`SELECT id FROM runs
             WHERE quiet = 1 AND finished_at < ${before} ORDER BY finished_at LIMIT 2000`
@@ -417,7 +417,7 @@ export class RunLedger extends Context.Service<
         expirePlan,
         supersedeConsumers,
         supersedeUsers,
-        purgeQuiet,
+        purgeEmptySyncs,
         supersedeWhere,
         openExclusive
       })

@@ -43,7 +43,7 @@ export const expirePlans = Effect.gen(function* () {
 export const purge = Effect.gen(function* () {
   const receipts = yield* Receipts
   yield* receipts.purge(yield* before(retention.idempotency))
-  yield* (yield* RunLedger).purgeQuiet(yield* before(retention.quietLook))
+  yield* (yield* RunLedger).purgeEmptySyncs(yield* before(retention.emptySync))
 })
 
 const guarded = <E, R>(name: string, work: Effect.Effect<unknown, E, R>) =>

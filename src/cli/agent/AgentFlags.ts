@@ -1,6 +1,6 @@
 import { Config, Effect, FileSystem, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
-import { givenToken } from "../GivenToken.ts"
+import { tokenInput } from "../TokenInput.ts"
 import { CommandFailed, misuse } from "../Output.ts"
 import { agentEnv } from "../../settings/AgentVariables.ts"
 
@@ -75,11 +75,11 @@ export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>)
   if (Option.isNone(file)) {
     return Option.isNone(given)
       ? Effect.succeedNone
-      : Effect.asSome(givenToken(agentEnv.token, Redacted.value(given.value)))
+      : Effect.asSome(tokenInput(agentEnv.token, Redacted.value(given.value)))
   }
   return files.readFileString(file.value).pipe(
     Effect.mapError(({ message }) => new CommandFailed({ ...misuse, message: `The token cannot be read. ${message}` })),
-    Effect.flatMap((content) => Effect.asSome(givenToken(file.value, content)))
+    Effect.flatMap((content) => Effect.asSome(tokenInput(file.value, content)))
   )
 })
 

@@ -3,7 +3,7 @@ import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { clientEnv } from "../../settings/ClientSettings.ts"
 import { makeClient, SvcClient } from "../../client/SvcClient.ts"
 import { type StoredContext, StoredContexts } from "../context/StoredContexts.ts"
-import { givenToken } from "../GivenToken.ts"
+import { tokenInput } from "../TokenInput.ts"
 import { currentToken, serverOrigin } from "../login/DeviceLogin.ts"
 import { StoredLogins } from "../login/StoredLogins.ts"
 import { exitCodes } from "../ExitCodes.ts"
@@ -94,7 +94,7 @@ const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Pick<N
   const token = yield* Config.option(Config.Redacted(clientEnv.token))
   const workspace = yield* Config.option(Config.String(clientEnv.workspace))
   const credential = Option.isSome(token)
-    ? yield* unchanging(yield* givenToken(clientEnv.token, Redacted.value(token.value)))
+    ? yield* unchanging(yield* tokenInput(clientEnv.token, Redacted.value(token.value)))
     : yield* renewed(origin)
   return Remote.of({
     origin,

@@ -4,7 +4,7 @@ import { CommandFailed, misuse } from "./Output.ts"
 const visible = /^[\x21-\x7e]*$/
 
 /** Returns an entered token without the whitespace that an editor or a shell added around it. */
-export const givenToken = (place: string, given: string): Effect.Effect<Redacted.Redacted, CommandFailed> => {
+export const tokenInput = (place: string, given: string): Effect.Effect<Redacted.Redacted, CommandFailed> => {
   const token = given.trim()
   const refused = (why: string) => new CommandFailed({ ...misuse, message: `${place} holds no token: ${why}` })
   if (token === "") return refused("it is empty.")
