@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { logText } from "./LogText.ts"
 import type { RunRedactor } from "./RunRedactor.ts"
 
@@ -69,17 +69,3 @@ export const textReader = (redactor: RunRedactor): Effect.Effect<TextReader> =>
       )
     }
   })
-
-/** Converts complete output to log lines. */
-export const redactedLines =
-  (redactor: RunRedactor) =>
-  <E, R>(output: Stream.Stream<Uint8Array, E, R>): Stream.Stream<string, E, R> =>
-    Stream.unwrap(
-      Effect.map(textReader(redactor), (reader) =>
-        output.pipe(
-          Stream.mapEffect(reader.push),
-          Stream.concat(Stream.fromEffect(reader.end)),
-          Stream.flatMap((lines) => Stream.fromIterable(lines))
-        )
-      )
-    )

@@ -1,7 +1,7 @@
 import { Effect, type Schema } from "effect"
 import { redactionMark } from "./RedactionMark.ts"
 import type { RedactedLine } from "./RedactionLines.ts"
-import type { RedactionItem, Redactor } from "./Redactor.ts"
+import type { RedactionItem } from "./Redactor.ts"
 import type { Secret } from "./SecretRule.ts"
 
 /** Redacts text that arrives in pieces. */
@@ -83,24 +83,4 @@ export const redacted = Effect.fnUntraced(function* <A>(redactor: RunRedactor, r
   const results = yield* redactor.items(items)
   let index = 0
   return render(hideWith(() => results[index++] ?? redactionMark))
-})
-
-/** Creates a redactor that runs on the caller's thread. */
-export const directRedactor = (redactor: Redactor): RunRedactor => ({
-  add: (secrets) => Effect.sync(() => redactor.add(secrets)),
-  items: (items) => Effect.sync(() => items.map((item) => redactor.item(item))),
-  open: Effect.sync(() => {
-    const stream = redactor.stream()
-    return {
-      push: (piece: string) => Effect.sync(() => stream.push(piece)),
-      end: (rest: string) => Effect.sync(() => stream.end(rest, true))
-    }
-  }),
-  openLines: Effect.sync(() => {
-    const stream = redactor.lines()
-    return {
-      push: (lines: ReadonlyArray<string>) => Effect.sync(() => stream.push(lines)),
-      end: Effect.sync(() => stream.end())
-    }
-  })
 })

@@ -313,7 +313,3 @@ export const formatInstallQuery = (link: HandoffLink): string =>
         ["product", link.handoff?.product],
         ["return_uri", link.handoff?.returnUri]
       ])
-
-/** Formats a link for a service at `baseUrl`, an origin without a trailing slash. */
-export const formatInstallLink = (baseUrl: string, link: HandoffLink): string =>
-  `${baseUrl}${installPath}?${formatInstallQuery(link)}`

@@ -33,7 +33,3 @@ export const parsePackedSource = (text: string, rule: AddressRule): PackedSource
     ...(ref === undefined ? {} : { ref })
   }
 }
-
-/** Formats a packed module address for `parsePackedSource`. */
-export const formatPackedSource = ({ git, path, ref }: PackedSource): string =>
-  `${prefix}${git}${path === undefined ? "" : `//${path}`}${ref === undefined ? "" : `?ref=${ref}`}`

@@ -5,7 +5,7 @@ import { PlanDocument } from "../../../runner/execution/PlanDocument.ts"
 import { planSensitiveTexts, projectPlan } from "../../../runner/execution/PlanProjection.ts"
 import { maskValue, sensitiveTexts } from "../../../runner/execution/SensitiveMask.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
-import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
+import { directRedactor } from "../../support/DirectRedactor.ts"
 import type { Secret } from "../../../runner/redaction/SecretRule.ts"
 
 const decodePlanDocument = Schema.decodeUnknownEffect(Schema.fromJsonString(PlanDocument))

@@ -6,7 +6,7 @@ import type { ProvidedSet } from "../../../runner/execution/ProvidedCredentials.
 import { refuseProvided } from "../../../runner/execution/ProvidedInPlan.ts"
 import { providedParts } from "../../../runner/execution/ProvidedParts.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
-import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
+import { directRedactor } from "../../support/DirectRedactor.ts"
 import { it } from "../../support/Effect.ts"
 
 const bytes = (text: string) => Redacted.make(new TextEncoder().encode(text))

@@ -3,7 +3,7 @@ import { Effect, type Schema } from "effect"
 import type { PlanDocument } from "../../../runner/execution/PlanDocument.ts"
 import { projectPlan } from "../../../runner/execution/PlanProjection.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
-import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
+import { directRedactor } from "../../support/DirectRedactor.ts"
 import { declaredKeys, valueSecrets } from "../../../runner/redaction/SecretRule.ts"
 
 interface OrdinaryModule {

@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Redacted, type Scope, Stream } from "effect"
 import { withheldOutputs } from "../../../runner/execution/OutputPrivacy.ts"
-import { redactedLines } from "../../../runner/redaction/LogLines.ts"
+import { redactedLines } from "./support/RedactedLines.ts"
 import { Redaction, redactionThreads, RedactionThreads } from "../../../runner/redaction/Redaction.ts"
 import { redacted } from "../../../runner/redaction/RunRedactor.ts"
 import { it } from "../../support/Effect.ts"

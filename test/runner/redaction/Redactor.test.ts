@@ -3,7 +3,8 @@ import { Effect, Redacted, type Schema } from "effect"
 import * as fc from "fast-check"
 import { holdsRedactionSentinel, isRedactionSentinel, redactionMark } from "../../../runner/redaction/RedactionMark.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
-import { directRedactor, redacted } from "../../../runner/redaction/RunRedactor.ts"
+import { redacted } from "../../../runner/redaction/RunRedactor.ts"
+import { directRedactor } from "../../support/DirectRedactor.ts"
 
 const redactor = (...secrets: ReadonlyArray<string | Uint8Array>) =>
   new Redactor(secrets.map((secret) => ({ origin: "", value: Redacted.make(secret) })))

@@ -3,7 +3,6 @@ import { Result } from "effect"
 import * as fc from "fast-check"
 import { anyText } from "../../support/AnyText.ts"
 import {
-  formatInstallLink,
   formatInstallQuery,
   type HandoffLink,
   parseInstallLink,
@@ -223,7 +222,9 @@ describe("Install link round trips", () => {
   test("every install link round-trips unchanged, with a single spelling", () => {
     fc.assert(
       fc.property(links, (link) => {
-        const again = Result.getOrThrow(parseInstallLink(formatInstallLink(origin, link), { serviceOrigin: origin }))
+        const again = Result.getOrThrow(
+          parseInstallLink(`${origin}/install?${formatInstallQuery(link)}`, { serviceOrigin: origin })
+        )
         expect(again).toEqual(link)
         expect(formatInstallQuery(again)).toBe(formatInstallQuery(link))
       }),

@@ -5,7 +5,7 @@ import { PlanDocument } from "../../../runner/execution/PlanDocument.ts"
 import { planSensitiveTexts, projectPlan } from "../../../runner/execution/PlanProjection.ts"
 import { parseState } from "../../../runner/execution/StateFile.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
-import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
+import { directRedactor } from "../../support/DirectRedactor.ts"
 
 const decodePlanDocument = Schema.decodeUnknownEffect(Schema.fromJsonString(PlanDocument))
 

@@ -7,7 +7,7 @@ import { PlanDocument } from "../../../../runner/execution/PlanDocument.ts"
 import { derivedSecrets } from "../../../../runner/execution/RunSession.ts"
 import { planSensitiveTexts, projectPlan } from "../../../../runner/execution/PlanProjection.ts"
 import { Redactor } from "../../../../runner/redaction/Redactor.ts"
-import { directRedactor } from "../../../../runner/redaction/RunRedactor.ts"
+import { directRedactor } from "../../../support/DirectRedactor.ts"
 import type { PlanDetails } from "../../../../schema/records/PlanDetails.ts"
 import { planJson } from "../../../../src/cli/remote/PlanJson.ts"
 

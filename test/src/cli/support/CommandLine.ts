@@ -1,7 +1,8 @@
 import { Effect, FileSystem, Layer, type Scope, Stdio, Stream } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import { TestConsole } from "effect/testing"
-import { run, teardown } from "../../../../src/cli/Run.ts"
+import { teardown } from "../../../../src/cli/CommandLine.ts"
+import { run } from "../../../../src/cli/Run.ts"
 import { platform } from "../../../../src/composition/Platform.ts"
 import { it } from "../../../support/Effect.ts"
 
