@@ -18,7 +18,7 @@ import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 import { usersCommand } from "./UsersCommand.ts"
 
 const emailFlag = Flag.String("email").pipe(
-  Flag.withDescription("E-mail address of the account"),
+  Flag.withDescription("Email address of the account"),
   Flag.withMetavar("address")
 )
 /** Builds a link to the server given by the flag, else to the server that issued the link, else to the server in the settings. */
@@ -53,10 +53,10 @@ const createToken = Command.make(
   {
     ...dataFlags,
     subject: Flag.String("subject").pipe(
-      Flag.withDescription("Account that the token acts for: usr_..., or its e-mail address"),
+      Flag.withDescription("Account for which the token acts: usr_..., or its email address"),
       Flag.withMetavar("account")
     ),
-    name: Flag.String("name").pipe(Flag.withDescription("What the token is for"), Flag.withMetavar("text")),
+    name: Flag.String("name").pipe(Flag.withDescription("Purpose of the token"), Flag.withMetavar("text")),
     scopes: Flag.String("scopes").pipe(
       Flag.withDescription("Comma-separated scopes, e.g. read,write"),
       Flag.withMetavar("scopes")
@@ -64,7 +64,7 @@ const createToken = Command.make(
     workspace: Flag.optional(
       Flag.String("workspace").pipe(
         Flag.withSchema(WorkspaceId),
-        Flag.withDescription("Workspace that the token is bound to, ws_..."),
+        Flag.withDescription("Workspace to which the token is bound, ws_..."),
         Flag.withMetavar("id")
       )
     ),
@@ -118,7 +118,7 @@ const resetPassword = Command.make(
     email: emailFlag,
     passwordStdin: passwordFlag,
     mail: Flag.Boolean("mail").pipe(
-      Flag.withDescription("Mail a second link to that address, which verifies it; needs a mail server"),
+      Flag.withDescription("Mail a second link to that address, which verifies the address; requires a mail server"),
       Flag.withDefault(false)
     ),
     json: jsonFlag
@@ -133,7 +133,7 @@ const resetPassword = Command.make(
     yield* withAccounts(settings, (accounts) => accounts.setPassword({ email, password: given.value }))
     yield* print(json, { email, reset: true }, `${email} has the new password; all its sessions have ended.`)
   })
-).pipe(Command.withDescription("Print a one-time link to a new password, or set it from standard input"))
+).pipe(Command.withDescription("Print a one-time link for a new password, or set the password from standard input"))
 
 const invite = Command.make(
   "invite",
@@ -142,21 +142,23 @@ const invite = Command.make(
     ...originFlags,
     email: Flag.optional(
       Flag.String("email").pipe(
-        Flag.withDescription("Address that the account gets; you vouch that it is theirs. Without it they choose one"),
+        Flag.withDescription(
+          "Address of the account, which counts as verified by you; default: the person chooses one"
+        ),
         Flag.withMetavar("address")
       )
     ),
     workspace: Flag.optional(
       Flag.String("workspace").pipe(
         Flag.withSchema(WorkspaceId),
-        Flag.withDescription("Workspace to join, ws_...; without it the link makes an account only"),
+        Flag.withDescription("Workspace to join, ws_...; without it, the link only creates an account"),
         Flag.withMetavar("id")
       )
     ),
     role: Flag.optional(
       Flag.Literals("role", ["owner", "admin", "member", "viewer"]).pipe(
         Flag.withDescription(
-          "Role in that Workspace, member by default; without an address, a higher one waits for an owner"
+          "Role in that Workspace, member by default; without an address, an owner has to confirm a higher role"
         )
       )
     ),
@@ -177,7 +179,7 @@ const invite = Command.make(
       `${address}\nUsable once, until ${link.expiresAt}.${link.mailed === true ? " It is mailed as well." : ""}`
     )
   })
-).pipe(Command.withDescription("Print a one-time link with which somebody creates an account or joins a Workspace"))
+).pipe(Command.withDescription("Print a one-time link for creating an account or joining a Workspace"))
 
 const addressLink = Command.make(
   "address-link",
@@ -186,7 +188,7 @@ const addressLink = Command.make(
     ...originFlags,
     email: emailFlag,
     to: Flag.String("to").pipe(
-      Flag.withDescription("New address of the account; you vouch that it is the person's"),
+      Flag.withDescription("New address of the account; counts as verified by you"),
       Flag.withMetavar("address")
     ),
     json: jsonFlag
@@ -201,19 +203,19 @@ const addressLink = Command.make(
       `${address}\nUsable once, by the person who is signed in to the account, until ${link.expiresAt}.`
     )
   })
-).pipe(Command.withDescription("Print a one-time link with which a person gives their account another address"))
+).pipe(Command.withDescription("Print a one-time link for changing the address of an account"))
 
 const rotateKeys = Command.make(
   "rotate-keys",
   {
     ...dataFlags,
     forgetRetired: Flag.Boolean("forget-retired").pipe(
-      Flag.withDescription("Also remove keys that nothing stored needs any more; old backups need them"),
+      Flag.withDescription("Also remove keys that no stored value needs; old backups still need them"),
       Flag.withDefault(false)
     ),
     compromised: Flag.Boolean("compromised").pipe(
       Flag.withDescription(
-        "The signing keys are known to somebody else: drop them at once instead of after their tokens"
+        "The signing keys were disclosed: remove them immediately instead of after their tokens expire"
       ),
       Flag.withDefault(false)
     ),
@@ -238,7 +240,7 @@ const rotateKeys = Command.make(
  */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription(
-    "Accounts, operators, keys, the policy, left-over states and what a restore brought back, without a browser; the server may be running"
+    "Accounts, operators, keys, the policy, left-over states and restored records, without a browser; also works while the server runs"
   ),
   Command.withSubcommands([
     createUser,

@@ -36,7 +36,7 @@ const listCommand = Command.make(
     )
     yield* print(json, { agents }, formatted(agents))
   })
-).pipe(Command.withDescription("List the agents, and what each offers"))
+).pipe(Command.withDescription("List the agents, with their tools and slots"))
 
 const tokenCommand = Command.make(
   "token",
@@ -44,12 +44,12 @@ const tokenCommand = Command.make(
     ...dataFlags,
     pool: Flag.String("pool").pipe(Flag.withDescription("Pool that the agents join"), Flag.withMetavar("name")),
     uses: intFlag("uses", usesBounds.minimum, usesBounds.maximum).pipe(
-      Flag.withDescription("How many agents may enrol with it; else 1"),
+      Flag.withDescription("Number of agents that may enrol with it; default: 1"),
       Flag.withMetavar("count"),
       Flag.withDefault(1)
     ),
     expires: durationFlag("expires", lifetimeBounds).pipe(
-      Flag.withDescription("How long it may be used, for instance 7d; else 1h"),
+      Flag.withDescription("Lifetime of the token, such as 7d; default: 1h"),
       Flag.withDefault(3_600_000)
     ),
     json: jsonFlag
@@ -70,7 +70,7 @@ const tokenCommand = Command.make(
       `Shown this once; good for ${uses} ${uses === 1 ? "agent" : "agents"} until ${issued.expiresAt} (${issued.id}).`
     )
   })
-).pipe(Command.withDescription("Issue a token with which agents enrol"))
+).pipe(Command.withDescription("Issue a token for enrolling agents"))
 
 const change = (word: AgentChange["word"], what: string, description: string) =>
   Command.make(
@@ -89,12 +89,12 @@ const releaseCommand = Command.make(
     run: Argument.String("run").pipe(Argument.withDescription("The Run, run_...")),
     fence: Flag.optional(
       intFlag("fence", 0).pipe(
-        Flag.withDescription("Fence of the agent's claim, as the command without it shows"),
+        Flag.withDescription("Fence of the agent's claim, which the command shows if it is omitted"),
         Flag.withMetavar("number")
       )
     ),
     toolIsDead: Flag.Boolean("tool-is-dead").pipe(
-      Flag.withDescription("You know that the tool of the Run is not working any more")
+      Flag.withDescription("Confirm that the Run's tool is no longer running")
     ),
     json: jsonFlag
   },
@@ -106,18 +106,22 @@ const releaseCommand = Command.make(
     ).pipe(Effect.provide(OperatorReleases.layer(settings)))
     yield* print(json, { released }, releasedText(released))
   })
-).pipe(Command.withDescription("Settle the Run of an agent that is gone, before its lease is over"))
+).pipe(Command.withDescription("Settle the Run of a lost agent before its lease expires"))
 
 /** The operator's commands for agents. */
 export const agentCommand = Command.make("agent").pipe(
-  Command.withDescription("Agents of pools: enrolment tokens, who is there, and what holds a Run"),
+  Command.withDescription("Agents of pools, their enrolment tokens and their Runs"),
   Command.withSubcommands([
     listCommand,
     tokenCommand,
-    change("drain", "The agent, agt_...", "Let an agent end what it executes, and give it nothing more"),
+    change("drain", "The agent, agt_...", "Let an agent finish its Runs, and give it no new Runs"),
     change("undrain", "The agent, agt_...", "Give a draining agent Runs again"),
-    change("revoke", "The agent, agt_...", "End its sessions at once; its running applies keep their leases"),
-    change("revoke-token", "The enrolment token, aet_...", "Make an enrolment token worthless"),
+    change(
+      "revoke",
+      "The agent, agt_...",
+      "Revoke an agent and end its sessions; its running applies keep their leases"
+    ),
+    change("revoke-token", "The enrolment token, aet_...", "Revoke an enrolment token"),
     releaseCommand
   ])
 )

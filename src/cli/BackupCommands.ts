@@ -21,7 +21,7 @@ const progress: Progress = (line) =>
 
 const unauthenticatedFlag = Flag.Boolean("accept-unauthenticated").pipe(
   Flag.withDescription(
-    "Accept a backup of an older release, which nothing protects: whoever could write to the file may have made themselves an owner or replaced credentials in it"
+    "Accept a backup of an older release, which is not authenticated: anybody who could write to the file may have made themselves an owner or replaced credentials"
   ),
   Flag.withDefault(false)
 )
@@ -56,7 +56,7 @@ const verifyCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Restore a backup into a temporary folder and check everything in it; 1 when it cannot be relied on"
+    "Restore a backup into a temporary folder and check its contents; exits with 1 if it is unusable"
   )
 )
 
@@ -90,7 +90,7 @@ export const backupCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Write a consistent copy of the installation to a new file; the server may be running. `svc backup verify` checks one"
+    "Write a consistent copy of the installation to a new file, also while the server runs. `svc backup verify` checks it"
   ),
   Command.withSubcommands([verifyCommand])
 )
@@ -119,6 +119,4 @@ export const restoreCommand = Command.make(
       ].join("\n")
     )
   })
-).pipe(
-  Command.withDescription("Put a backup into a data folder that holds no database yet; the master key has to be there")
-)
+).pipe(Command.withDescription("Restore a backup into a data folder without a database; requires the master key"))

@@ -38,7 +38,7 @@ export const manifestCommand = Command.make("manifest").pipe(
   Command.withDescription("Repository manifests (.well-known/svc.json)"),
   Command.withSubcommands([
     documentCheck("The manifest", manifestVerdict).pipe(
-      Command.withDescription("Say what the service will make of a manifest; 1 when it is invalid")
+      Command.withDescription("Check a manifest as the service does; exits with 1 if it is invalid")
     )
   ])
 )
@@ -47,18 +47,18 @@ export const optionsCommand = Command.make("options").pipe(
   Command.withDescription("Capsule source options documents"),
   Command.withSubcommands([
     documentCheck("The options document", sourceOptionsVerdict).pipe(
-      Command.withDescription("Say what the service will make of a document; 1 when it is invalid")
+      Command.withDescription("Check a document as the service does; exits with 1 if it is invalid")
     )
   ])
 )
 
-const url = Argument.String("url").pipe(Argument.withDescription("The whole link, quoted"))
+const url = Argument.String("url").pipe(Argument.withDescription("The complete link, quoted"))
 
 export const linkCommand = Command.make("link").pipe(
   Command.withDescription("Hand-off links (/install?...)"),
   Command.withSubcommands([
     Command.make("check", { url, json: jsonFlag }, ({ json, url }) => report(json, "The link", linkVerdict(url))).pipe(
-      Command.withDescription("Say whether the service will accept a link; 1 when it will not")
+      Command.withDescription("Check a link as the service does; exits with 1 if it is invalid")
     )
   ])
 )

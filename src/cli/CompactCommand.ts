@@ -25,6 +25,6 @@ export const compactCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Write the database anew without empty pages; once, with the server stopped, needs its size on disk"
+    "Rewrite the database without empty pages; with the server stopped, and with free disk space of its size"
   )
 )

@@ -28,42 +28,42 @@ interface Meaning {
 export const exitMeanings: Readonly<Record<ExitName, Meaning>> = {
   done: {
     meaning: "done",
-    examples: "The command did what it was asked. A server or an agent that was asked to stop has stopped."
+    examples: "The command succeeded. A server or an agent has stopped as requested."
   },
   failed: {
     meaning: "refused or failed",
     examples:
-      "The server refused a value, a Run failed, a check found something, a person at the terminal said no, or standard output did not take the result."
+      "The server refused a value, a Run failed, a check found a fault, the person declined at a prompt, or the result could not be written to standard output."
   },
   usage: {
-    meaning: "the command line, a value, a file that it names, or a setting is not valid",
+    meaning: "the command line, a value, a file or a setting is invalid",
     examples:
-      "An unknown flag, a date that is none, a file that is missing, a name that several records have, or a question without a terminal. Nothing was sent that changes anything."
+      "An unknown flag, an invalid date, a missing file, an ambiguous name, or a prompt without a terminal. No change was sent."
   },
   changes: {
-    meaning: "there are changes to decide about, or a plan waits for approval",
+    meaning: "changes need a decision, or a plan waits for approval",
     examples:
-      "`svc plan` found changes, `svc drift` found a difference, `svc apply` was given a plan that nobody approved yet. With `--detailed-exitcode` this is 2, and every other failure 1, as the tool has it."
+      "`svc plan` found changes, `svc drift` found a difference, or `svc apply` got an unapproved plan. With `--detailed-exitcode` this is 2, and every other failure is 1, as in the tool."
   },
   forbidden: {
     meaning: "not signed in, or forbidden",
-    examples: "No login, a login or token that ended, a wrong password, a role or scope that is not enough."
+    examples: "No login, an expired login or token, a wrong password, or an insufficient role or scope."
   },
   notFound: {
     meaning: "not found",
-    examples: "No such Capsule, Run, Output, Connection, Workspace or context, or none that you may see."
+    examples: "The Capsule, Run, Output, Connection, Workspace or context does not exist, or you may not see it."
   },
   conflict: {
-    meaning: "conflict: what was looked at has moved on, or its state does not allow it",
+    meaning: "conflict: the record has changed, or its state does not allow the action",
     examples:
-      "Another plan than the one that was reviewed, a plan that was applied already, a Capsule with another Run."
+      "A plan other than the reviewed plan, a plan that was already applied, or a Capsule with another Run in progress."
   },
   unreachable: {
-    meaning: "the server cannot be reached, or the wait took too long",
-    examples: "A wrong address, a server that is down, or `--wait-timeout`. What runs on the server goes on."
+    meaning: "the server is unreachable, or the wait timed out",
+    examples: "A wrong address, a server that is down, or `--wait-timeout`. Runs on the server continue."
   },
-  interrupted: { meaning: "interrupted", examples: "Ctrl-C. What runs on the server goes on." },
-  terminated: { meaning: "terminated", examples: "SIGTERM, as a pipeline sends it. What runs on the server goes on." }
+  interrupted: { meaning: "interrupted", examples: "Ctrl-C. Runs on the server continue." },
+  terminated: { meaning: "terminated", examples: "SIGTERM, as sent by a pipeline. Runs on the server continue." }
 }
 
 /** Maps the HTTP status of a server's refusal to an exit code. */

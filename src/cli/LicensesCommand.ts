@@ -6,4 +6,4 @@ import { jsonFlag, print } from "./Output.ts"
 
 export const licensesCommand = Command.make("licenses", { json: jsonFlag }, ({ json }) =>
   Effect.flatMap(licenses, (report) => print(json, report, reportText(report)))
-).pipe(Command.withDescription("Print the licence of svc and of every component of others in it, with their texts"))
+).pipe(Command.withDescription("Print the licence of svc and of every third-party component, with their texts"))

@@ -139,7 +139,9 @@ const deliveriesCommand = Command.make(
   {
     ...dataFlags,
     status: Flag.optional(
-      Flag.Literals("status", NoticeDeliveryStatus.literals).pipe(Flag.withDescription("Only deliveries like this"))
+      Flag.Literals("status", NoticeDeliveryStatus.literals).pipe(
+        Flag.withDescription("Only deliveries with this status")
+      )
     ),
     endpoint: endpointArgument,
     json: jsonFlag
@@ -175,7 +177,7 @@ export const noticesCommand = Command.make("notices").pipe(
     addCommand,
     setCommand,
     simple("remove", "Remove an endpoint with its deliveries"),
-    simple("rotate", "Make a new secret; the previous one stays valid for a day"),
+    simple("rotate", "Create a new secret; the previous secret stays valid for a day"),
     simple("test", "Send a test"),
     deliveriesCommand,
     replayCommand

@@ -41,10 +41,10 @@ const decision = (word: "grant" | "revoke", description: string) =>
 
 /** Manages the installation's operators. Anybody with access to the data folder is an operator anyway. */
 export const operatorsCommand = Command.make("operators").pipe(
-  Command.withDescription("People who operate the installation over HTTP: no Workspace role makes anybody one"),
+  Command.withDescription("People who operate the installation over HTTP, regardless of their Workspace roles"),
   Command.withSubcommands([
     listCommand,
     decision("grant", "Make an account an operator"),
-    decision("revoke", "End it, from the account's next request on")
+    decision("revoke", "Revoke it, from the account's next request on")
   ])
 )

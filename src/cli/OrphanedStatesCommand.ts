@@ -34,7 +34,7 @@ const downloadCommand = Command.make(
     ...dataFlags,
     id: Argument.String("id").pipe(Argument.withDescription("The left-over state, lo_...")),
     out: Flag.Path("out").pipe(
-      Flag.withDescription("New file that the state is written to, readable by you alone"),
+      Flag.withDescription("New file for the state, readable only by you"),
       Flag.withMetavar("path")
     ),
     json: jsonFlag
@@ -60,10 +60,12 @@ const downloadCommand = Command.make(
       `Wrote ${out} (${digest}). It holds the secrets of the infrastructure in the clear: remove it when you have read it.`
     )
   })
-).pipe(Command.withDescription("Write the state to a new file of mode 0600; the audit trail of its Workspace says so"))
+).pipe(
+  Command.withDescription("Write the state to a new file of mode 0600; the audit trail of its Workspace records it")
+)
 
 /** Manages states that applies left behind and that could not become their Capsule's state. */
 export const orphanedStatesCommand = Command.make("left-over-states").pipe(
-  Command.withDescription("States that applies left and that could not become the state of their Capsule"),
+  Command.withDescription("States that applies left behind and that their Capsules could not accept"),
   Command.withSubcommands([listCommand, downloadCommand])
 )

@@ -6,7 +6,7 @@ import { formatted, OutputFormat } from "./OutputFormat.ts"
 
 /** The `--json` flag of every command. */
 export const jsonFlag = Flag.Boolean("json").pipe(
-  Flag.withDescription("Print one JSON value a line instead of text"),
+  Flag.withDescription("Print one JSON value per line instead of text"),
   Flag.withDefault(false)
 )
 

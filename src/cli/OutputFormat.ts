@@ -12,7 +12,7 @@ export const OutputFormat = Context.Reference<Format>("svc/src/cli/OutputFormat"
 export const formatFlag = Flag.optional(
   Flag.Literals("format", formats).pipe(
     Flag.withAlias("o"),
-    Flag.withDescription("Print the result for programs: json is --json, name prints an id or name a line"),
+    Flag.withDescription("Print the result for programs: json is like --json, name prints one id or name per line"),
     Flag.withMetavar(formats.join("|"))
   )
 )

@@ -6,7 +6,7 @@ const maxPasswordBytes = 1024
 
 /** A password is never an argument, because other users of the machine can read arguments. */
 export const passwordFlag = Flag.Boolean("password-stdin").pipe(
-  Flag.withDescription("Read the password from standard input instead of asking for it"),
+  Flag.withDescription("Read the password from standard input instead of prompting for it"),
   Flag.withDefault(false)
 )
 

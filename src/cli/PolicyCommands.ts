@@ -27,7 +27,7 @@ const check = Command.make(
   "check",
   {
     file: Argument.File("file").pipe(
-      Argument.withDescription("Policy file, as SVC_POLICY_FILE names it"),
+      Argument.withDescription("Policy file, as for SVC_POLICY_FILE"),
       Argument.withMetavar("path")
     ),
     json: jsonFlag
@@ -57,11 +57,11 @@ const check = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Say whether a policy file is valid, and what is wrong with it otherwise; 1 when it is not. Nothing is changed, and no server is asked."
+    "Check a policy file and report its faults; exits with 1 if it is invalid. Changes nothing, and contacts no server"
   ),
   Command.withExamples([
-    { command: "svc policy check /etc/svc/policy.json", description: "Before the file is put in place" },
-    { command: "svc policy check --json policy.json", description: "For a program: one JSON value" }
+    { command: "svc policy check /etc/svc/policy.json", description: "Before the file is installed" },
+    { command: "svc policy check --json policy.json", description: "For a program, as one JSON value" }
   ])
 )
 

@@ -26,11 +26,11 @@ const poolArgument = Argument.String("pool").pipe(Argument.withDescription("Name
 
 const poolSettings = {
   isolation: Flag.Literals("isolation", IsolationFloor.literals).pipe(
-    Flag.withDescription("The lowest level of isolation at which an agent may hold Runs of the pool"),
+    Flag.withDescription("The minimum isolation level of the pool's agents"),
     Flag.optional
   ),
   lease: intFlag("lease", leaseBounds.minimum, leaseBounds.maximum).pipe(
-    Flag.withDescription("How long an agent may be silent while it applies (default 2700)"),
+    Flag.withDescription("Seconds for which an agent may be silent during an apply (default 2700)"),
     Flag.withMetavar("seconds"),
     Flag.optional
   )
@@ -48,7 +48,7 @@ const listCommand = Command.make(
     const pools = yield* withPools(yield* settingsOf(flags, config), ({ list }) => list)
     yield* print(json, { pools }, formatted(pools))
   })
-).pipe(Command.withDescription("List the pools, and which Workspaces may use them"))
+).pipe(Command.withDescription("List the pools and the Workspaces that may use them"))
 
 const settingCommand = (word: "create" | "set", description: string) =>
   Command.make(
@@ -84,7 +84,7 @@ const provision = (word: "provide" | "withhold", description: string) =>
     {
       ...dataFlags,
       pool: poolArgument,
-      name: Argument.String("name").pipe(Argument.withDescription("Name of the credentials, as its agents have it")),
+      name: Argument.String("name").pipe(Argument.withDescription("Name of the credentials on the agents")),
       workspace: Argument.String("workspace").pipe(Argument.withDescription("Handle of the Workspace, or its id")),
       json: jsonFlag
     },
@@ -110,15 +110,15 @@ export const poolCommand = Command.make("pool").pipe(
   Command.withDescription("Pools of agents, which execute Runs on other machines"),
   Command.withSubcommands([
     listCommand,
-    settingCommand("create", "Create a pool; an execution profile of the policy file names it"),
+    settingCommand("create", "Create a pool, to which execution profiles in the policy file refer"),
     settingCommand("set", "Change a pool, from the next Run on"),
     assignment("assign", "Let a Workspace use a pool"),
-    assignment("unassign", "End it: Runs that wait for the pool stay in the queue"),
+    assignment("unassign", "Withdraw a pool from a Workspace; Runs that wait for the pool stay in the queue"),
     provision(
       "provide",
-      "Let Connections of a Workspace use credentials of the agents; any module of the Workspace can then read them"
+      "Let Connections of a Workspace use credentials of the agents; every module of the Workspace can then read them"
     ),
-    provision("withhold", "End it: Runs whose Connection names them are refused"),
+    provision("withhold", "Withdraw credentials from a Workspace; Runs whose Connection refers to them are refused"),
     removeCommand
   ])
 )

@@ -63,7 +63,7 @@ export const pruneCommand = Command.make(
     keepCapsuleBackups: settingFlags.keepCapsuleBackups,
     keepAudit: settingFlags.keepAudit,
     dryRun: Flag.Boolean("dry-run").pipe(
-      Flag.withDescription("Only say what would go, by kind and Workspace"),
+      Flag.withDescription("Only list what would be removed, by kind and Workspace"),
       Flag.withDefault(false)
     ),
     json: jsonFlag
@@ -75,4 +75,8 @@ export const pruneCommand = Command.make(
     )
     yield* print(json, { dryRun, ...report }, formatted(report, dryRun))
   })
-).pipe(Command.withDescription("Remove what is older than it is kept, at once; a running server does it by itself"))
+).pipe(
+  Command.withDescription(
+    "Remove records past their retention period immediately; a running server does this automatically"
+  )
+)

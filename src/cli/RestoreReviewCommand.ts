@@ -59,7 +59,7 @@ const decide = (name: string, decision: ReviewDecision, description: string) =>
     name,
     {
       ...dataFlags,
-      all: Flag.Boolean("all").pipe(Flag.withDescription("All that wait"), Flag.withDefault(false)),
+      all: Flag.Boolean("all").pipe(Flag.withDescription("All waiting records"), Flag.withDefault(false)),
       ids: Argument.String("id").pipe(
         Argument.withDescription(
           "Records: mbr_..., conn_..., oshare_..., agt_..., POOL/WORKSPACE, POOL/NAME/WORKSPACE"
@@ -93,14 +93,14 @@ export const restoreReviewCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Memberships, Connections, shares, agents and what pools may be used for, that a restore brought back and that wait for you"
+    "Restored memberships, Connections, shares, agents and pool assignments that await confirmation"
   ),
   Command.withSubcommands([
-    decide("confirm", "confirmed", "Let restored records count again"),
+    decide("confirm", "confirmed", "Confirm restored records"),
     decide(
       "remove",
       "removed",
-      "End restored records: suspend the membership, revoke the Connection, share or agent, end the use of the pool"
+      "Remove restored records: suspend the membership, revoke the Connection, share or agent, withdraw the pool"
     )
   ])
 )

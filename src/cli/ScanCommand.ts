@@ -29,12 +29,12 @@ export const scanCommand = Command.make(
     folder: Argument.Directory("dir", { mustExist: true }).pipe(Argument.withDescription("Folder to scan")),
     module: Flag.optional(
       Flag.String("module").pipe(
-        Flag.withDescription("Only this module, as a path inside the folder, . for its root"),
+        Flag.withDescription("Only this module, as a path inside the folder; . for its root"),
         Flag.withMetavar("path")
       )
     ),
     tool: Flag.Literals("tool", ToolIdentity.fields.name.literals).pipe(
-      Flag.withDescription("Read the files that this tool reads; else opentofu"),
+      Flag.withDescription("Read the files that this tool reads; default: opentofu"),
       Flag.withDefault("opentofu")
     ),
     json: jsonFlag
@@ -56,4 +56,4 @@ export const scanCommand = Command.make(
     const unsupported = modules.filter(({ status }) => status === "unsupported")
     if (unsupported.length > 0) return yield* refused(`Unsupported: ${unsupported.map(({ path }) => path).join(", ")}`)
   })
-).pipe(Command.withDescription("Say what the service finds in a folder; 1 when a module is unsupported"))
+).pipe(Command.withDescription("Scan a folder as the service does; exits with 1 if a module is unsupported"))

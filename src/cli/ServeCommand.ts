@@ -78,7 +78,9 @@ export const serveCommand = Command.make(
     // Available only as a flag. A setting would remain in effect, and a database that is lost later would look like a new
     // installation.
     isNew: Flag.Boolean("new").pipe(
-      Flag.withDescription("Begin a new installation in a folder whose database is gone; the remains are moved aside"),
+      Flag.withDescription(
+        "Begin a new installation in a folder whose database was removed; moves the other files aside"
+      ),
       Flag.withDefault(false)
     ),
     json: jsonFlag

@@ -35,7 +35,7 @@ export const everySettingFlag: Readonly<Record<string, Flag.Flag<Option.Option<s
 export const configFlag = Flag.optional(
   Flag.String("config").pipe(
     Flag.withDescription(
-      "Settings file: one JSON object with a key a setting, e.g. dataDir [SVC_CONFIG; default none]"
+      "Settings file: one JSON object with one key per setting, e.g. dataDir [SVC_CONFIG; default none]"
     ),
     Flag.withMetavar("file")
   )

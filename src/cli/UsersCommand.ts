@@ -7,7 +7,7 @@ import { CommandFailed, jsonFlag, misuse, print } from "./Output.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
 
 const emailFlag = Flag.String("email").pipe(
-  Flag.withDescription("E-mail address of the account"),
+  Flag.withDescription("Email address of the account"),
   Flag.withMetavar("address")
 )
 
@@ -53,7 +53,10 @@ const remove = Command.make(
   {
     ...dataFlags,
     email: emailFlag,
-    yes: Flag.Boolean("yes").pipe(Flag.withDescription("Delete without asking"), Flag.withDefault(false)),
+    yes: Flag.Boolean("yes").pipe(
+      Flag.withDescription("Delete without a confirmation prompt"),
+      Flag.withDefault(false)
+    ),
     json: jsonFlag
   },
   Effect.fn("deleteUser")(function* ({ config, email, json, yes, ...flags }) {
@@ -73,9 +76,9 @@ export const usersCommand = Command.make("users").pipe(
       "lock",
       "disabled",
       "is locked: its sessions have ended, and its tokens are refused.",
-      "Lock an account out everywhere at once; its memberships stay"
+      "Lock an account immediately; its memberships stay"
     ),
-    setStatus("unlock", "active", "may sign in again.", "Let a locked account in again"),
+    setStatus("unlock", "active", "may sign in again.", "Unlock a locked account"),
     remove
   ])
 )

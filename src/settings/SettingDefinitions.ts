@@ -10,7 +10,7 @@ const signInSettings = define({
     flag: "password-sign-in",
     metavar: "on|off",
     default: "on",
-    description: "Whether people sign in with a password; off needs an upstream provider"
+    description: "Allow sign-in with a password; off requires another sign-in method"
   },
   upstreamOidcIssuer: {
     env: "SVC_UPSTREAM_OIDC_ISSUER",
@@ -33,7 +33,7 @@ const signInSettings = define({
     env: "SVC_UPSTREAM_OIDC_NAME",
     flag: "upstream-oidc-name",
     metavar: "text",
-    description: "Name of the upstream provider on the sign-in page; the host of its address when absent"
+    description: "Name of the upstream provider on the sign-in page; default: the host of its address"
   },
   upstreamOidcTrust: {
     env: "SVC_UPSTREAM_OIDC_TRUST",
@@ -41,14 +41,14 @@ const signInSettings = define({
     metavar: "email_verified|single_tenant",
     default: "email_verified",
     description:
-      "How the provider's identities are recognised: by addresses that it verified, or, where it verifies none and serves one organisation alone, by its subject ids only"
+      "How the provider's identities are recognised: by verified addresses, or only by subject ids if the provider verifies no addresses and serves a single organisation"
   },
   upstreamOidcScopes: {
     env: "SVC_UPSTREAM_OIDC_SCOPES",
     flag: "upstream-oidc-scopes",
     metavar: "scopes",
     default: "openid email profile",
-    description: "Scopes asked of the upstream provider, separated by spaces"
+    description: "Scopes requested from the upstream provider, separated by spaces"
   },
   upstreamOidcGroupsClaim: {
     env: "SVC_UPSTREAM_OIDC_GROUPS_CLAIM",
@@ -65,19 +65,19 @@ const mailServerSettings = define({
     env: "SVC_SMTP_URL",
     flag: "smtp-url",
     metavar: "url",
-    description: "Mail server: smtps://host:465, or smtp://host:587 with STARTTLS; no mail is sent when absent"
+    description: "Mail server: smtps://host:465, or smtp://host:587 with STARTTLS; default: no mail is sent"
   },
   smtpFrom: {
     env: "SVC_SMTP_FROM",
     flag: "smtp-from",
     metavar: "address",
-    description: "Address that mails come from"
+    description: "Sender address of mails"
   },
   smtpUser: {
     env: "SVC_SMTP_USER",
     flag: "smtp-user",
     metavar: "name",
-    description: "User at the mail server; without one nobody signs in there"
+    description: "User at the mail server; default: no sign-in"
   },
   smtpPassword: {
     env: "SVC_SMTP_PASSWORD",
@@ -88,13 +88,13 @@ const mailServerSettings = define({
     env: "SVC_SMTP_PASSWORD_FILE",
     flag: "smtp-password-file",
     metavar: "file",
-    description: "File with that password instead"
+    description: "File with the password"
   },
   smtpCaFile: {
     env: "SVC_SMTP_CA_FILE",
     flag: "smtp-ca-file",
     metavar: "file",
-    description: "Certificates in PEM that vouch for the mail server instead of the usual authorities"
+    description: "PEM certificates that verify the mail server instead of the usual authorities"
   },
   mailLanguage: {
     env: "SVC_MAIL_LANGUAGE",
@@ -114,63 +114,63 @@ const keepSettings = define({
     flag: "keep-logs",
     metavar: "days",
     default: days(retention.runLog),
-    description: "Days that the logs of ended Runs are kept, at least 7; what is still needed stays longer"
+    description: "Days to keep the logs of ended Runs, at least 7; logs that are still needed are kept longer"
   },
   keepEvents: {
     env: "SVC_KEEP_EVENTS",
     flag: "keep-events",
     metavar: "days",
     default: days(retention.runEvent),
-    description: "Days that the events of ended Runs are kept, at least 7"
+    description: "Days to keep the events of ended Runs, at least 7"
   },
   keepRuns: {
     env: "SVC_KEEP_RUNS",
     flag: "keep-runs",
     metavar: "days",
     default: days(retention.run),
-    description: "Days that ended Runs are kept, at least 7; never shorter than their logs"
+    description: "Days to keep ended Runs, at least 7, and at least as long as their logs"
   },
   keepStates: {
     env: "SVC_KEEP_STATES",
     flag: "keep-states",
     metavar: "days",
     default: days(retention.stateVersion),
-    description: "Days that StateVersions are kept, at least 7; the ten newest of a living Capsule stay"
+    description: "Days to keep StateVersions, at least 7; the ten newest of an existing Capsule are always kept"
   },
   keepSnapshots: {
     env: "SVC_KEEP_SNAPSHOTS",
     flag: "keep-snapshots",
     metavar: "days",
     default: days(retention.sourceSnapshot),
-    description: "Days that source snapshots and compatibility reports are kept, at least 7"
+    description: "Days to keep source snapshots and compatibility reports, at least 7"
   },
   keepPlans: {
     env: "SVC_KEEP_PLANS",
     flag: "keep-plans",
     metavar: "days",
     default: days(retention.planRecord),
-    description: "Days that install plans, revision plans and decisions of auto-update are kept, at least 7"
+    description: "Days to keep install plans, revision plans and decisions of auto-update, at least 7"
   },
   keepAgentFiles: {
     env: "SVC_KEEP_AGENT_FILES",
     flag: "keep-agent-files",
     metavar: "days",
     default: days(retention.agentFile),
-    description: "Days that the files are kept that an agent sent of an apply that was given up, at least 1"
+    description: "Days to keep an agent's files of an abandoned apply, at least 1"
   },
   forgetAgents: {
     env: "SVC_FORGET_AGENTS",
     flag: "forget-agents",
     metavar: "days",
     default: days(retention.goneAgent),
-    description: "Days after which an agent that comes and goes is forgotten when it is not heard of, at least 1"
+    description: "Days of silence after which an ephemeral agent is removed, at least 1"
   },
   keepCapsuleBackups: {
     env: "SVC_KEEP_CAPSULE_BACKUPS",
     flag: "keep-capsule-backups",
     metavar: "days",
     default: days(retention.backup),
-    description: "Days that backups of Capsules and Workspaces are kept, at least 7; the newest of each stays"
+    description: "Days to keep backups of Capsules and Workspaces, at least 7; the newest backups are always kept"
   }
 })
 
@@ -182,27 +182,27 @@ const backupSettings = define({
     metavar: "true|false",
     default: "true",
     description:
-      "Whether backups take along the snapshots and builds that living Capsules need; without them they are fetched from Git and built again"
+      "Include the snapshots and builds of existing Capsules in backups; otherwise svc fetches and builds them again after a restore"
   },
   backupDirectory: {
     env: "SVC_BACKUP_DIRECTORY",
     flag: "backup-directory",
     metavar: "folder",
-    description: "Existing folder that the running server writes backups into; none are scheduled when absent"
+    description: "Existing folder for scheduled backups; default: no scheduled backups"
   },
   backupInterval: {
     env: "SVC_BACKUP_INTERVAL",
     flag: "backup-interval",
     metavar: "hours",
     default: "24",
-    description: "Hours from one scheduled backup to the next"
+    description: "Hours between scheduled backups"
   },
   backupKeep: {
     env: "SVC_BACKUP_KEEP",
     flag: "backup-keep",
     metavar: "number",
     default: "7",
-    description: "Scheduled backups that are kept; the oldest is removed once a newer one was verified"
+    description: "Number of scheduled backups to keep; the oldest is removed once a newer backup has been verified"
   }
 })
 
@@ -219,20 +219,20 @@ export const settingDefinitions = define({
     env: "SVC_INSTALLATION",
     flag: "installation",
     metavar: "id",
-    description: "The only installation that the data folder may hold, e.g. where its disk may be mounted late"
+    description: "The only installation that the data folder may contain, e.g. if its disk may be mounted late"
   },
   listen: {
     env: "SVC_LISTEN",
     flag: "listen",
     metavar: "host:port",
     default: "127.0.0.1:8787",
-    description: "Address of the API and the dashboard; port 0 is any free one"
+    description: "Address of the API and the dashboard; port 0 selects any free port"
   },
   baseUrl: {
     env: "SVC_BASE_URL",
     flag: "base-url",
     metavar: "origin",
-    description: "Public origin and issuer, e.g. https://svc.example.com; from the listener when absent"
+    description: "Public origin and issuer, e.g. https://svc.example.com; default: the listener's address"
   },
   plainHttp: {
     env: "SVC_PLAIN_HTTP",
@@ -240,7 +240,7 @@ export const settingDefinitions = define({
     metavar: "loopback|anywhere",
     default: "loopback",
     description:
-      "Where plain http may be served: beyond loopback, passwords and sessions cross the network readable, so that needs `anywhere` or an https base URL (a proxy with TLS)"
+      "Where plain http is allowed. Beyond loopback, passwords and sessions cross the network in clear text, so this requires `anywhere` or an https base URL (a proxy with TLS)"
   },
   trustedProxies: {
     env: "SVC_TRUSTED_PROXIES",
@@ -254,7 +254,7 @@ export const settingDefinitions = define({
     flag: "families-off",
     metavar: "names",
     default: "",
-    description: "Comma-separated families of endpoints that are turned off: state-uploads, backup-imports, exports"
+    description: "Comma-separated families of endpoints to disable: state-uploads, backup-imports, exports"
   },
   corsOrigins: {
     env: "SVC_CORS_ORIGINS",
@@ -277,21 +277,20 @@ export const settingDefinitions = define({
     env: "SVC_OIDC_CLIENTS_FILE",
     flag: "oidc-clients-file",
     metavar: "file",
-    description: "JSON file with the OpenID clients and resource servers of this installation; none when absent"
+    description: "JSON file with the OpenID clients and resource servers of this installation"
   },
   oidcRefreshGrace: {
     env: "SVC_OIDC_REFRESH_GRACE",
     flag: "oidc-refresh-grace",
     metavar: "seconds",
     default: "0",
-    description: "Seconds in which a used refresh token gives the same successor again to a client that lost the answer"
+    description: "Seconds in which a used refresh token returns the same successor to a client that lost the response"
   },
   oidcClientId: {
     env: "SVC_OIDC_CLIENT_ID",
     flag: "oidc-client-id",
     metavar: "id",
-    description:
-      "Client of the clients file that the discovery document lists for mobile applications; none when absent"
+    description: "Client in the clients file that the discovery document lists for mobile applications"
   },
   masterKey: {
     env: "SVC_MASTER_KEY",
@@ -302,7 +301,7 @@ export const settingDefinitions = define({
     env: "SVC_MASTER_KEY_FILE",
     flag: "master-key-file",
     metavar: "file",
-    description: "File with the vault key, mode 0600; a file in the data folder when absent"
+    description: "File with the vault key, mode 0600; default: a file in the data folder"
   },
   masterKeyCommand: {
     env: "SVC_MASTER_KEY_COMMAND",
@@ -329,52 +328,52 @@ export const settingDefinitions = define({
     flag: "git-native",
     metavar: "auto|off|required",
     default: "auto",
-    description: "Whether an installed git fetches"
+    description: "Use of an installed git for fetching"
   },
   policyFile: {
     env: "SVC_POLICY_FILE",
     flag: "policy-file",
     metavar: "file",
-    description: "JSON file with the permissions of manifests and the endpoints of Capsules; the defaults when absent"
+    description: "JSON file with the permissions of manifests and the endpoints of Capsules"
   },
   tool: {
     env: "SVC_TOOL",
     flag: "tool",
     metavar: "path|auto",
     default: "auto",
-    description: "OpenTofu or Terraform to execute Runs with; auto looks for it"
+    description: "Path of OpenTofu or Terraform for Runs; auto searches for it"
   },
   toolDownload: {
     env: "SVC_TOOL_DOWNLOAD",
     flag: "tool-download",
     metavar: "on|off",
     default: "on",
-    description: "Whether OpenTofu may be downloaded when none is found"
+    description: "Download OpenTofu if no tool is found"
   },
   toolMirror: {
     env: "SVC_TOOL_MIRROR",
     flag: "tool-mirror",
     metavar: "url",
-    description: "Where OpenTofu releases are downloaded from; the project's own release page when absent"
+    description: "Mirror of OpenTofu releases; default: the project's release page"
   },
   toolMirrorKey: {
     env: "SVC_TOOL_MIRROR_KEY",
     flag: "tool-mirror-key",
     metavar: "file",
     description:
-      "OpenPGP public key that signs the releases: a file, or the armored text; when absent the OpenTofu project's own, known by its fingerprint"
+      "OpenPGP public key that signs the releases: a file, or the armored text; default: the OpenTofu project's key, verified by its fingerprint"
   },
   toolVersion: {
     env: "SVC_TOOL_VERSION",
     flag: "tool-version",
     metavar: "version",
-    description: "OpenTofu release to download; the one this release pins when absent"
+    description: "OpenTofu release to download; default: the release that this version pins"
   },
   toolSha256: {
     env: "SVC_TOOL_SHA256",
     flag: "tool-sha256",
     metavar: "hex",
-    description: "SHA-256 of the downloaded archive, trusted in place of a signature"
+    description: "SHA-256 of the downloaded archive, used instead of a signature"
   },
   providerMirror: {
     env: "SVC_PROVIDER_MIRROR",
@@ -387,7 +386,7 @@ export const settingDefinitions = define({
     flag: "provider-mirror-required",
     metavar: "true|false",
     default: "false",
-    description: "Whether providers may come from the mirror only"
+    description: "Allow only providers from the mirror"
   },
   runnerIsolation: {
     env: "SVC_RUNNER_ISOLATION",
@@ -395,7 +394,7 @@ export const settingDefinitions = define({
     metavar: "auto|required|off",
     default: "auto",
     description:
-      "Sandbox of module code: the best accepted level of this machine, only one with separate namespaces, or none"
+      "Sandbox of module code: the best level of this machine, only a level with separate namespaces, or none"
   },
   runnerNetwork: {
     env: "SVC_RUNNER_NETWORK",
@@ -403,21 +402,21 @@ export const settingDefinitions = define({
     metavar: "auto|isolated|host",
     default: "auto",
     description:
-      "Network of Runs: one of their own where this machine can give it, nothing less, or the host's with its loopback"
+      "Network of Runs: a separate network if this machine supports it, always a separate network, or the host's network with its loopback"
   },
   runnerForbiddenRanges: {
     env: "SVC_RUNNER_FORBIDDEN_RANGES",
     flag: "runner-forbidden-ranges",
     metavar: "ranges",
     default: metadataRanges.join(","),
-    description: "Comma-separated ranges that Runs do not reach from a network of their own; none when it is 'none'"
+    description: "Comma-separated ranges that Runs cannot reach from a separate network; 'none' for no ranges"
   },
   runMemory: {
     env: "SVC_RUN_MEMORY",
     flag: "run-memory",
     metavar: "size|auto",
     default: "auto",
-    description: "Memory of a Run's processes together; auto is half of this machine's, and 4GiB at most"
+    description: "Total memory of a Run's processes; auto is half of the machine's memory, at most 4GiB"
   },
   runProcesses: {
     env: "SVC_RUN_PROCESSES",
@@ -445,14 +444,14 @@ export const settingDefinitions = define({
     flag: "run-folder",
     metavar: "size",
     default: "8GiB",
-    description: "Most that a Run may write into its folder, and its largest file"
+    description: "Maximum size of a Run's folder, and of each file in it"
   },
   runFreeDisk: {
     env: "SVC_RUN_FREE_DISK",
     flag: "run-free-disk",
     metavar: "size",
     default: "512MiB",
-    description: "Free space, at most a twentieth of the disk, below which the Run that holds the most is ended"
+    description: "Free space, at most a twentieth of the disk, below which svc stops the Run that uses the most disk"
   },
   runConcurrency: {
     env: "SVC_RUN_CONCURRENCY",
@@ -465,7 +464,7 @@ export const settingDefinitions = define({
     env: "SVC_WORKSPACE_RUN_CONCURRENCY",
     flag: "workspace-run-concurrency",
     metavar: "number",
-    description: "How many of them may be of one Workspace; one fewer than SVC_RUN_CONCURRENCY when absent, at least 1"
+    description: "Maximum number of these Runs per Workspace; default: one fewer than SVC_RUN_CONCURRENCY, at least 1"
   },
   buildConcurrency: {
     env: "SVC_BUILD_CONCURRENCY",
@@ -478,15 +477,14 @@ export const settingDefinitions = define({
     env: "SVC_WORKSPACE_BUILD_CONCURRENCY",
     flag: "workspace-build-concurrency",
     metavar: "number",
-    description:
-      "How many of them may be of one Workspace; one fewer than SVC_BUILD_CONCURRENCY when absent, at least 1"
+    description: "Maximum number of these Runs per Workspace; default: one fewer than SVC_BUILD_CONCURRENCY, at least 1"
   },
   workspaceQueue: {
     env: "SVC_WORKSPACE_QUEUE",
     flag: "workspace-queue",
     metavar: "number",
     default: "1000",
-    description: "Runs that one Workspace may have queued"
+    description: "Maximum number of queued Runs per Workspace"
   },
   ...keepSettings,
   ...backupSettings,
@@ -494,13 +492,13 @@ export const settingDefinitions = define({
     env: "SVC_KEEP_AUDIT",
     flag: "keep-audit",
     metavar: "days",
-    description: "Days that audit events are kept, at least 30; for ever when absent"
+    description: "Days to keep audit events, at least 30; default: forever"
   },
   operatorListen: {
     env: "SVC_OPERATOR_LISTEN",
     flag: "operator-listen",
     metavar: "host:port",
-    description: "Second listener with /metrics, /healthz and /readyz; none when absent"
+    description: "Second listener, with /metrics, /healthz and /readyz"
   },
   drainDelay: {
     env: "SVC_DRAIN_DELAY",
@@ -513,7 +511,7 @@ export const settingDefinitions = define({
     env: "SVC_OTLP_URL",
     flag: "otlp-url",
     metavar: "url",
-    description: "OTLP/HTTP collector for traces, metrics and logs; none when absent"
+    description: "OTLP/HTTP collector for traces, metrics and logs"
   },
   log: {
     env: "SVC_LOG",
@@ -527,7 +525,7 @@ export const settingDefinitions = define({
     flag: "log-format",
     metavar: "pretty|json",
     default: "pretty",
-    description: "How log lines are written"
+    description: "Format of log lines"
   }
 })
 

@@ -25,7 +25,7 @@ const flags = {
   ),
   undeclared: Flag.String("undeclared").pipe(
     Flag.withDescription(
-      "A resource of the state that the module does not declare and that the plan may destroy; may be repeated"
+      "A resource in the state that the module does not declare and that the plan may destroy; may be repeated"
     ),
     Flag.withMetavar("address"),
     anyNumber
@@ -67,7 +67,7 @@ export const adoptCommand = Command.make(
   {
     file: Argument.String("file").pipe(
       Argument.withDescription(
-        "The state: terraform.tfstate, or what `terraform state pull` writes; - for standard input"
+        "The state: terraform.tfstate, or the output of `terraform state pull`; - for standard input"
       ),
       Argument.withMetavar("path")
     ),
@@ -110,4 +110,4 @@ export const adoptCommand = Command.make(
       return yield* refused(`The plan is ${run.status}.`)
     }).pipe(onServer(given))
   })
-).pipe(Command.withDescription("Take over the state of existing infrastructure, up to a plan that waits for review"))
+).pipe(Command.withDescription("Adopt the state of existing infrastructure, and create a plan for review"))

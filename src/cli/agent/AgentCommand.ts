@@ -26,36 +26,38 @@ export const agentCommand = Command.make(
     server: serverFlag,
     pool: Flag.optional(
       Flag.String("pool").pipe(
-        Flag.withDescription("Pool whose Runs it takes, as its enrolment token names it; else SVC_AGENT_POOL"),
+        Flag.withDescription("Pool of the enrolment token, whose Runs the agent executes; default: SVC_AGENT_POOL"),
         Flag.withMetavar("name")
       )
     ),
     tokenFile: Flag.optional(
       Flag.String("token-file").pipe(
-        Flag.withDescription("File with the enrolment token, for the first start; else SVC_AGENT_TOKEN"),
+        Flag.withDescription("File with the enrolment token, for the first start; default: SVC_AGENT_TOKEN"),
         Flag.withMetavar("file")
       )
     ),
     dir: dirFlag,
     places: Flag.optional(
       intFlag("places", 1).pipe(
-        Flag.withDescription("Runs that it executes at once; else SVC_AGENT_PLACES, else 2"),
+        Flag.withDescription("Maximum number of concurrent Runs; default: SVC_AGENT_PLACES, or 2"),
         Flag.withMetavar("number")
       )
     ),
     name: Flag.optional(
       Flag.String("name").pipe(
-        Flag.withDescription("Its name; else SVC_AGENT_NAME, else that of this machine"),
+        Flag.withDescription("Name of the agent; default: SVC_AGENT_NAME, or the name of this machine"),
         Flag.withMetavar("name")
       )
     ),
     label: Flag.String("label").pipe(
-      Flag.withDescription("What is said of it, as key=value; may be repeated; else SVC_AGENT_LABELS, with commas"),
+      Flag.withDescription(
+        "Label of the agent, as key=value; may be repeated; default: SVC_AGENT_LABELS, separated by commas"
+      ),
       Flag.withMetavar("key=value"),
       anyNumber
     ),
     log: Flag.Literals("log", ["debug", "info", "warn", "error", "none"]).pipe(
-      Flag.withDescription("What it writes to standard error"),
+      Flag.withDescription("Log level on standard error"),
       Flag.withDefault("info")
     ),
     json: jsonFlag
@@ -100,7 +102,7 @@ export const agentCommand = Command.make(
   }, Effect.scoped)
 ).pipe(
   Command.withDescription(
-    "Execute the Runs of a pool on this machine; the first start enrols it. It ends its Runs on SIGTERM, then itself"
+    "Execute the Runs of a pool on this machine; the first start enrols the agent. On SIGTERM, it finishes its Runs and exits"
   ),
   Command.withExamples([
     {

@@ -37,12 +37,12 @@ export const agentDoctorCommand = Command.make(
   }, Effect.scoped)
 ).pipe(
   Command.withDescription(
-    "Check address, proxy, certificate authority, key, clock, disk, tool, sandbox, limits and network of an agent, without changing anything; 1 when something is wrong"
+    "Check address, proxy, certificate authority, key, clock, disk, tool, sandbox, limits and network of an agent, without changes; exits with 1 if a check fails"
   ),
   Command.withExamples([
     {
       command: "svc agent doctor --server https://svc.example.com",
-      description: "Before the first start, or when Runs wait"
+      description: "Before the first start, or if Runs wait"
     }
   ])
 )

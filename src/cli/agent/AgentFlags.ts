@@ -10,13 +10,13 @@ const text = (name: string, metavar: string, description: string) =>
 export const serverFlag = text(
   "server",
   "url",
-  "Origin of the server, e.g. https://svc.example.com; else SVC_AGENT_SERVER"
+  "Origin of the server, e.g. https://svc.example.com; default: SVC_AGENT_SERVER"
 )
 
 export const dirFlag = text(
   "dir",
   "folder",
-  "Keys, tools and what Runs need; on a local disk, created with mode 0700; else SVC_AGENT_DIR, else ./svc-agent"
+  "Folder for keys, tools and Runs; on a local disk, created with mode 0700; default: SVC_AGENT_DIR, or ./svc-agent"
 )
 
 /** Returns the flag, or else its environment variable. */

@@ -56,7 +56,7 @@ export const agentRotateCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Replace the keys of the agent of this folder, which goes on with its Runs; it does so by itself each 30 days. Where somebody may have read the keys, revoke the agent instead (svc admin agent revoke), and enrol it anew"
+    "Replace the keys of the agent in this folder, which continues its Runs. A running agent does this automatically every 30 days. If somebody may have read the keys, revoke the agent instead (svc admin agent revoke) and enrol it again"
   ),
   Command.withExamples([
     { command: "svc agent rotate --dir /var/lib/svc-agent", description: "Before the 30 days are over" }

@@ -38,7 +38,7 @@ const headCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Print where the chains of audit events stand, as a small JSON document; keep it where this machine's users cannot change it"
+    "Print the heads of the audit chains as a small JSON document; store it where this machine's users cannot change it"
   )
 )
 
@@ -72,10 +72,7 @@ const verifyCommand = Command.make(
   {
     ...dataFlags,
     head: Flag.optional(
-      Flag.Path("head").pipe(
-        Flag.withDescription("File with a head that was exported before"),
-        Flag.withMetavar("path")
-      )
+      Flag.Path("head").pipe(Flag.withDescription("File with a previously exported head"), Flag.withMetavar("path"))
     ),
     json: jsonFlag
   },
@@ -96,12 +93,12 @@ const verifyCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Check that no audit event was changed, removed or inserted, also while the server runs; 1 with the first broken position otherwise"
+    "Check that no audit event was changed, removed or inserted, also while the server runs; otherwise prints the first broken position and exits with 1"
   )
 )
 
 /** Commands that export and verify the audit history. */
 export const auditCommand = Command.make("audit").pipe(
-  Command.withDescription("Export the operation history, and prove that nobody changed it"),
+  Command.withDescription("Export and verify the operation history"),
   Command.withSubcommands([exportCommand, headCommand, verifyCommand])
 )

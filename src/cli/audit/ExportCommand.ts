@@ -19,24 +19,24 @@ export const exportCommand = Command.make(
       Flag.String("workspace").pipe(
         Flag.withSchema(WorkspaceId),
         Flag.withDescription(
-          "Only the events of this Workspace; otherwise those of the installation and of every Workspace"
+          "Only the events of this Workspace; default: the events of the installation and of every Workspace"
         )
       )
     ),
     after: Flag.optional(
       intFlag("after", 0).pipe(
-        Flag.withDescription("With --workspace: go on behind this position, that of the last line")
+        Flag.withDescription("With --workspace: continue after this position, which the last line contains")
       )
     ),
     action: asked("action", "Only this action, e.g. run.approve"),
-    actor: asked("actor", "Only what this subject did"),
+    actor: asked("actor", "Only actions of this subject"),
     run: Flag.optional(
-      Flag.String("run").pipe(Flag.withSchema(RunId), Flag.withDescription("Only what concerns this Run"))
+      Flag.String("run").pipe(Flag.withSchema(RunId), Flag.withDescription("Only events about this Run"))
     ),
     since: Flag.optional(
       Flag.String("since").pipe(
         Flag.withSchema(AskedTime),
-        Flag.withDescription("From this time on, UTC, e.g. 2026-01-31T00:00:00Z")
+        Flag.withDescription("Only events from this time on, UTC, e.g. 2026-01-31T00:00:00Z")
       )
     ),
     until: Flag.optional(
@@ -44,7 +44,7 @@ export const exportCommand = Command.make(
     ),
     output: Flag.optional(
       Flag.Path("output").pipe(
-        Flag.withDescription("New file that the lines are written to; standard output without it"),
+        Flag.withDescription("New file for the lines; default: standard output"),
         Flag.withMetavar("path")
       )
     ),
@@ -105,5 +105,7 @@ export const exportCommand = Command.make(
     yield* print(json, { file, events }, `Wrote ${events} audit events to ${file}.`)
   })
 ).pipe(
-  Command.withDescription("Write audit events as JSON lines, each Workspace's oldest first; the server may be running")
+  Command.withDescription(
+    "Write audit events as JSON lines, oldest first per Workspace; also works while the server runs"
+  )
 )

@@ -45,10 +45,10 @@ const shells = ["bash", "zsh", "fish"] as const
 
 export const completionCommand = Command.make(
   "completion",
-  { shell: Argument.Literals("shell", shells).pipe(Argument.withDescription("The shell that completes")) },
+  { shell: Argument.Literals("shell", shells).pipe(Argument.withDescription("The shell")) },
   ({ shell }) => printLine(scripts[shell])
 ).pipe(
-  Command.withDescription("Print a script that completes commands, flags and names in a shell"),
+  Command.withDescription("Print a shell script that completes commands, flags and names"),
   Command.withExamples([
     { command: "source <(svc completion bash)", description: "In ~/.bashrc" },
     { command: "source <(svc completion zsh)", description: "In ~/.zshrc, after compinit" },

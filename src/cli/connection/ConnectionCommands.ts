@@ -101,27 +101,25 @@ const createCommand = Command.make(
       ),
       Flag.withMetavar("address")
     ),
-    kind: Flag.optional(Flag.Literals("kind", ConnectionKind.literals).pipe(Flag.withDescription("Else provider"))),
-    recipe: text("recipe", "A recipe of the server, by its id; else generic", "id"),
-    mode: text("auth-mode", "A way of signing in that the recipe names", "id"),
+    kind: Flag.optional(
+      Flag.Literals("kind", ConnectionKind.literals).pipe(
+        Flag.withDescription("Kind of the Connection; default: provider")
+      )
+    ),
+    recipe: text("recipe", "Id of a recipe on the server; default: generic", "id"),
+    mode: text("auth-mode", "An authentication mode of the recipe", "id"),
     origin: Flag.String("origin").pipe(
       Flag.withDescription("For Git: the only place that it is sent to; may be repeated. For a forge: its website"),
       Flag.withMetavar("url"),
       anyNumber
     ),
     role: Flag.Literals("use-role", UseRole.literals).pipe(
-      Flag.withDescription("Who may use it in Runs; may be repeated; else owners and admins"),
+      Flag.withDescription("Role that may use it in Runs; may be repeated; default: owners and admins"),
       anyNumber
     ),
-    providedBy: text(
-      "provided-by",
-      "The values stay with the agents of this pool, which have them under this name",
-      "pool/name"
-    ),
+    providedBy: text("provided-by", "The values stay on the agents of this pool, under this name", "pool/name"),
     expires: Flag.optional(
-      comingTimeFlag("expires-at").pipe(
-        Flag.withDescription("When its values expire: 30d, or a date such as 2027-01-31")
-      )
+      comingTimeFlag("expires-at").pipe(Flag.withDescription("Expiry of its values: 30d, or a date such as 2027-01-31"))
     ),
     name: Argument.String("name").pipe(Argument.withDescription("Name of the new Connection"))
   },
@@ -166,7 +164,7 @@ const createCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Make a Connection; its values are sealed at the server and never shown again"),
+  Command.withDescription("Create a Connection; the server stores its values sealed and never shows them again"),
   Command.withExamples([
     {
       command:
@@ -216,7 +214,7 @@ const rotateCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Give a Connection new values; they replace all old ones, and are tested first"),
+  Command.withDescription("Give a Connection new values, which are tested first and replace all old values"),
   Command.withExamples([
     { command: "svc connection rotate staging --values credentials.json", description: "With the values of a file" }
   ])

@@ -34,7 +34,7 @@ export const revokeCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Revoke a Connection: its values are removed, and what used them stops; cannot be undone"),
+  Command.withDescription("Revoke a Connection: its values are deleted and its users stop; cannot be undone"),
   Command.withExamples([{ command: "svc connection revoke staging --yes", description: "Without a terminal" }])
 )
 
@@ -52,7 +52,7 @@ export const deleteCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Remove a Connection that nothing uses; cannot be undone"),
+  Command.withDescription("Delete an unused Connection; cannot be undone"),
   Command.withAlias("rm"),
   Command.withExamples([{ command: "svc connection delete staging --yes", description: "Without a terminal" }])
 )

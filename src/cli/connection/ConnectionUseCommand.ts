@@ -44,7 +44,7 @@ export const useCommand = Command.make(
   {
     ...workspaceFlags,
     role: Flag.Literals("role", UseRole.literals).pipe(
-      Flag.withDescription("Who may use it in Runs, with all roles above; may be repeated"),
+      Flag.withDescription("Role that may use it in Runs, including higher roles; may be repeated"),
       anyNumber
     ),
     project: several("project", "Only for Capsules of this Project; may be repeated", "name"),
@@ -56,7 +56,7 @@ export const useCommand = Command.make(
     ),
     anyModule: open("any-module", "For every module"),
     ref: several("ref", "Only for plans of this ref; may be repeated", "ref"),
-    reviewedRefs: open("reviewed-refs", "For the lane of the Capsule and the default ref of its Source"),
+    reviewedRefs: open("reviewed-refs", "For the Capsule's lane and its Source's default ref"),
     connection: connectionArgument
   },
   Effect.fn("connection use")((given) =>
@@ -114,9 +114,9 @@ export const useCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Say who may use a Connection and for what, or show that; what no flag names stays"),
+  Command.withDescription("Set who may use a Connection and for what, or show the rule; omitted flags change nothing"),
   Command.withExamples([
     { command: "svc connection use staging --role member", description: "Members may plan with it too" },
-    { command: "svc connection use staging", description: "The present rule" }
+    { command: "svc connection use staging", description: "The current rule" }
   ])
 )

@@ -9,7 +9,7 @@ const names = (name: string, description: string, metavar: string) =>
 
 /** Flags for the values of a Connection. Values are never arguments, because other users of the machine can read arguments. */
 export const valueFlags = {
-  env: names("env", "Take the value of this variable from the environment of this command; may be repeated", "name"),
+  env: names("env", "Read this variable from the environment of the command; may be repeated", "name"),
   values: Flag.optional(
     Flag.String("values").pipe(
       Flag.withDescription("File with the values, as one JSON object of strings; - for standard input"),
@@ -18,7 +18,7 @@ export const valueFlags = {
   ),
   file: names(
     "file",
-    "A credential file, under the name that Runs give it; with =VARIABLE behind it that variable holds its place; may be repeated",
+    "A credential file and its name in Runs; with =VARIABLE at the end, that variable contains its path; may be repeated",
     "name=path"
   )
 }

@@ -58,7 +58,7 @@ const listCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("List the Outputs that a Workspace shares with others or gets from them"),
+  Command.withDescription("List the Outputs that a Workspace shares with other Workspaces or receives from them"),
   Command.withAlias("ls"),
   Command.withExamples([{ command: "svc share list", description: "In both directions" }])
 )
@@ -78,11 +78,11 @@ const createCommand = Command.make(
   {
     ...workspaceFlags,
     to: Flag.String("to").pipe(
-      Flag.withDescription("The Workspace that gets the Outputs: its id, or its handle if you are in it"),
+      Flag.withDescription("The receiving Workspace: its id, or its handle if you are a member"),
       Flag.withMetavar("workspace")
     ),
     output: Flag.String("output").pipe(
-      Flag.withDescription("An Output, with =ALIAS under another name; may be repeated"),
+      Flag.withDescription("An Output; =ALIAS shares it under another name; may be repeated"),
       Flag.withMetavar("name"),
       Flag.atLeast(1)
     ),
@@ -110,7 +110,10 @@ const createCommand = Command.make(
 ).pipe(
   Command.withDescription("Offer Outputs of a Capsule to another Workspace"),
   Command.withExamples([
-    { command: "svc share create network --to beta --output greeting", description: "It begins when beta approves" }
+    {
+      command: "svc share create network --to beta --output greeting",
+      description: "The share begins when beta approves it"
+    }
   ])
 )
 
@@ -131,7 +134,7 @@ const approveCommand = Command.make(
 ).pipe(
   Command.withDescription("Accept Outputs that another Workspace offers"),
   Command.withExamples([
-    { command: "svc share approve oshare_...", description: "As an admin of the Workspace that gets them" }
+    { command: "svc share approve oshare_...", description: "As an admin of the receiving Workspace" }
   ])
 )
 
@@ -150,7 +153,7 @@ const revokeCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("End a share, from either side"),
+  Command.withDescription("Revoke a share, as either Workspace"),
   Command.withExamples([{ command: "svc share revoke oshare_... --yes", description: "Without a terminal" }])
 )
 

@@ -35,7 +35,7 @@ const listCommand = Command.make(
           )
     )
   }, Effect.provide(StoredContexts.layer))
-).pipe(Command.withDescription("List the contexts; * marks the current one"), Command.withAlias("ls"))
+).pipe(Command.withDescription("List the contexts; * marks the current context"), Command.withAlias("ls"))
 
 const useCommand = Command.make(
   "use",
@@ -48,7 +48,7 @@ const useCommand = Command.make(
     yield* contexts.store({ ...known, current: name })
     yield* print(json, { name, ...found, current: true }, `Commands go to ${found.server} now.`)
   }, Effect.provide(StoredContexts.layer))
-).pipe(Command.withDescription("Make a context the current one"))
+).pipe(Command.withDescription("Select the current context"))
 
 const setCommand = Command.make(
   "set",
@@ -59,7 +59,7 @@ const setCommand = Command.make(
     ),
     workspace: Flag.optional(
       Flag.String("workspace").pipe(
-        Flag.withDescription("Handle or id of a Workspace there; empty for none"),
+        Flag.withDescription("Handle or id of a Workspace on the server; empty for none"),
         Flag.withMetavar("handle")
       )
     ),
@@ -85,7 +85,7 @@ const setCommand = Command.make(
       `${name} is ${origin}${place === "" ? "" : `, Workspace ${place}`}.`
     )
   }, Effect.provide(StoredContexts.layer))
-).pipe(Command.withDescription("Make or change a context; the first one becomes the current one"))
+).pipe(Command.withDescription("Create or change a context; the first context becomes the current one"))
 
 const removeCommand = Command.make(
   "remove",
@@ -105,6 +105,6 @@ const removeCommand = Command.make(
 ).pipe(Command.withDescription("Remove a context"), Command.withAlias("rm"))
 
 export const contextCommand = Command.make("context").pipe(
-  Command.withDescription("Servers and Workspaces under names, and which one commands go to"),
+  Command.withDescription("Named servers and Workspaces, and the one that commands use"),
   Command.withSubcommands([listCommand, useCommand, setCommand, removeCommand])
 )

@@ -58,6 +58,6 @@ export const demoCommand = Command.make("demo", { json: jsonFlag, log, runnerIso
   Effect.provide(perform(flags), DemoReport.layer(flags.json))
 ).pipe(
   Command.withDescription(
-    "Do the whole main job unattended against a temporary server and repository: install, update, destroy; 0 only if all was as expected"
+    "Run the main job unattended on a temporary server and repository: install, update, destroy; exits with 0 only if every step succeeds"
   )
 )

@@ -82,6 +82,6 @@ export const doctorCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Check tool, sandbox, settings, data folder, database, master key and clock, without touching anything and also while a server runs; 1 when something is wrong"
+    "Check tool, sandbox, settings, data folder, database, master key and clock, without changes, even while a server runs; exits with 1 if a check fails"
   )
 )

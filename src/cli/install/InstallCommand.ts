@@ -38,7 +38,7 @@ export const installCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Install a module of a Git repository as a Capsule, up to a plan that waits for approval"),
+  Command.withDescription("Install a module from a Git repository as a Capsule, and create a plan for approval"),
   Command.withExamples([
     {
       command: "svc install https://git.example.com/infra.git --module network --name network --var-file values.json",

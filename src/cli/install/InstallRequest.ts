@@ -20,12 +20,12 @@ const text = (name: string, description: string, metavar = "text") =>
  * arguments.
  */
 export const installFlags = {
-  ref: text("ref", "Branch, tag or commit; else HEAD", "ref").pipe(Flag.withDefault("HEAD")),
-  module: text("module", "Path of the module in the repository; else . for its root", "path").pipe(
+  ref: text("ref", "Branch, tag or commit; default: HEAD", "ref").pipe(Flag.withDefault("HEAD")),
+  module: text("module", "Path of the module in the repository; default: . for the root", "path").pipe(
     Flag.withDefault(".")
   ),
   name: text("name", "Name of the new Capsule"),
-  environment: text("environment", "Its environment; else production", "name").pipe(Flag.withDefault("production")),
+  environment: text("environment", "Environment; default: production", "name").pipe(Flag.withDefault("production")),
   variables: Flag.optional(
     text(
       "var-file",
@@ -35,7 +35,7 @@ export const installFlags = {
   ),
   connections: text(
     "connection",
-    "A provider and the Connection for it, such as hashicorp/aws=conn_...; may be repeated",
+    "A provider and its Connection, such as hashicorp/aws=conn_...; may be repeated",
     "provider=id"
   ).pipe(anyNumber)
 }

@@ -59,7 +59,9 @@ export const loginCommand = Command.make(
     )
     yield* print(json, { server: origin, loggedIn: true }, `Logged in at ${origin}.`)
   }, Effect.provide(StoredLogins.layer))
-).pipe(Command.withDescription("Log in at a server with a browser; the login is kept in a file that only you can read"))
+).pipe(
+  Command.withDescription("Log in to a server with a browser; the login is stored in a file that only you can read")
+)
 
 export const logoutCommand = Command.make(
   "logout",
@@ -69,4 +71,4 @@ export const logoutCommand = Command.make(
     yield* logOut(origin)
     yield* print(json, { server: origin, loggedIn: false }, `Logged out at ${origin}.`)
   }, Effect.provide(StoredLogins.layer))
-).pipe(Command.withDescription("End a login, at the server and on this machine"))
+).pipe(Command.withDescription("Log out, on the server and on this machine"))

@@ -47,7 +47,7 @@ const listCommand = Command.make(
       )
     }).pipe(onServer(given))
   )
-).pipe(Command.withDescription("List your personal access tokens; asks for your password"), Command.withAlias("ls"))
+).pipe(Command.withDescription("List your personal access tokens; prompts for your password"), Command.withAlias("ls"))
 
 const createCommand = Command.make(
   "create",
@@ -55,17 +55,17 @@ const createCommand = Command.make(
     ...workspaceFlags,
     ...sessionFlags,
     scope: Flag.String("scope").pipe(
-      Flag.withDescription("What it may do: read, write, ...; may be repeated; else read"),
+      Flag.withDescription("Scope: read, write, ...; may be repeated; default: read"),
       anyNumber
     ),
     bound: Flag.Boolean("bound").pipe(
-      Flag.withDescription("For the Workspace alone that --workspace names, or the chosen one"),
+      Flag.withDescription("Only for the Workspace given by --workspace, or the selected Workspace"),
       Flag.withDefault(false)
     ),
     expires: Flag.optional(
-      comingTimeFlag("expires-at").pipe(Flag.withDescription("When it expires: 30d, or a date such as 2027-01-31"))
+      comingTimeFlag("expires-at").pipe(Flag.withDescription("Expiry: 30d, or a date such as 2027-01-31"))
     ),
-    name: Argument.String("name").pipe(Argument.withDescription("What it is for"))
+    name: Argument.String("name").pipe(Argument.withDescription("Purpose of the token"))
   },
   Effect.fn("token create")((given) =>
     Effect.gen(function* () {
@@ -87,7 +87,7 @@ const createCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Make a personal access token and print it, this once; asks for your password"),
+  Command.withDescription("Create a personal access token and print it once; prompts for your password"),
   Command.withExamples([
     {
       command: "svc token create ci --scope read --scope write --bound --password-stdin < password.txt",
@@ -122,11 +122,11 @@ const revokeCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Revoke a personal access token; asks for your password"),
+  Command.withDescription("Revoke a personal access token; prompts for your password"),
   Command.withExamples([
     {
       command: "svc token revoke ci --password-stdin < password.txt",
-      description: "Requests with it are refused at once"
+      description: "Requests with the token are refused immediately"
     }
   ])
 )

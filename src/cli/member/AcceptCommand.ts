@@ -19,13 +19,13 @@ const flags = {
   json: jsonFlag,
   format: formatFlag,
   passwordStdin: passwordFlag,
-  linkFile: text("link-file", `File with the link; else SVC_INVITATION, or asked`, "path"),
-  email: text("email", "Address of your account; not needed where the invitation names it", "address"),
+  linkFile: text("link-file", `File with the link; default: SVC_INVITATION, or a prompt`, "path"),
+  email: text("email", "Address of your account; optional if the invitation contains it", "address"),
   newAccount: Flag.Boolean("new-account").pipe(
-    Flag.withDescription("Create an account at the server; else you sign in to yours"),
+    Flag.withDescription("Create an account on the server; default: sign in to your account"),
     Flag.withDefault(false)
   ),
-  name: text("name", "How others see you, for a new account", "name")
+  name: text("name", "Display name of a new account", "name")
 }
 
 /** Reads the link from a file or a prompt. It is a secret, because anyone who has it can use it. */
@@ -60,7 +60,7 @@ const emailOf = Effect.fnUntraced(function* (given: Option.Option<string>, previ
   const known = Option.orElse(given, () => Option.fromUndefinedOr(preview.email))
   if (Option.isSome(known)) return known.value
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
-  if (canPrompt) return yield* Prompt.run(Prompt.String({ message: "E-mail address of your account" }))
+  if (canPrompt) return yield* Prompt.run(Prompt.String({ message: "Email address of your account" }))
   return yield* new CommandFailed({
     ...misuse,
     message: "The invitation names nobody. Name the address of your account with --email."
@@ -113,7 +113,7 @@ export const acceptCommand = Command.make(
     yield* join.pipe(inWords(origin), Effect.provide(SvcClient.layer({ baseUrl: origin })))
   })
 ).pipe(
-  Command.withDescription("Accept an invitation, with your account or with a new one"),
+  Command.withDescription("Accept an invitation, with your account or a new account"),
   Command.withExamples([
     {
       command:

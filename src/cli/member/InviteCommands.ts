@@ -28,12 +28,12 @@ const createCommand = Command.make(
   {
     ...workspaceFlags,
     role: Flag.Literals("role", Role.literals).pipe(
-      Flag.withDescription("What the invited person may do; else member"),
+      Flag.withDescription("Role of the invited person; default: member"),
       Flag.withDefault("member")
     ),
     email: Argument.optional(
       Argument.String("email").pipe(
-        Argument.withDescription("Only an account with this address may accept; else everybody who has the link")
+        Argument.withDescription("Only an account with this address may accept; default: anybody with the link")
       )
     )
   },
@@ -95,7 +95,7 @@ const withdrawCommand = Command.make(
   {
     ...workspaceFlags,
     invitation: Argument.String("invitation").pipe(
-      Argument.withDescription("Address that was invited, or the id of the invitation")
+      Argument.withDescription("Invited address, or the id of the invitation")
     )
   },
   Effect.fn("invite withdraw")((given) =>
@@ -113,7 +113,7 @@ const withdrawCommand = Command.make(
   )
 ).pipe(
   Command.withDescription("Withdraw an invitation"),
-  Command.withExamples([{ command: "svc invite withdraw eve@example.com", description: "Its link works no more" }])
+  Command.withExamples([{ command: "svc invite withdraw eve@example.com", description: "The link becomes invalid" }])
 )
 
 export const inviteCommand = Command.make("invite").pipe(

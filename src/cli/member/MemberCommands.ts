@@ -13,7 +13,7 @@ import { onlyNamed, workspaceNamed } from "../remote/Selection.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 
 const memberArgument = Argument.String("member").pipe(
-  Argument.withDescription("E-mail address, or the subject that `svc member list` shows")
+  Argument.withDescription("Email address, or the subject from `svc member list`")
 )
 
 const membersOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
@@ -67,7 +67,7 @@ const listCommand = Command.make(
       )
     }).pipe(onServer(given))
   )
-).pipe(Command.withDescription("List the members of a Workspace, invited ones included"), Command.withAlias("ls"))
+).pipe(Command.withDescription("List the members of a Workspace, including invited people"), Command.withAlias("ls"))
 
 const roleCommand = Command.make(
   "role",
@@ -88,9 +88,7 @@ const roleCommand = Command.make(
   )
 ).pipe(
   Command.withDescription("Change the role of a member; owners only"),
-  Command.withExamples([
-    { command: "svc member role bob@example.com admin", description: "Lets Bob approve and apply" }
-  ])
+  Command.withExamples([{ command: "svc member role bob@example.com admin", description: "Let Bob approve and apply" }])
 )
 
 const removeCommand = Command.make(
@@ -98,7 +96,7 @@ const removeCommand = Command.make(
   {
     ...workspaceFlags,
     yes: Flag.Boolean("yes").pipe(
-      Flag.withDescription("Remove; without it the command says what would stop"),
+      Flag.withDescription("Remove the member; without it, list what would stop"),
       Flag.withDefault(false)
     ),
     member: memberArgument
@@ -127,14 +125,12 @@ const removeCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Remove a member, or leave; without --yes it says what would stop"),
+  Command.withDescription("Remove a member, or leave; without --yes, list what would stop"),
   Command.withAlias("rm"),
-  Command.withExamples([
-    { command: "svc member remove bob@example.com --yes", description: "Bob has no access any more" }
-  ])
+  Command.withExamples([{ command: "svc member remove bob@example.com --yes", description: "Bob loses access" }])
 )
 
 export const memberCommand = Command.make("member").pipe(
-  Command.withDescription("Who is in a Workspace, with which role"),
+  Command.withDescription("Members of a Workspace and their roles"),
   Command.withSubcommands([listCommand, roleCommand, removeCommand])
 )

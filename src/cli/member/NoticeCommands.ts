@@ -293,7 +293,7 @@ const rotateCommand = Command.make(
   {
     ...workspaceFlags,
     overlap: durationFlag("overlap", { minimum: 60, maximum: 604_800 }).pipe(
-      Flag.withDescription("How long the previous secret remains valid, such as 2h; else one day"),
+      Flag.withDescription("Time for which the previous secret remains valid, such as 2h; default: one day"),
       Flag.optional
     ),
     idempotencyKey: idempotencyKeyFlag,

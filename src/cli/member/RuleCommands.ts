@@ -66,7 +66,7 @@ const listCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("List the rules of approval: how many people have to approve what"),
+  Command.withDescription("List the approval rules: the number of approvers for each place"),
   Command.withAlias("ls"),
   Command.withExamples([{ command: "svc rule list", description: "Every rule that matches a Capsule has to be met" }])
 )
@@ -82,17 +82,19 @@ const addCommand = Command.make(
   {
     ...workspaceFlags,
     approvers: intFlag("approvers", 1, mostApprovers).pipe(
-      Flag.withDescription(`How many people have to approve, 1 to ${mostApprovers}`),
+      Flag.withDescription(`Number of required approvers, 1 to ${mostApprovers}`),
       Flag.withDefault(1)
     ),
     role: Flag.optional(
-      Flag.Literals("role", ApproverRole.literals).pipe(Flag.withDescription("The lowest role that counts; else admin"))
+      Flag.Literals("role", ApproverRole.literals).pipe(
+        Flag.withDescription("The lowest role that counts; default: admin")
+      )
     ),
     team: named("team", "Only members of this team count"),
     project: named("project", "Only for Capsules of this Project"),
     environment: named("environment", "Only for Capsules in this environment"),
-    planAuthor: counting("plan-author-counts", "An approval by somebody who started the plan counts"),
-    commitAuthor: counting("commit-author-counts", "An approval by the author of the commit counts"),
+    planAuthor: counting("plan-author-counts", "An approval by the plan's author counts"),
+    commitAuthor: counting("commit-author-counts", "An approval by the commit's author counts"),
     automation: counting("automation-counts", "Auto-update and automations count")
   },
   Effect.fn("rule add")((given) =>
@@ -121,11 +123,11 @@ const addCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Add a rule of approval; owners only"),
+  Command.withDescription("Add an approval rule; owners only"),
   Command.withExamples([
     {
       command: "svc rule add --environment production --approvers 2 --team platform",
-      description: "Two people of a team approve what changes production"
+      description: "Two people of a team approve changes to production"
     }
   ])
 )
@@ -149,12 +151,12 @@ const removeCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Remove a rule of approval; owners only"),
+  Command.withDescription("Remove an approval rule; owners only"),
   Command.withAlias("rm"),
   Command.withExamples([{ command: "svc rule remove apr_... --yes", description: "Without a terminal" }])
 )
 
 export const ruleCommand = Command.make("rule").pipe(
-  Command.withDescription("Rules of approval"),
+  Command.withDescription("Approval rules"),
   Command.withSubcommands([listCommand, addCommand, removeCommand])
 )

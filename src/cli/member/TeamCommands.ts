@@ -50,7 +50,7 @@ const listCommand = Command.make(
 ).pipe(
   Command.withDescription("List the teams of a Workspace, their members and the roles they grant"),
   Command.withAlias("ls"),
-  Command.withExamples([{ command: "svc team list", description: "All of them" }])
+  Command.withExamples([{ command: "svc team list", description: "All Outputs" }])
 )
 
 /** Prints a team after a change. */
@@ -77,7 +77,7 @@ const createCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Make a team; owners only"),
+  Command.withDescription("Create a team; owners only"),
   Command.withExamples([{ command: "svc team create platform", description: "Without members yet" }])
 )
 
@@ -98,7 +98,7 @@ const deleteCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Remove a team and what it grants; its members stay in the Workspace; owners only"),
+  Command.withDescription("Delete a team and its roles; its members stay in the Workspace; owners only"),
   Command.withExamples([{ command: "svc team delete platform --yes", description: "Without a terminal" }])
 )
 
@@ -110,7 +110,7 @@ const memberCommand = (verb: "add" | "remove", description: string, example: str
       ...workspaceFlags,
       team: teamArgument,
       member: Argument.String("member").pipe(
-        Argument.withDescription("E-mail address, or the subject that `svc member list` shows")
+        Argument.withDescription("Email address, or the subject from `svc member list`")
       )
     },
     Effect.fn(`team ${verb}`)((given) =>
@@ -134,10 +134,10 @@ const memberCommand = (verb: "add" | "remove", description: string, example: str
 
 const addCommand = memberCommand(
   "add",
-  "Put a member of the Workspace into a team; owners only",
-  "Ada has its roles now"
+  "Add a member of the Workspace to a team; owners only",
+  "Ada gets the team's roles"
 )
-const removeCommand = memberCommand("remove", "Take a member out of a team; owners only", "Ada has only her own role")
+const removeCommand = memberCommand("remove", "Remove a member from a team; owners only", "Ada keeps only her own role")
 
 const grantCommand = Command.make(
   "grant",
@@ -151,7 +151,7 @@ const grantCommand = Command.make(
     ),
     team: teamArgument,
     role: Argument.Literals("role", ["viewer", "member", "admin", "none"]).pipe(
-      Argument.withDescription("The role of the members there; none takes it back")
+      Argument.withDescription("The members' role there; none removes it")
     )
   },
   Effect.fn("team grant")((given) =>
@@ -175,15 +175,13 @@ const grantCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription(
-    "Give the members of a team a role in a Project and environment, or take it back; owners only"
-  ),
+  Command.withDescription("Give the members of a team a role in a Project and environment, or remove it; owners only"),
   Command.withExamples([
     {
       command: "svc team grant platform admin --environment production",
-      description: "Its members approve production"
+      description: "Its members can approve production"
     },
-    { command: "svc team grant platform none --environment production", description: "They do not any more" }
+    { command: "svc team grant platform none --environment production", description: "They no longer can" }
   ])
 )
 

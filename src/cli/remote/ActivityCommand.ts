@@ -26,15 +26,15 @@ const listCommand = Command.make(
   {
     ...workspaceFlags,
     since: Flag.optional(
-      pastTimeFlag("since").pipe(Flag.withDescription("Only what happened since then: 7d, 12h, a date or a time"))
+      pastTimeFlag("since").pipe(Flag.withDescription("Only events since this time: 7d, 12h, a date or a time"))
     ),
-    until: Flag.optional(pastTimeFlag("until").pipe(Flag.withDescription("Only what happened before then"))),
+    until: Flag.optional(pastTimeFlag("until").pipe(Flag.withDescription("Only events before this time"))),
     action: text("action", "Only this action, such as run.approve", "name"),
-    capsule: text("capsule", "Only what concerns this Capsule", "name"),
-    actor: text("actor", "Only what this subject did", "subject"),
-    run: text("run", "Only what concerns this Run", "id"),
+    capsule: text("capsule", "Only events about this Capsule", "name"),
+    actor: text("actor", "Only actions of this subject", "subject"),
+    run: text("run", "Only events about this Run", "id"),
     limit: intFlag("limit", 1).pipe(
-      Flag.withDescription(`How many of the newest events; else ${defaultEvents}`),
+      Flag.withDescription(`Number of events, newest first; default: ${defaultEvents}`),
       Flag.withDefault(defaultEvents)
     )
   },
@@ -80,11 +80,11 @@ const listCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("List what people, tokens and the service did in a Workspace, newest first"),
+  Command.withDescription("List the actions of people, tokens and the service in a Workspace, newest first"),
   Command.withAlias("ls"),
   Command.withExamples([
     { command: "svc activity list --since 7d --capsule network", description: "A week of one Capsule" },
-    { command: "svc activity list --action run.approve --json", description: "Who approved what" }
+    { command: "svc activity list --action run.approve --json", description: "All approvals" }
   ])
 )
 

@@ -45,7 +45,7 @@ export const apiCommand = Command.make(
     idempotencyKey: idempotencyKeyFlag,
     input: Flag.optional(
       Flag.String("input").pipe(
-        Flag.withDescription("File with the JSON body, - for standard input; without it a body is {}"),
+        Flag.withDescription("File with the JSON body, - for standard input; default: {}"),
         Flag.withMetavar("path")
       )
     ),
@@ -76,12 +76,12 @@ export const apiCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Make a request of your own to the API, and print its answer"),
+  Command.withDescription("Send a request to the API, and print the response"),
   Command.withExamples([
-    { command: "svc api GET workspaces", description: "The Workspaces that you are in" },
+    { command: "svc api GET workspaces", description: "Your Workspaces" },
     {
       command: "svc api GET 'workspaces/{workspace}/capsules?limit=5'",
-      description: "The first Capsules of the chosen one"
+      description: "The first Capsules of the selected Workspace"
     },
     { command: "svc api POST capsules/cap_.../drift-check", description: "Write with an empty body" }
   ])

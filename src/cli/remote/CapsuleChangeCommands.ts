@@ -30,8 +30,8 @@ export const capsuleRenameCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Rename a Capsule; its infrastructure stays as it is"),
-  Command.withExamples([{ command: "svc capsule rename network net", description: "From now on it is net" }])
+  Command.withDescription("Rename a Capsule; its infrastructure does not change"),
+  Command.withExamples([{ command: "svc capsule rename network net", description: "The new name is net" }])
 )
 
 /** Creates a command that disables or enables a Capsule. */
@@ -55,14 +55,14 @@ const statusCommand = (verb: "disable" | "enable", description: string, example:
 
 export const capsuleDisableCommand = statusCommand(
   "disable",
-  "Disable a Capsule: nothing plans, applies or checks it until it is enabled",
-  "No new plan until it is enabled again"
+  "Disable a Capsule: it is not planned, applied or checked until it is enabled",
+  "No new plans until it is enabled again"
 )
 
 export const capsuleEnableCommand = statusCommand(
   "enable",
   "Enable a Capsule that was disabled",
-  "It can be planned again"
+  "Plans are possible again"
 )
 
 export const capsuleReleaseCommand = Command.make(
@@ -70,10 +70,10 @@ export const capsuleReleaseCommand = Command.make(
   {
     ...workspaceFlags,
     reason: Flag.Literals("reason", ReleaseReason.literals).pipe(
-      Flag.withDescription("What happened to its infrastructure")
+      Flag.withDescription("The fate of its infrastructure")
     ),
     comment: Flag.optional(
-      Flag.String("comment").pipe(Flag.withDescription("For those who read the history"), Flag.withMetavar("text"))
+      Flag.String("comment").pipe(Flag.withDescription("Comment, shown in the history"), Flag.withMetavar("text"))
     ),
     confirm: confirmFlag,
     capsule: capsuleArgument
@@ -106,12 +106,12 @@ export const capsuleReleaseCommand = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Stop managing a Capsule whose infrastructure is gone or managed elsewhere; destroys nothing"
+    "Stop managing a Capsule whose infrastructure no longer exists or is managed elsewhere; destroys nothing"
   ),
   Command.withExamples([
     {
       command: "svc capsule release net --reason moved_elsewhere --confirm net",
-      description: "After an export, when the copy is in charge"
+      description: "After an export, once the copy manages the infrastructure"
     }
   ])
 )
@@ -136,19 +136,19 @@ export const capsuleAutoUpdateCommand = Command.make(
     apply: Flag.optional(
       Flag.Boolean("apply").pipe(
         Flag.withDescription(
-          "Also apply plans that only create or change, without a person; --no-apply leaves them waiting"
+          "Also apply plans that only create or change, without a person; with --no-apply they wait for approval"
         )
       )
     ),
     resume: Flag.Boolean("resume").pipe(
-      Flag.withDescription("Follow new commits again, which a rollback holds back"),
+      Flag.withDescription("Follow new commits again after a rollback"),
       Flag.withDefault(false)
     ),
     capsule: capsuleArgument,
     state: Argument.optional(
       Argument.Literals("state", ["on", "off"]).pipe(
         Argument.withDescription(
-          "Whether new commits are planned without a person; without it and flags: show the setting"
+          "on plans new commits without a person; without an argument and flags, shows the setting"
         )
       )
     )
@@ -193,10 +193,13 @@ export const capsuleAutoUpdateCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Turn auto-update of a Capsule on or off, or show it with its newest decisions"),
+  Command.withDescription("Turn a Capsule's auto-update on or off, or show it with its newest decisions"),
   Command.withExamples([
-    { command: "svc capsule auto-update network on --no-apply", description: "Plan every new commit; people apply" },
+    {
+      command: "svc capsule auto-update network on --no-apply",
+      description: "Plan every new commit, and let people apply the plans"
+    },
     { command: "svc capsule auto-update network off", description: "Plan only on request" },
-    { command: "svc capsule auto-update network", description: "The setting, and what it did last" }
+    { command: "svc capsule auto-update network", description: "The setting and its newest decisions" }
   ])
 )

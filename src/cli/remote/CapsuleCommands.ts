@@ -37,7 +37,7 @@ const listCommand = Command.make(
   {
     ...workspaceFlags,
     all: Flag.Boolean("all").pipe(
-      Flag.withDescription("Also those that were destroyed or released"),
+      Flag.withDescription("Include destroyed and released Capsules"),
       Flag.withDefault(false)
     )
   },
@@ -144,7 +144,7 @@ const outputsCommand = Command.make(
 ).pipe(
   Command.withDescription("Show the public Outputs of a Capsule"),
   Command.withExamples([
-    { command: "svc capsule outputs network", description: "All of them" },
+    { command: "svc capsule outputs network", description: "All Outputs" },
     { command: "svc capsule outputs network greeting --raw", description: "One value, for a script" }
   ])
 )
@@ -154,7 +154,7 @@ const resourcesCommand = Command.make(
   {
     ...workspaceFlags,
     search: Flag.optional(
-      Flag.String("search").pipe(Flag.withDescription("Only those whose address, type or id contains the text"))
+      Flag.String("search").pipe(Flag.withDescription("Only resources whose address, type or id contains this text"))
     ),
     capsule: capsuleArgument
   },
@@ -214,7 +214,7 @@ const statesCommand = Command.make(
       )
     }).pipe(onServer(given))
   )
-).pipe(Command.withDescription("List the states that a Capsule keeps; * marks the current one"))
+).pipe(Command.withDescription("List the stored states of a Capsule; * marks the current state"))
 
 const configurationOf = Effect.fnUntraced(function* (capsuleConfigId: string) {
   const { capsules } = yield* SvcClient
@@ -230,7 +230,7 @@ const setCommand = Command.make(
     guard: Flag.optional(
       Flag.String("guard").pipe(
         Flag.withDescription(
-          "Guard of the configuration that you read, from `svc capsule get --json`; a repetition with a key needs it. Else read now"
+          "Guard of the configuration that you read, from `svc capsule get --json`; required to repeat a command with a key. Default: read now"
         ),
         Flag.withMetavar("guard")
       )
@@ -259,18 +259,18 @@ const setCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Change the inputs of a Capsule, up to a plan that waits for approval"),
+  Command.withDescription("Change the inputs of a Capsule, and create a plan for approval"),
   Command.withExamples([
     { command: "svc capsule set network --var region=south", description: "One value" },
     {
       command: "svc capsule set network --var-file values.tfvars",
-      description: "The values of a file, as the tool reads it"
+      description: "Values from a file, in the tool's syntax"
     },
     {
       command: "svc capsule set network --var region=- < region.txt",
-      description: "A value that no other user of the machine may see"
+      description: "A value that no other user of the machine can see"
     },
-    { command: "svc capsule set network --unset suffix", description: "Back to the default of the module" }
+    { command: "svc capsule set network --unset suffix", description: "Use the module's default again" }
   ])
 )
 
@@ -301,10 +301,8 @@ const variablesCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("List the inputs of a Capsule and where each value comes from; values are never shown"),
-  Command.withExamples([
-    { command: "svc capsule variables network", description: "The names that `svc capsule set` takes" }
-  ])
+  Command.withDescription("List the inputs of a Capsule and the source of each value; values are never shown"),
+  Command.withExamples([{ command: "svc capsule variables network", description: "The names for `svc capsule set`" }])
 )
 
 const openCommand = Command.make(

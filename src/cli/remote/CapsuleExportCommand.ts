@@ -32,7 +32,7 @@ export const exportCommand = Command.make(
     confirm: confirmFlag,
     out: Flag.optional(
       Flag.String("out").pipe(
-        Flag.withDescription("File to write; else the name that the server gives it, in this folder"),
+        Flag.withDescription("File to write; default: the server's file name, in the current folder"),
         Flag.withMetavar("file")
       )
     ),
@@ -87,7 +87,7 @@ export const exportCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Write a Capsule as files with which the bare tool goes on; confirmed in the browser"),
+  Command.withDescription("Export a Capsule as files for the bare tool; requires confirmation in the browser"),
   Command.withExamples([
     {
       command: "svc export network --confirm network --out network.tar.gz --password-stdin < password.txt",

@@ -21,12 +21,12 @@ export const commentCommand = Command.make(
     ...workspaceFlags,
     idempotencyKey: idempotencyKeyFlag,
     mention: Flag.String("mention").pipe(
-      Flag.withDescription("Address or subject of a member who gets a mail; may be repeated"),
+      Flag.withDescription("Address or subject of a member to notify by mail; may be repeated"),
       Flag.withMetavar("member"),
       anyNumber
     ),
     run: runArgument,
-    text: Argument.String("text").pipe(Argument.withDescription("The comment; known secrets in it are masked"))
+    text: Argument.String("text").pipe(Argument.withDescription("The comment; svc masks known secrets in it"))
   },
   Effect.fn("run comment")((given) =>
     Effect.gen(function* () {
@@ -42,7 +42,7 @@ export const commentCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Comment on a Run, for everybody who may read it"),
+  Command.withDescription("Comment on a Run, for everybody who can read it"),
   Command.withExamples([
     {
       command: 'svc run comment network "Please wait for the release." --mention bob@example.com',

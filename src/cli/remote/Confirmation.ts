@@ -5,7 +5,7 @@ import { isTypedName, terminalText } from "./TerminalText.ts"
 
 /** Flag that confirms an irreversible command. */
 export const yesFlag = Flag.Boolean("yes").pipe(
-  Flag.withDescription("Do not ask; needed without a terminal"),
+  Flag.withDescription("Skip the confirmation prompt; required without a terminal"),
   Flag.withDefault(false)
 )
 
@@ -30,7 +30,7 @@ export const agreed = Effect.fn("agreed")(function* ({ json, yes }: Asking, cons
 
 export const confirmFlag = Flag.optional(
   Flag.String("confirm").pipe(
-    Flag.withDescription("The name of the Capsule, typed as a confirmation; else asked"),
+    Flag.withDescription("Name of the Capsule, typed as a confirmation; default: prompt"),
     Flag.withMetavar("name")
   )
 )

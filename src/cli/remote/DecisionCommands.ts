@@ -89,16 +89,19 @@ export const approveCommand = Command.make(
     ...workspaceFlags,
     digest: Flag.optional(
       Flag.String("digest").pipe(
-        Flag.withDescription("Digest of the plan that you reviewed; needed without a terminal"),
+        Flag.withDescription("Digest of the reviewed plan; required without a terminal"),
         Flag.withMetavar("sha256")
       )
     ),
     comment: Flag.optional(
-      Flag.String("comment").pipe(Flag.withDescription("For everybody who reads the Run"), Flag.withMetavar("text"))
+      Flag.String("comment").pipe(
+        Flag.withDescription("Comment for everybody who reads the Run"),
+        Flag.withMetavar("text")
+      )
     ),
     acknowledge: Flag.Literals("acknowledge", UncertainCode.literals).pipe(
       Flag.withDescription(
-        "Why objects may exist that the plan does not know; needed without a terminal; may be repeated"
+        "Reason why objects may exist that the plan does not include; required without a terminal; may be repeated"
       ),
       Flag.withMetavar("code"),
       anyNumber
@@ -138,10 +141,10 @@ export const approveCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Show a plan and approve it; what was not shown is never approved"),
+  Command.withDescription("Show a plan and approve it; svc approves only what it has shown"),
   Command.withExamples([
-    { command: "svc approve network", description: "Show the plan and ask" },
-    { command: "svc approve network --digest sha256:...", description: "Approve in a script what was reviewed before" }
+    { command: "svc approve network", description: "Show the plan and prompt" },
+    { command: "svc approve network --digest sha256:...", description: "Approve a reviewed plan in a script" }
   ])
 )
 
@@ -204,9 +207,9 @@ export const applyCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Apply an approved plan, and follow it; Ctrl-C stops the watching, not the Run"),
+  Command.withDescription("Apply an approved plan, and follow it; Ctrl-C stops following, and the Run continues"),
   Command.withExamples([
-    { command: "svc apply network", description: "Apply the plan and wait for the end" },
-    { command: "svc apply network --no-wait --json", description: "Start it and go on" }
+    { command: "svc apply network", description: "Apply the plan and wait until it ends" },
+    { command: "svc apply network --no-wait --json", description: "Start it without waiting" }
   ])
 )

@@ -32,13 +32,10 @@ export const openCommand = Command.make(
   "open",
   {
     ...workspaceFlags,
-    print: Flag.Boolean("print").pipe(
-      Flag.withDescription("Print the address only, and start no browser"),
-      Flag.withDefault(false)
-    ),
+    print: Flag.Boolean("print").pipe(Flag.withDescription("Only print the address"), Flag.withDefault(false)),
     what: Argument.optional(
       Argument.String("what").pipe(
-        Argument.withDescription("Name or id of a Capsule, or id of a Run; else the Workspace")
+        Argument.withDescription("Name or id of a Capsule, or id of a Run; default: the Workspace")
       )
     )
   },

@@ -21,7 +21,7 @@ import { capsuleNamed, stateVersionsOf } from "./Selection.ts"
 import { terminalText } from "./TerminalText.ts"
 
 const waitFlag = Flag.Boolean("wait").pipe(
-  Flag.withDescription("Follow the Run until it ended or waits for approval; --no-wait prints it and ends"),
+  Flag.withDescription("Follow the Run until it finishes or needs approval; --no-wait prints the Run and exits"),
   Flag.withDefault(true)
 )
 
@@ -32,7 +32,7 @@ export const runFlags = { ...workspaceFlags, wait: waitFlag, waitTimeout: waitTi
 export const changeFlags = {
   ...runFlags,
   detailedExitcode: Flag.Boolean(detailedExitcode).pipe(
-    Flag.withDescription("Exit as the tool does: 0 nothing would change, 1 refused or failed, 2 there are changes"),
+    Flag.withDescription("Exit with the tool's codes: 0 no changes, 1 refused or failed, 2 changes"),
     Flag.withDefault(false)
   )
 }
@@ -41,7 +41,7 @@ export const changeFlags = {
 export const planFlags = {
   ...changeFlags,
   discardIfEmpty: Flag.Boolean("discard-if-empty").pipe(
-    Flag.withDescription("Discard the plan if nothing would change, so that nothing waits for approval"),
+    Flag.withDescription("Discard a plan without changes, so that it does not wait for approval"),
     Flag.withDefault(false)
   )
 }
@@ -129,28 +129,26 @@ export const planCommand = Command.make(
     ...planFlags,
     idempotencyKey: idempotencyKeyFlag,
     destroy: Flag.Boolean("destroy").pipe(
-      Flag.withDescription("Plan the destruction of everything that the Capsule manages"),
+      Flag.withDescription("Plan to destroy everything that the Capsule manages"),
       Flag.withDefault(false)
     ),
     ref: Flag.optional(
       Flag.String("ref").pipe(
-        Flag.withDescription(
-          "Plan another branch, tag or commit; what the Capsule follows changes when that is applied"
-        ),
+        Flag.withDescription("Plan another branch, tag or commit; the Capsule follows it once the plan is applied"),
         Flag.withMetavar("ref")
       )
     ),
     reconcile: Flag.Boolean("reconcile").pipe(
-      Flag.withDescription("Plan the deployed commit again, to put back what was changed outside"),
+      Flag.withDescription("Plan the deployed commit again, to revert changes made outside svc"),
       Flag.withDefault(false)
     ),
     refreshOnly: Flag.Boolean("refresh-only").pipe(
-      Flag.withDescription("Plan to record in the state what was changed outside; no object is changed"),
+      Flag.withDescription("Plan to record changes made outside svc in the state; changes no object"),
       Flag.withDefault(false)
     ),
     sync: Flag.Boolean("sync").pipe(
       Flag.withDescription(
-        "Read the repository first, to plan what was just pushed; --no-sync plans the newest snapshot at the server"
+        "Read the repository first, to include recent pushes; --no-sync plans the newest snapshot on the server"
       ),
       Flag.withDefault(true)
     ),
@@ -185,15 +183,15 @@ export const planCommand = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Plan a Capsule at the newest commit that it follows, and show the plan; exit code 3 when there are changes to decide"
+    "Plan a Capsule at the newest commit of its ref, and show the plan; exit code 3 if changes need a decision"
   ),
   Command.withExamples([
-    { command: "svc plan network", description: "Plan, and show what would change" },
+    { command: "svc plan network", description: "Plan, and show the changes" },
     { command: "svc plan network --ref main", description: "Plan another branch, tag or commit" },
-    { command: "svc plan network --refresh-only", description: "Accept what was changed outside, after review" },
+    { command: "svc plan network --refresh-only", description: "Accept changes made outside svc, after review" },
     {
       command: "svc plan network --detailed-exitcode --discard-if-empty",
-      description: "In a pipeline that knows the exit codes of the tool"
+      description: "In a pipeline that expects the tool's exit codes"
     },
     { command: "svc plan network --json --wait-timeout 30m", description: "In a script" }
   ])
@@ -212,7 +210,7 @@ export const destroyCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Plan the destruction of a Capsule; nothing is destroyed before it is approved and applied")
+  Command.withDescription("Plan to destroy a Capsule; nothing is destroyed until the plan is approved and applied")
 )
 
 export const driftCommand = Command.make(
@@ -227,8 +225,10 @@ export const driftCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Compare the real infrastructure with the state; exit code 3 when it differs"),
-  Command.withExamples([{ command: "svc drift network", description: "In a script, the exit code is the answer" }])
+  Command.withDescription("Compare the real infrastructure with the state; exit code 3 if they differ"),
+  Command.withExamples([
+    { command: "svc drift network", description: "In a script, the exit code contains the result" }
+  ])
 )
 
 const isStateVersionId = (text: string) => text.startsWith("sv_")
@@ -257,11 +257,11 @@ export const rollbackCommand = Command.make(
   {
     ...planFlags,
     reason: Flag.optional(
-      Flag.String("reason").pipe(Flag.withDescription("Why, for those who review it"), Flag.withMetavar("text"))
+      Flag.String("reason").pipe(Flag.withDescription("Reason, shown to reviewers"), Flag.withMetavar("text"))
     ),
     generation: Flag.optional(
       intFlag("generation", 1).pipe(
-        Flag.withDescription("Generation of the Capsule's state; else the one before the current")
+        Flag.withDescription("Generation of the Capsule's state; default: the previous generation")
       )
     ),
     to: Argument.String("capsule").pipe(
@@ -278,9 +278,9 @@ export const rollbackCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Plan the return of a Capsule to an earlier state's commit and configuration"),
+  Command.withDescription("Plan to roll back a Capsule to the commit and configuration of an earlier state"),
   Command.withExamples([
-    { command: 'svc rollback network --reason "the route is missing"', description: "To what was deployed before" },
-    { command: "svc rollback network --generation 1", description: "To another of the states it keeps" }
+    { command: 'svc rollback network --reason "the route is missing"', description: "To the previous deployment" },
+    { command: "svc rollback network --generation 1", description: "To another stored state" }
   ])
 )

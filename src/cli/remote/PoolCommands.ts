@@ -84,7 +84,7 @@ const agentsCommand = Command.make(
       )
     }).pipe(onServer(given))
   )
-).pipe(Command.withDescription("List the agents of a Workspace's pools, and what each offers"))
+).pipe(Command.withDescription("List the agents of a Workspace's pools, with their tools and slots"))
 
 export const poolCommand = Command.make("pool").pipe(
   Command.withDescription("Pools of agents, which execute Runs on other machines"),

@@ -59,15 +59,15 @@ export const releaseCommand = Command.make(
     ...workspaceFlags,
     fence: Flag.optional(
       intFlag("fence", 0).pipe(
-        Flag.withDescription("Fence of the agent's claim as you saw it; needed without a terminal"),
+        Flag.withDescription("Fence of the agent's claim as shown; required without a terminal"),
         Flag.withMetavar("number")
       )
     ),
     toolIsDead: Flag.Boolean("tool-is-dead").pipe(
-      Flag.withDescription("You know that the tool of the Run is not working any more"),
+      Flag.withDescription("Confirm that the Run's tool is no longer running"),
       Flag.withDefault(false)
     ),
-    reason: Flag.optional(Flag.String("reason").pipe(Flag.withDescription("Why, for those who read the history"))),
+    reason: Flag.optional(Flag.String("reason").pipe(Flag.withDescription("Reason, shown in the history"))),
     run: runArgument
   },
   Effect.fn("run release")((given) =>
@@ -85,4 +85,4 @@ export const releaseCommand = Command.make(
       yield* print(given.json, { run }, releasedText({ runId: id, status: run.status }))
     }).pipe(onServer(given))
   )
-).pipe(Command.withDescription("Release a Capsule from an agent that is gone for good, before its lease is over"))
+).pipe(Command.withDescription("Release a Capsule from a lost agent before the agent's lease expires"))

@@ -9,13 +9,13 @@ const named = (name: string, description: string, metavar: string) =>
 
 /** Flags of every command that calls a server. */
 export const serverFlags = {
-  server: named("server", "Origin of the server; else SVC_URL, the context, or the only login", "origin"),
-  context: named("context", "A context of `svc context list`; else SVC_CONTEXT, or the current one", "name"),
+  server: named("server", "Origin of the server; default: SVC_URL, the context, or the only login", "origin"),
+  context: named("context", "A context from `svc context list`; default: SVC_CONTEXT, or the current context", "name"),
   json: jsonFlag,
   format: formatFlag,
   quiet: Flag.Boolean("quiet").pipe(
     Flag.withAlias("q"),
-    Flag.withDescription("No progress on standard error"),
+    Flag.withDescription("Print no progress to standard error"),
     Flag.withDefault(false)
   )
 }
@@ -25,14 +25,14 @@ export const workspaceFlags = {
   ...serverFlags,
   workspace: named(
     "workspace",
-    "Handle or id of the Workspace; else SVC_WORKSPACE, that of the context, or the only one",
+    "Handle or id of the Workspace; default: SVC_WORKSPACE, the context's Workspace, or your only Workspace",
     "handle"
   )
 }
 
 export const idempotencyKeyFlag = named(
   "idempotency-key",
-  "The same key makes a repetition of this command answer what the first one made",
+  "Repeating the command with the same key returns the first result",
   "key"
 )
 
@@ -43,6 +43,6 @@ export const keyHeaders = (key: Option.Option<string>) =>
 /** Returns the maximum time to wait. Without the flag, there is no limit. */
 export const waitTimeoutFlag = Flag.optional(
   durationFlag("wait-timeout").pipe(
-    Flag.withDescription("Give up waiting after this long, such as 30m, with exit code 7; the Run goes on")
+    Flag.withDescription("Stop waiting after this time, such as 30m, with exit code 7; the Run continues")
   )
 )

@@ -38,12 +38,12 @@ const listCommand = Command.make(
     ),
     search: Flag.optional(
       Flag.String("search").pipe(
-        Flag.withDescription("Only Runs that every word fits: names, commits, people, beginnings of ids"),
+        Flag.withDescription("Only Runs that match every word: names, commits, people, beginnings of ids"),
         Flag.withMetavar("words")
       )
     ),
     limit: intFlag("limit", 1).pipe(
-      Flag.withDescription(`How many of the newest Runs; else ${defaultRuns}`),
+      Flag.withDescription(`Number of Runs, newest first; default: ${defaultRuns}`),
       Flag.withDefault(defaultRuns)
     )
   },
@@ -96,7 +96,7 @@ const listCommand = Command.make(
   Command.withAlias("ls"),
   Command.withExamples([
     { command: "svc run list --capsule network --limit 5", description: "The newest five of one Capsule" },
-    { command: "svc run list --status waiting_approval --json", description: "What waits for somebody" }
+    { command: "svc run list --status waiting_approval --json", description: "Runs that wait for a person" }
   ])
 )
 
@@ -115,7 +115,7 @@ const getCommand = Command.make(
     ...workspaceFlags,
     planJson: Flag.Boolean("plan-json").pipe(
       Flag.withDescription(
-        "Print a plan in the tool's format, for programs that read it: what reviewers see, without variables, state and secrets"
+        "Print a plan in the tool's format, for programs: the data that reviewers see, without variables, state and secrets"
       ),
       Flag.withDefault(false)
     ),
@@ -160,14 +160,16 @@ const watchCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Follow a Run until it ended or waits for approval; Ctrl-C stops the watching, not the Run")
+  Command.withDescription(
+    "Follow a Run until it finishes or needs approval; Ctrl-C stops following, and the Run continues"
+  )
 )
 
 const cancelCommand = Command.make(
   "cancel",
   {
     ...workspaceFlags,
-    reason: Flag.optional(Flag.String("reason").pipe(Flag.withDescription("Why, for those who read its history"))),
+    reason: Flag.optional(Flag.String("reason").pipe(Flag.withDescription("Reason, shown in the history"))),
     run: runArgument
   },
   Effect.fn("run cancel")((given) =>
@@ -179,7 +181,7 @@ const cancelCommand = Command.make(
       yield* print(given.json, { run }, `The Run ${id} is ${run.status}.`)
     }).pipe(onServer(given))
   )
-).pipe(Command.withDescription("Cancel a Run, or withdraw an approval that was not applied"))
+).pipe(Command.withDescription("Cancel a Run, or withdraw an approval that has not been applied"))
 
 export const runCommand = Command.make("run").pipe(
   Command.withDescription("Runs: plans, applies, checks"),
@@ -201,10 +203,10 @@ export const logsCommand = Command.make(
     ...workspaceFlags,
     follow: Flag.Boolean("follow").pipe(
       Flag.withAlias("f"),
-      Flag.withDescription("Go on with new lines until the Run stops executing"),
+      Flag.withDescription("Continue with new lines until the Run stops executing"),
       Flag.withDefault(false)
     ),
-    after: intFlag("after", 0).pipe(Flag.withDescription("Only the lines after this number"), Flag.withDefault(0)),
+    after: intFlag("after", 0).pipe(Flag.withDescription("Only lines after this number"), Flag.withDefault(0)),
     run: runArgument
   },
   Effect.fn("logs")((given) =>
@@ -216,6 +218,6 @@ export const logsCommand = Command.make(
 ).pipe(
   Command.withDescription("Print the log of a Run"),
   Command.withExamples([
-    { command: "svc logs network --follow", description: "The newest Run of a Capsule, as it goes on" }
+    { command: "svc logs network --follow", description: "The newest Run of a Capsule, as it happens" }
   ])
 )

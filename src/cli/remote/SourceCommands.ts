@@ -89,7 +89,7 @@ const syncCommand = Command.make(
     ...runFlags,
     intent: Flag.optional(
       Flag.Literals("intent", SyncIntent.literals).pipe(
-        Flag.withDescription("manual_plan: no automatic update follows; else observe")
+        Flag.withDescription("manual_plan: no automatic update follows; default: observe")
       )
     ),
     source: sourceArgument
@@ -108,7 +108,7 @@ const syncCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Look at the repository now, and pin its newest commit as a snapshot"),
+  Command.withDescription("Read the repository now, and store its newest commit as a snapshot"),
   Command.withExamples([{ command: "svc source sync network", description: "Do not wait for the next scheduled sync" }])
 )
 
@@ -122,24 +122,24 @@ const setCommand = Command.make(
   {
     ...workspaceFlags,
     name: text("name", "The new name", "text"),
-    ref: text("ref", "Branch, tag or commit that Capsules follow unless they follow another", "ref"),
-    path: text("path", "Folder of the repository that snapshots hold; . for all of it", "path"),
-    connection: text("connection", "Connection for the Git server; none takes it away", "name"),
+    ref: text("ref", "Branch, tag or commit that Capsules follow by default", "ref"),
+    path: text("path", "Folder of the repository to include in snapshots; . for the whole repository", "path"),
+    connection: text("connection", "Connection for the Git server; none removes it", "name"),
     forge: text("forge", "Connection of kind forge for its pull requests; none takes it away", "name"),
     autoSync: Flag.optional(
       Flag.Boolean("auto-sync").pipe(
-        Flag.withDescription("Look by schedule and webhook; --no-auto-sync only on request")
+        Flag.withDescription("Sync by schedule and webhook; with --no-auto-sync only on request")
       )
     ),
     reviewedRef: Flag.String("reviewed-ref").pipe(
       Flag.withDescription(
-        "Another ref whose plans may open private inputs, whoever starts them; replaces the list; may be repeated"
+        "Another ref whose plans may use private inputs, whoever starts them; replaces the list; may be repeated"
       ),
       Flag.withMetavar("ref"),
       anyNumber
     ),
     noReviewedRefs: Flag.Boolean("no-other-reviewed-refs").pipe(
-      Flag.withDescription("Empty that list"),
+      Flag.withDescription("Clear that list"),
       Flag.withDefault(false)
     ),
     pullRequests: Flag.optional(
@@ -148,7 +148,7 @@ const setCommand = Command.make(
       )
     ),
     status: Flag.optional(
-      Flag.Literals("status", ["active", "disabled"]).pipe(Flag.withDescription("disabled stops every look"))
+      Flag.Literals("status", ["active", "disabled"]).pipe(Flag.withDescription("disabled stops every sync"))
     ),
     source: sourceArgument
   },
@@ -199,12 +199,12 @@ const setCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Change a Source: its name, ref, path, Connection or looks"),
+  Command.withDescription("Change a Source: its name, ref, path, Connection or automatic syncs"),
   Command.withExamples([
-    { command: "svc source set network --no-auto-sync", description: "Look only when somebody asks" },
+    { command: "svc source set network --no-auto-sync", description: "Sync only on request" },
     {
       command: "svc source set network --reviewed-ref staging",
-      description: "Plans of this branch may open private inputs"
+      description: "Plans of this branch may use private inputs"
     },
     {
       command: "svc source set network --pull-requests own_branches",
@@ -214,7 +214,7 @@ const setCommand = Command.make(
 )
 
 const endFormerFlag = Flag.Boolean("end-former-now").pipe(
-  Flag.withDescription("End the present secret at once, because somebody else knows it"),
+  Flag.withDescription("Invalidate the current secret immediately, because it was disclosed"),
   Flag.withDefault(false)
 )
 
@@ -270,7 +270,9 @@ const hookSecretCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Make a new webhook secret and print it with the address; confirmed in the browser"),
+  Command.withDescription(
+    "Create a new webhook secret and print it with the address; requires confirmation in the browser"
+  ),
   Command.withExamples([
     {
       command: "svc source hook-secret network --password-stdin < password.txt",

@@ -43,7 +43,9 @@ export const waitCommand = Command.make(
     ...workspaceFlags,
     waitTimeout: waitTimeoutFlag,
     approved: Flag.Boolean("approved").pipe(
-      Flag.withDescription("Wait until enough people approved the plan; a plan that ends in another way exits 1"),
+      Flag.withDescription(
+        "Wait until enough people have approved the plan; exits with 1 if the plan ends in any other way"
+      ),
       Flag.withDefault(false)
     ),
     run: runArgument
@@ -59,11 +61,11 @@ export const waitCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Wait until a Run ended or waits for approval, or until somebody approved its plan"),
+  Command.withDescription("Wait until a Run finishes or needs approval, or until its plan is approved"),
   Command.withExamples([
     {
       command: "svc run wait network --approved --wait-timeout 2h",
-      description: "In a pipeline, before `svc apply`: somebody else decides"
+      description: "In a pipeline, before `svc apply`, while another person decides"
     }
   ])
 )

@@ -117,7 +117,7 @@ const createCommand = Command.make(
   )
 ).pipe(
   Command.withDescription("Back up all Capsules of a Workspace"),
-  Command.withExamples([{ command: "svc workspace backup create", description: "Of the chosen Workspace" }])
+  Command.withExamples([{ command: "svc workspace backup create", description: "Of the selected Workspace" }])
 )
 
 const restorePlanCommand = Command.make(
@@ -127,7 +127,7 @@ const restorePlanCommand = Command.make(
     idempotencyKey: idempotencyKeyFlag,
     capsule: Flag.optional(
       Flag.String("capsule").pipe(
-        Flag.withDescription("The Capsule to restore; needed for a backup of a whole Workspace"),
+        Flag.withDescription("The Capsule to restore; required for a backup of a whole Workspace"),
         Flag.withMetavar("name")
       )
     ),
@@ -146,7 +146,7 @@ const restorePlanCommand = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Plan the return of a Capsule to a backup; nothing is restored before it is approved and applied"
+    "Plan to restore a Capsule from a backup; nothing is restored until the plan is approved and applied"
   ),
   Command.withExamples([
     {

@@ -51,7 +51,7 @@ export const whoamiCommand = Command.make(
       )
     }).pipe(onServer(given))
   )
-).pipe(Command.withDescription("Say who you are at the server"))
+).pipe(Command.withDescription("Show your account on the server"))
 
 const listCommand = Command.make(
   "list",
@@ -82,7 +82,7 @@ const listCommand = Command.make(
       )
     }).pipe(onServer(given))
   )
-).pipe(Command.withDescription("List the Workspaces that you are in; * marks the chosen one"), Command.withAlias("ls"))
+).pipe(Command.withDescription("List your Workspaces; * marks the selected Workspace"), Command.withAlias("ls"))
 
 const useCommand = Command.make(
   "use",
@@ -109,8 +109,8 @@ const useCommand = Command.make(
     }).pipe(onServer(given), Effect.provide(StoredContexts.layer))
   )
 ).pipe(
-  Command.withDescription("Choose the Workspace of the current context"),
-  Command.withExamples([{ command: "svc workspace use acme", description: "From now on commands work in acme" }])
+  Command.withDescription("Select the Workspace of the current context"),
+  Command.withExamples([{ command: "svc workspace use acme", description: "Commands use acme from now on" }])
 )
 
 const createCommand = Command.make(
@@ -118,11 +118,9 @@ const createCommand = Command.make(
   {
     ...serverFlags,
     displayName: Flag.optional(
-      Flag.String("display-name").pipe(Flag.withDescription("The name that people see"), Flag.withMetavar("text"))
+      Flag.String("display-name").pipe(Flag.withDescription("Display name"), Flag.withMetavar("text"))
     ),
-    handle: Argument.String("handle").pipe(
-      Argument.withDescription("The name in addresses and commands: a-z, 0-9 and -")
-    )
+    handle: Argument.String("handle").pipe(Argument.withDescription("Name in addresses and commands: a-z, 0-9 and -"))
   },
   Effect.fn("workspace create")((given) =>
     Effect.gen(function* () {
@@ -140,7 +138,7 @@ const createCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(
-  Command.withDescription("Make a Workspace, which you own"),
+  Command.withDescription("Create a Workspace with you as its owner"),
   Command.withExamples([
     { command: 'svc workspace create beta --display-name "Beta"', description: "For another team" }
   ])

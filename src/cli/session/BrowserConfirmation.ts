@@ -17,7 +17,7 @@ import { asPerson, sessionFlags } from "./PersonSession.ts"
 export const confirmationFlags = {
   ...sessionFlags,
   browser: Flag.Boolean("browser").pipe(
-    Flag.withDescription("Open the page of the confirmation in your browser; --no-browser only prints its address"),
+    Flag.withDescription("Open the confirmation page in your browser; --no-browser only prints its address"),
     Flag.withDefault(true)
   )
 }

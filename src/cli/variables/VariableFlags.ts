@@ -18,7 +18,7 @@ const names = (name: string, description: string, metavar: string) =>
 export const variableFlags = {
   variables: names(
     "var",
-    "A new value, NAME=VALUE; NAME=- reads it from standard input and NAME alone asks for it, as a sensitive one needs; may be repeated",
+    "A new value, NAME=VALUE; NAME=- reads it from standard input, and NAME alone prompts for it, for sensitive values; may be repeated",
     "name=value"
   ),
   files: names(
@@ -28,7 +28,7 @@ export const variableFlags = {
   ),
   unset: names(
     "unset",
-    "Take the value of this variable away, so that the module's default holds; may be repeated",
+    "Remove the value of this variable, so that the module's default applies; may be repeated",
     "name"
   )
 }

@@ -246,7 +246,7 @@ export const vendorCommand = Command.make(
       Argument.withDescription("Folder of the root module whose remote modules become copies")
     ),
     tool: Flag.Literals("tool", ToolIdentity.fields.name.literals).pipe(
-      Flag.withDescription("The tool on PATH that downloads the modules; else opentofu"),
+      Flag.withDescription("The tool on PATH that downloads the modules; default: opentofu"),
       Flag.withDefault("opentofu")
     ),
     commit: Flag.Boolean("commit").pipe(

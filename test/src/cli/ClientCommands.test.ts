@@ -60,7 +60,7 @@ describe("Client commands", () => {
       const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8")
       expect(page).toBe(yield* commandReference)
       // A flag that many commands share is described only once.
-      expect(page.split("| Handle or id of the Workspace; else SVC_WORKSPACE")).toHaveLength(2)
+      expect(page.split("| Handle or id of the Workspace; default: SVC_WORKSPACE")).toHaveLength(2)
       const codes = readFileSync(new URL("../../../docs/exit-codes.md", import.meta.url), "utf8")
       expect(codes).toBe(exitCodeReference)
     })
