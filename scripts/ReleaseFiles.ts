@@ -23,7 +23,7 @@ const sumsFile = "SHA256SUMS"
 export const checksums = Effect.fn("release.checksums")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const names = (yield* files.readDirectory(folder)).filter((name) => name !== sumsFile && !name.endsWith(".map"))
+  const names = (yield* files.readDirectory(folder)).filter((name) => name !== sumsFile)
   const lines = yield* Effect.forEach(names.toSorted(), (name) =>
     Effect.map(
       files.readFile(path.join(folder, name)),

@@ -29,6 +29,13 @@ const run = Effect.fnUntraced(function* (root: string, program: string, ...args:
 const checkPromises = Effect.fn("release.checkPromises")(function* (root: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  // Source maps serve the maintainers. They are no part of a release.
+  const maps = path.join(root, "dist/release-maps")
+  yield* files.remove(maps, { recursive: true, force: true })
+  yield* files.makeDirectory(maps)
+  for (const name of (yield* files.readDirectory(out)).filter((file) => file.endsWith(".map"))) {
+    yield* files.rename(path.join(out, name), path.join(maps, name))
+  }
   const changelog = yield* files.readFileString(path.join(root, "CHANGELOG.md"))
   if (releaseNotes(changelog, version) === "") {
     return yield* new ReleaseFailed({

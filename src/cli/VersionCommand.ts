@@ -1,4 +1,5 @@
 import { Command } from "effect/cli"
+import { newestKnown } from "../database/Migrations.ts"
 import { version } from "../Version.ts"
 import { jsonFlag, print } from "./Output.ts"
 
@@ -14,8 +15,16 @@ const runtime = process.versions.bun === undefined ? `node ${process.versions.no
 const platform = `${process.platform}-${process.arch}`
 
 const known = builtFrom === undefined ? {} : { commit: builtFrom }
-const shown = [...(builtFrom === undefined ? [] : [`commit ${builtFrom.slice(0, 12)}`]), platform, runtime].join(", ")
+const tables = `tables ${newestKnown}`
+const shown = [
+  ...(builtFrom === undefined ? [] : [`commit ${builtFrom.slice(0, 12)}`]),
+  tables,
+  platform,
+  runtime
+].join(", ")
 
 export const versionCommand = Command.make("version", { json: jsonFlag }, ({ json }) =>
-  print(json, { name: "svc", version, ...known, platform, runtime }, `svc ${version} (${shown})`)
-).pipe(Command.withDescription("Print the version of this release, its commit and the platform"))
+  print(json, { name: "svc", version, ...known, tables: newestKnown, platform, runtime }, `svc ${version} (${shown})`)
+).pipe(
+  Command.withDescription("Print the version of this release, its commit, the version of its tables, and the platform")
+)

@@ -26,11 +26,11 @@ describe("Release files", () => {
     expect(releaseNotes(changelog, "0.2.0")).toBe("")
   })
 
-  it.live("the checksums cover every file in order, except themselves and source maps", () =>
+  it.live("the checksums cover every file in order, except the list itself", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-sums-" })
-      for (const name of ["b", "a", "c.map", "SHA256SUMS"]) yield* files.writeFileString(`${folder}/${name}`, name)
+      for (const name of ["b", "a", "SHA256SUMS"]) yield* files.writeFileString(`${folder}/${name}`, name)
       const sums = yield* checksums(folder)
       expect(sums).toBe(
         [
