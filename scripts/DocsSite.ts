@@ -34,11 +34,12 @@ const titleOf = (text: string, page: string) => /^# (.+)$/m.exec(text)?.[1]?.rep
 
 /** A block or a span of code, in which brackets are no link, or a link. */
 const codeOrLink = /^```[\s\S]*?^```|`[^`\n]+`|(?<!!)\[((?:[^[\]]|\[[^\]]*\])+)\]\(([^()\s]+)\)/gm
+const image = /!\[[^\]]*\]\(([^()\s]+)\)/g
 const isExternal = (target: string) => /^(?:[a-z]+:|#|\/)/.test(target)
 
 /**
  * Prepares a page: links to files that are not pages become plain HTML, because the generator treats a link without an extension as a
- * page. Returns the text and the linked files, as paths from the root.
+ * page. Returns the text, the linked files and the images, as paths from the root.
  */
 export const preparedPage = (text: string, page: string, path: Path.Path) => {
   const copied: Array<string> = []
@@ -49,7 +50,10 @@ export const preparedPage = (text: string, page: string, path: Path.Path) => {
     copied.push(path.join(path.dirname(page), file))
     return `<a href="${target}" target="_self">${label}</a>`
   })
-  return { text: prepared, copied }
+  const images = [...text.matchAll(image)].flatMap(([, target = ""]) =>
+    isExternal(target) ? [] : [path.join(path.dirname(page), target)]
+  )
+  return { text: prepared, copied, images }
 }
 
 interface SidebarItem {
@@ -61,6 +65,7 @@ export interface DocsSite {
   readonly pages: ReadonlyMap<string, string>
   /** Files that pages link to, and folders whose files they link to. */
   readonly copied: ReadonlyArray<string>
+  readonly images: ReadonlyArray<string>
   readonly sections: ReadonlyArray<{ readonly text: string; readonly items: ReadonlyArray<SidebarItem> }>
 }
 
@@ -92,6 +97,7 @@ export const docsSite = Effect.fn("docsSite")(function* (root: string) {
   const site: DocsSite = {
     pages: new Map(prepared.map(([name, { text }]) => [name === "README.md" ? "index.md" : name, text])),
     copied: [...new Set(prepared.flatMap(([, { copied }]) => copied))].toSorted(),
+    images: [...new Set(prepared.flatMap(([, { images }]) => images))].toSorted(),
     sections
   }
   return site

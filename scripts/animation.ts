@@ -18,7 +18,7 @@ const program = Effect.gen(function* () {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-animation-" })
-  const server = yield* realServer("https://git.example.com", ["--runner-isolation=off"])
+  const server = yield* realServer("https://git.example.com", ["--runner-isolation=required"])
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
     Effect.promise(() => started.close())
   )

@@ -32,14 +32,16 @@ const program = Effect.gen(function* () {
   })
   yield* Effect.forEach(site.pages, ([name, text]) => write(name, text))
   yield* write("site.json", JSON.stringify({ title: "svc", sections: site.sections }))
-  for (const name of site.copied) {
+  const copy = Effect.fnUntraced(function* (name: string, target: string) {
     if (!(yield* files.exists(path.join(root, name)))) {
       return yield* new DocsFailed({ message: `A page links to ${name}, which does not exist.` })
     }
-    const target = path.join(source, "public", name)
     yield* files.makeDirectory(path.dirname(target), { recursive: true })
     yield* files.copy(path.join(root, name), target)
-  }
+  })
+  yield* Effect.forEach(site.copied, (name) => copy(name, path.join(source, "public", name)))
+  // The generator gives images names by their contents.
+  yield* Effect.forEach(site.images, (name) => copy(name, path.join(source, name)))
   const generator = path.join(root, "site")
   if (!(yield* files.exists(path.join(generator, "node_modules/vitepress")))) {
     yield* run(generator, "npm", "ci", "--no-audit", "--no-fund")

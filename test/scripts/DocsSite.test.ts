@@ -8,14 +8,14 @@ import { it } from "../support/Effect.ts"
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
 describe("Documentation site", () => {
-  it.live("every page of docs/ is in exactly one section of the sidebar, and every linked file exists", () =>
+  it.live("every page of docs/ is in exactly one section of the sidebar, and every linked file and image exists", () =>
     Effect.gen(function* () {
       const site = yield* docsSite(root)
       const linked = site.sections.flatMap(({ items }) => items.map((item) => `${item.link.slice(1)}.md`))
       expect(linked.toSorted()).toEqual([...new Set(linked)].toSorted())
       const pages = [...site.pages.keys()].filter((name) => name.startsWith("docs/"))
       expect(linked.filter((name) => name.startsWith("docs/")).toSorted()).toEqual(pages)
-      for (const name of site.copied) {
+      for (const name of [...site.copied, ...site.images]) {
         const exists = yield* Effect.promise(() => Bun.file(`${root}/${name}`).stat()).pipe(Effect.exit)
         expect([name, exists._tag]).toEqual([name, "Success"])
       }
@@ -27,7 +27,8 @@ describe("Documentation site", () => {
     const path = Effect.runSync(Effect.provide(Path.Path, Path.layer))
     expect(preparedPage(text, "docs/operations.md", path)).toEqual({
       text: '[a](b.md#c) <a href="operations/svc.service" target="_self">`unit`</a> [web](https://example.com/x) ![p](p.png) [here](#here)',
-      copied: ["docs/operations/svc.service"]
+      copied: ["docs/operations/svc.service"],
+      images: ["docs/p.png"]
     })
   })
 })
