@@ -96,9 +96,7 @@ const createCommand = Command.make(
         (address) =>
           `--provider ${JSON.stringify(address)}: expected the address of a provider such as hashicorp/aws, with its registry if it is another one, or the host of a Git server, or github, gitlab or forgejo`
       ),
-      Flag.withDescription(
-        "What it is for: a provider such as hashicorp/aws, the host of a Git server, or a kind of forge"
-      ),
+      Flag.withDescription("A provider such as hashicorp/aws, the host of a Git server, or a kind of forge"),
       Flag.withMetavar("address")
     ),
     kind: Flag.optional(
@@ -109,7 +107,7 @@ const createCommand = Command.make(
     recipe: text("recipe", "Id of a recipe on the server; default: generic", "id"),
     mode: text("auth-mode", "An authentication mode of the recipe", "id"),
     origin: Flag.String("origin").pipe(
-      Flag.withDescription("For Git: the only place that it is sent to; may be repeated. For a forge: its website"),
+      Flag.withDescription("For Git: the only origin that receives it; may be repeated. For a forge: its website"),
       Flag.withMetavar("url"),
       anyNumber
     ),

@@ -125,7 +125,7 @@ const setCommand = Command.make(
     ref: text("ref", "Branch, tag or commit that Capsules follow by default", "ref"),
     path: text("path", "Folder of the repository to include in snapshots; . for the whole repository", "path"),
     connection: text("connection", "Connection for the Git server; none removes it", "name"),
-    forge: text("forge", "Connection of kind forge for its pull requests; none takes it away", "name"),
+    forge: text("forge", "Connection of kind forge for its pull requests; none removes it", "name"),
     autoSync: Flag.optional(
       Flag.Boolean("auto-sync").pipe(
         Flag.withDescription("Sync by schedule and webhook; with --no-auto-sync only on request")
