@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { type KeyboardEvent, useId, useRef, useState } from "react"
+import { flushSync } from "react-dom"
 import { call } from "../../api/Call.ts"
 import { commentsQuery } from "../../api/CommentQueries.ts"
 import { commentsWrite } from "../../api/Endpoints.ts"
@@ -55,13 +56,14 @@ export const CommentForm = ({ runId }: { readonly runId: string }) => {
     if (open === undefined) return
     const inserted = `@${mentionName(person)} `
     const end = open.at + inserted.length
-    setText(`${text.slice(0, open.at)}${inserted}${text.slice(open.at + 1 + open.typed.length)}`)
-    setChosen(new Set([...chosen, person.subject]))
-    setCaret(undefined)
-    requestAnimationFrame(() => {
-      field.current?.focus()
-      field.current?.setSelectionRange(end, end)
+    // The caret moves in the same step, because a person may type the next letter before the next frame.
+    flushSync(() => {
+      setText(`${text.slice(0, open.at)}${inserted}${text.slice(open.at + 1 + open.typed.length)}`)
+      setChosen(new Set([...chosen, person.subject]))
+      setCaret(undefined)
     })
+    field.current?.focus()
+    field.current?.setSelectionRange(end, end)
   }
 
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
