@@ -1,5 +1,12 @@
 import { Link, type LinkProps } from "@tanstack/react-router"
 
+/** Scrolls the row of tabs, not the page, because a phone shows only a part of the row. */
+const reveal = (tab: HTMLElement | null) => {
+  const row = tab?.parentElement
+  if (tab === null || row === null || row === undefined) return
+  row.scrollLeft = tab.offsetLeft - row.offsetLeft - (row.clientWidth - tab.offsetWidth) / 2
+}
+
 /** Tabs are addresses: they can be linked to, opened in a new tab, and left with the back button. */
 export const Tabs = ({
   label,
@@ -12,7 +19,10 @@ export const Tabs = ({
     {items.map(({ name, current, ...link }) => (
       <Link
         key={name}
+        ref={current ? reveal : undefined}
         {...link}
+        // Otherwise the address of the first tab, which contains the others, would always be current.
+        activeOptions={{ exact: true }}
         className={current ? "tab tab-current" : "tab"}
         aria-current={current ? "page" : undefined}
         resetScroll={false}
