@@ -57,10 +57,12 @@ export const FaultNotice = ({
 }) => {
   const words = useWords(vocabulary)
   const fault = error instanceof Fault ? error : new Fault({ status: 0, code: "unexpected", message: String(error) })
+  const text = sentence(fault, words.fault)
   return (
     <Notice tone="bad" title={fault.code === "unanswered" ? words.fault.unansweredTitle : words.fault.title}>
-      <p>
-        <TextWithCode text={sentence(fault, words.fault)} />
+      {/* The server's messages are in English. */}
+      <p {...(text === fault.message ? { lang: "en" } : {})}>
+        <TextWithCode text={text} />
       </p>
       {fault.requestId === undefined ? null : (
         <p className="notice-meta">

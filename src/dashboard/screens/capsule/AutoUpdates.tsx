@@ -145,7 +145,9 @@ export const Decisions = ({ capsule }: { readonly capsule: Capsule }) => {
               </span>
               <span className="muted">{reasonOf(words.decisionReasons, decision)}</span>
               {decision.reason === "pinned" || decision.reason === "refused" ? (
-                <span className="muted">{decision.message}</span>
+                <span className="muted" lang="en">
+                  {decision.message}
+                </span>
               ) : null}
             </span>
             <span className="row-end">

@@ -54,7 +54,7 @@ export const Findings = ({ findings }: { readonly findings: ReadonlyArray<Findin
         <li key={index}>
           <Status tone={findingTone[finding.severity]}>{words.findings[finding.severity]}</Status>
           <span>
-            {finding.message}
+            <span lang="en">{finding.message}</span>
             {finding.path === undefined ? null : (
               <code className="finding-place">{`${finding.path}${finding.line === undefined ? "" : `:${finding.line}`}`}</code>
             )}

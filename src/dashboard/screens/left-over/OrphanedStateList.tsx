@@ -42,7 +42,9 @@ const OrphanedStateEntry = ({ capsule, leftOver }: OrphanedStateEntryProps) => {
           <p>{text.inTheWay}</p>
           <ul>
             {problems.map(({ code, message }) => (
-              <li key={code}>{message}</li>
+              <li key={code} lang="en">
+                {message}
+              </li>
             ))}
           </ul>
         </>

@@ -88,7 +88,7 @@ const Diagnostic = ({ diagnostic, place }: { readonly diagnostic: RunDiagnostic;
   const words = useWords(diagnosisWords)
   return (
     <li className={`diagnostic diagnostic-${diagnostic.severity}`}>
-      <strong>{diagnostic.summary}</strong>
+      <strong lang="en">{diagnostic.summary}</strong>
       <p className="diagnostic-place">
         {diagnostic.address === undefined ? null : <code>{diagnostic.address}</code>}
         {diagnostic.path === undefined ? null : (
@@ -96,7 +96,11 @@ const Diagnostic = ({ diagnostic, place }: { readonly diagnostic: RunDiagnostic;
         )}
         {place === undefined ? null : <a href={errorHash(place)}>{words.inLog}</a>}
       </p>
-      {diagnostic.detail === undefined ? null : <pre className="diagnostic-detail">{diagnostic.detail}</pre>}
+      {diagnostic.detail === undefined ? null : (
+        <pre className="diagnostic-detail" lang="en">
+          {diagnostic.detail}
+        </pre>
+      )}
     </li>
   )
 }

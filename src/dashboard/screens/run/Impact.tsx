@@ -116,7 +116,7 @@ const Cost = ({ run }: Pick<OfRun, "run">) => {
     data.reasons.length === 0 ? null : (
       <ul className="plain-list muted">
         {data.reasons.map((reason) => (
-          <li key={reason}>{reason}</li>
+          <li key={reason}>{words.costReason(reason)}</li>
         ))}
       </ul>
     )

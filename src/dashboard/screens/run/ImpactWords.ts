@@ -15,6 +15,7 @@ const en = {
   noCost: "No estimate.",
   costSetUp: "The operator lists the prices of resources under prices in the policy file:",
   costLeftOut: "Not in the sum:",
+  costReason: (reason: string) => reason,
   checks: "Checks of the module",
   checkStates: { pass: "passed", fail: "failed", error: "not evaluated", unknown: "known after apply" },
   noChecks:
@@ -23,6 +24,25 @@ const en = {
   afterApply: "Checks after the apply",
   noAfterApply: "Not set up. The operator adds them as lifecycle.postApply of a base configuration:",
   loading: "Reading…"
+}
+
+/** The service's reasons, as `actors/ledger/run/CostEstimates.ts` writes them: for the whole plan, or after a type and its count. */
+const japaneseReasons: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "The operator of this server has given no price table.": "このサーバーの運用者は価格表を設定していません。",
+    "This Run has no plan to estimate.": "この実行には、見積もりの対象となるプランがありません。",
+    "the price table has no price.": "価格表に価格がありません。",
+    "its price depends on a value that is not known before the apply, or not shown.":
+      "適用前に確定しない値、または表示されない値によって価格が決まります。"
+  })
+)
+
+const japaneseReason = (reason: string): string => {
+  const whole = japaneseReasons.get(reason)
+  if (whole !== undefined) return whole
+  const [, type, count, why] = /^(\S+) \((\d+)\): (.+)$/.exec(reason) ?? []
+  const known = why === undefined ? undefined : japaneseReasons.get(why)
+  return known === undefined ? reason : `${type}（${count} 件）: ${known}`
 }
 
 const ja: typeof en = {
@@ -40,6 +60,7 @@ const ja: typeof en = {
   noCost: "見積もりはありません。",
   costSetUp: "運用者が、ポリシーファイルの prices にリソースの価格を設定します:",
   costLeftOut: "合計に含まれないもの:",
+  costReason: japaneseReason,
   checks: "モジュールの確認",
   checkStates: { pass: "成功", fail: "失敗", error: "評価不能", unknown: "適用後に確定" },
   noChecks:

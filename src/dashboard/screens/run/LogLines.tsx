@@ -54,7 +54,7 @@ const Row = memo(({ columns, line, linkName, linked, onLink, part, wanted }: Row
       <span className="log-number" />
     )}
     {part === 0 ? <LineTime at={line.at} /> : <span className="log-time" />}
-    <span className="log-text">
+    <span className="log-text" lang="en">
       {piecesOf({ columns, line, part }).map((piece, index) =>
         piece.className === "" ? (
           piece.text

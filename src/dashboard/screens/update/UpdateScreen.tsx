@@ -15,7 +15,8 @@ import { Notice } from "../../ui/Feedback.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { Status, type StatusTone } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { useWords } from "../../words/Words.ts"
+import { japaneseReason } from "../../words/FailureReasons.ts"
+import { useLanguage, useWords } from "../../words/Words.ts"
 import { updateWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
@@ -40,6 +41,24 @@ const waveTone: Readonly<Record<RunWave["state"], StatusTone>> = {
   cancelled: "muted"
 }
 
+/** The server's message is in English, so a Japanese text is shown instead if the code has one. */
+const Reason = ({
+  failed,
+  reason
+}: {
+  readonly failed: boolean
+  readonly reason: NonNullable<WaveMember["reason"]>
+}) => {
+  const language = useLanguage()
+  const known: Readonly<Record<string, string>> = useWords(updateWords).reasons
+  const text = known[reason.code] ?? (language === "ja" ? japaneseReason(reason.code) : undefined)
+  return (
+    <span className={failed ? "bad-text" : "muted"} {...(text === undefined ? { lang: "en" } : {})}>
+      {text ?? reason.message}
+    </span>
+  )
+}
+
 const Member = ({ member, run }: { readonly member: WaveMember; readonly run: Run | undefined }) => {
   const words = useWords(updateWords)
   const workspace = useWorkspace()
@@ -62,15 +81,14 @@ const Member = ({ member, run }: { readonly member: WaveMember; readonly run: Ru
             {words.waitsFor} {member.waitsFor.map(({ name, state }) => `${name} (${words.states[state]})`).join(", ")}
           </span>
         )}
-        {member.reason === undefined ? null : (
-          <span className={member.state === "failed" ? "bad-text" : "muted"}>{member.reason.message}</span>
-        )}
+        {member.reason === undefined ? null : <Reason reason={member.reason} failed={member.state === "failed"} />}
       </span>
       <Status tone={memberTone[member.state]}>{words.states[member.state]}</Status>
       {runId === undefined ? null : (
         <span className="row-end">
           <LinkButton
             small
+            of={member.name}
             tone={isToReview ? "primary" : "plain"}
             to="/w/$workspace/runs/$runId"
             params={{ workspace: workspace.handle, runId }}
@@ -90,7 +108,7 @@ const Notices = ({ group }: { readonly group: RunGroup }) => {
     <>
       {group.heldReason === undefined ? null : (
         <Notice tone="warn" title={words.held}>
-          <p>{group.heldReason}</p>
+          <p lang="en">{group.heldReason}</p>
         </Notice>
       )}
       {group.status === "failed" ? (

@@ -22,6 +22,7 @@ const en = {
     failed: "Failed",
     cancelled: "Cancelled"
   },
+  reasons: {},
   waitsFor: "Waits for",
   review: "Review",
   openPlan: "Open the plan",
@@ -60,6 +61,13 @@ const ja: typeof en = {
     left_out: "対象外",
     failed: "失敗",
     cancelled: "取り消し済み"
+  },
+  reasons: {
+    inputs_unchanged: "更新されたカプセルから受け取る値に変更がないため、更新するものがありません。",
+    capsule_disabled: "カプセルは無効になっています。",
+    capsule_destroyed: "カプセルは破棄されています。",
+    capsule_released: "カプセルは svc の管理から外れています。",
+    expired: "プランの有効期限が切れました。続けるには、再度プランしてください。"
   },
   waitsFor: "待機先:",
   review: "レビュー",
