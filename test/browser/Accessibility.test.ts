@@ -5,6 +5,7 @@ import { makeRouter } from "../../src/dashboard/app/Router.tsx"
 import { signedOutPages } from "../../src/dashboard/Pages.tsx"
 import { dialogs, otherDialogs } from "./support/Dialogs.ts"
 import { failedRun } from "./support/records/Runs.ts"
+import { outsideControls, sharedNames, untranslated } from "./support/ScreenText.ts"
 import { redirects, screens, screensByRoute } from "./support/Screens.ts"
 import { barriers, browserSuite, darkJapanese, lightEnglish, phone } from "./support/Suite.ts"
 
@@ -87,11 +88,11 @@ const inTheme = (page: Page, theme: (typeof themes)[number]) =>
 // The short run checks each language in one theme at the wide width; the full run checks every combination.
 const short = process.env["SVC_TEST_BROWSER"] === "short"
 const languages = ["en", "ja"] as const
-const widths = short ? [1440] : [1440, 390]
+const widths = short ? [1440] : [1440, 390, 320]
 
 describe.each(languages)("Accessibility of screens in %s", (language) => {
   test.each(widths)(
-    "a screen at %d px has no accessibility violations in either theme and does not scroll sideways",
+    "a screen at %d px has no accessibility violations, equal names, hidden controls or untranslated text",
     async (width) => {
       const look = { language, theme: language === "en" ? "light" : "dark", width, height: 900 } as const
       const { page, faults, go } = await suite.visit(look)
@@ -103,7 +104,10 @@ describe.each(languages)("Accessibility of screens in %s", (language) => {
         const wrong = [
           ...(shown === language ? [] : [`lang is ${shown}`]),
           ...(over > 0 ? [`it is ${over} px too wide`] : []),
-          ...(await otherSizes(page))
+          ...(await otherSizes(page)),
+          ...(await outsideControls(page)),
+          ...(await sharedNames(page)),
+          ...(language === "ja" ? await untranslated(page) : [])
         ]
         for (const theme of short ? [look.theme] : themes) {
           await inTheme(page, theme)

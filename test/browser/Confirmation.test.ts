@@ -33,7 +33,7 @@ const askingOnce = async (page: Page) => {
 }
 
 const handOver = async (page: Page) => {
-  await page.getByRole("button", { name: "Hand over", exact: true }).first().click()
+  await page.getByRole("button", { name: "Hand over" }).first().click()
   const dialog = page.getByRole("dialog", { name: /^Hand over the ownership/ })
   await dialog.getByRole("button", { name: "Hand over", exact: true }).click()
   return dialog

@@ -116,7 +116,7 @@ describe("a connection", () => {
       const english = look.language === "en"
       const { page, api, faults, go } = await suite.visit(look)
       await go(screen, ".row-connection")
-      const edit = page.getByRole("button", { name: english ? "Edit" : "編集", exact: true }).first()
+      const edit = page.getByRole("button", { name: english ? "Edit" : "編集" }).first()
       await edit.focus()
       await page.keyboard.press("Enter")
       const dialog = page.getByRole("dialog")
@@ -145,7 +145,7 @@ describe("a connection", () => {
     const { page, api, faults, go } = await suite.visit()
     await go(screen, ".row-connection")
     const before = await page.locator(".row-connection").count()
-    await page.getByRole("button", { name: "Remove", exact: true }).first().click()
+    await page.getByRole("button", { name: "Remove" }).first().click()
     await page.getByRole("alertdialog").or(page.getByRole("dialog")).getByRole("button", { name: "Remove" }).click()
     await page
       .locator(".row-connection")

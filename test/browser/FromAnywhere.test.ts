@@ -119,7 +119,7 @@ test("each line of the history that stored a state offers a rollback to that sta
     await route.fulfill({ response, json: { ...answer, stateVersions } })
   })
   await go(`/w/acme/capsules/${storefrontId}/history`, ".history > li")
-  const button = page.getByRole("button", { name: words.rollback, exact: true }).first()
+  const button = page.getByRole("button", { name: words.rollback }).first()
   await button.waitFor()
   expect(words.rollback).toBe("Roll back to this")
   expect(await barriers(page)).toEqual([])

@@ -45,7 +45,7 @@ describe("shared outputs", () => {
     await go("/w/acme/settings/shares", ".row-static")
     await page.getByRole("button", { name: "Accept" }).click()
     await page.getByText("Not accepted yet").waitFor({ state: "detached" })
-    await page.getByRole("button", { name: "End", exact: true }).first().click()
+    await page.getByRole("button", { name: /^End/ }).first().click()
     await page.getByRole("dialog").getByRole("button", { name: "End", exact: true }).click()
     await page.getByText("Ended", { exact: true }).waitFor()
     expect(api.changes.map(({ path }) => path)).toEqual([
@@ -96,7 +96,7 @@ describe("backups", () => {
       const words = { ...restoreWords[language], ...backupWords[language] }
       const { page, api, faults, go } = await suite.visit({ language, theme: "light" })
       await go("/w/acme/settings/backups", ".row-static")
-      await page.getByRole("button", { name: words.restore, exact: true }).first().click()
+      await page.getByRole("button", { name: words.restore }).first().click()
       const dialog = page.getByRole("dialog", { name: words.restoreTitle })
       await dialog.getByLabel(words.capsule).selectOption(storefrontId)
       await dialog.getByRole("button", { name: words.review }).click()

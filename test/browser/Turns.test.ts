@@ -58,7 +58,7 @@ describe("Approval turns", () => {
       expect(await others.locator(".attention-row").count()).toBe(1)
       await others.getByText(words.askedBy("Aiko Tanaka")).waitFor()
       expect(await barriers(page)).toEqual([])
-      await others.getByRole("button", { name: words.ask, exact: true }).click()
+      await others.getByRole("button", { name: words.ask }).click()
       await page.getByText(words.asked(2)).waitFor()
       expect(api.changes.map(({ path }) => path)).toEqual([`/api/v1/runs/${reviewRun}/approval-requests`])
     })

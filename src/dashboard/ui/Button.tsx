@@ -11,7 +11,12 @@ interface Look {
   readonly tone?: ButtonTone
   readonly icon?: IconName
   readonly small?: boolean
+  /** The row's subject, which the accessible name needs if several rows of a list have the same button. */
+  readonly of?: string | undefined
 }
+
+const Subject = ({ of }: Pick<Look, "of">) =>
+  of === undefined ? null : <span className="visually-hidden">: {of}</span>
 
 const classOf = ({ tone = "plain", small = false }: Look): string =>
   `button button-${tone}${small ? " button-small" : ""}`
@@ -26,7 +31,7 @@ interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>
   readonly busy?: boolean
 }
 
-export const Button = ({ tone, icon, small, busy, children, onClick, type = "button", ...rest }: ButtonProps) => {
+export const Button = ({ tone, icon, small, of, busy, children, onClick, type = "button", ...rest }: ButtonProps) => {
   const terms = useWords(vocabulary)
   const reachable = useReachable()
   const off = busy !== undefined && !reachable
@@ -42,6 +47,7 @@ export const Button = ({ tone, icon, small, busy, children, onClick, type = "but
     >
       {busy ? <span className="spinner" aria-hidden="true" /> : icon === undefined ? null : <Icon name={icon} />}
       {children}
+      <Subject of={of} />
     </button>
   )
 }
@@ -60,13 +66,14 @@ export const IconButton = ({ icon, label, type = "button", ...rest }: IconButton
 type AnchorProps = Look &
   Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "className"> & { readonly ref?: Ref<HTMLAnchorElement> }
 
-const Anchor = ({ tone, icon, small, children, ...rest }: AnchorProps) => (
+const Anchor = ({ tone, icon, small, of, children, ...rest }: AnchorProps) => (
   <a
     {...rest}
     className={classOf({ ...(tone === undefined ? {} : { tone }), ...(small === undefined ? {} : { small }) })}
   >
     {icon === undefined ? null : <Icon name={icon} />}
     {children}
+    <Subject of={of} />
   </a>
 )
 

@@ -19,7 +19,7 @@ import { noticeKindWords } from "../../../src/dashboard/words/NoticeKindWords.ts
 import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
 import { driftFoundWords } from "../../../src/dashboard/screens/drift/DriftFoundWords.ts"
 import { dialogs } from "./Dialogs.ts"
-import type { Language } from "./dialogs/DialogActions.ts"
+import { buttonNamed, type Language } from "./dialogs/DialogActions.ts"
 import { storefrontId, unconfirmedImport } from "./records/Capsules.ts"
 import { reviewRun } from "./records/Runs.ts"
 import type { World } from "./routes/World.ts"
@@ -115,7 +115,7 @@ const onPage = (
   ready,
   reach: async (page, language) => {
     await before(page, language)
-    return page.getByRole("button", { name: name(language), exact: true }).first()
+    return page.getByRole("button", { name: buttonNamed(name(language)) }).first()
   }
 })
 
@@ -132,7 +132,7 @@ const inNewDialog = (
   reach: async (page, language) => {
     await before(page, language)
     await page
-      .getByRole("button", { name: name(language), exact: true })
+      .getByRole("button", { name: buttonNamed(name(language)) })
       .first()
       .click()
     return inDialog(page)
@@ -222,7 +222,11 @@ export const decisions: ReadonlyArray<DecisionRow> = [
     settings,
     ".row-static",
     (to) => automationWords[to].revoke,
-    (page, to) => page.getByRole("button", { name: automationWords[to].tokens, exact: true }).first().click()
+    (page, to) =>
+      page
+        .getByRole("button", { name: buttonNamed(automationWords[to].tokens) })
+        .first()
+        .click()
   ),
   dialogOf(endpoints.approvalsCreateRule, "screens/workspace/RuleDialog.tsx"),
   dialogOf(endpoints.approvalsUpdateRule, "screens/workspace/RuleDialog.tsx", 1),
@@ -237,7 +241,11 @@ export const decisions: ReadonlyArray<DecisionRow> = [
     `${settings}/notices`,
     ".row-static",
     (to) => noticeWords[to].replay,
-    (page, to) => page.getByRole("button", { name: noticeWords[to].log, exact: true }).first().click()
+    (page, to) =>
+      page
+        .getByRole("button", { name: buttonNamed(noticeWords[to].log) })
+        .first()
+        .click()
   ),
   {
     line: endpoints.noticesChooseMails,

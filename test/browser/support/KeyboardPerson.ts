@@ -12,6 +12,7 @@ import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
 import { automationWords } from "../../../src/dashboard/screens/workspace/AutomationWords.ts"
 import { memberWords } from "../../../src/dashboard/screens/workspace/MemberWords.ts"
 import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
+import { buttonNamed } from "./dialogs/DialogActions.ts"
 import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
 import { keyboardOf } from "./Keyboard.ts"
 import { password } from "./Person.ts"
@@ -44,7 +45,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
   const { [language]: terms } = vocabulary
   const { [language]: app } = appWords
   const dialog = page.getByRole("dialog")
-  const within = (place: Page | Locator, name: string) => place.getByRole("button", { name, exact: true })
+  const within = (place: Page | Locator, name: string) => place.getByRole("button", { name: buttonNamed(name) })
   const labelled = (place: Page | Locator, label: string) => place.getByLabel(new RegExp(`^${label}`)).first()
   const row = (name: string) => page.locator(".row-static", { hasText: name }).first()
   const closed = () => dialog.waitFor({ state: "detached" })

@@ -31,7 +31,7 @@ const Row = ({ grant }: { readonly grant: ApplicationGrant }) => {
         </span>
       </span>
       <span className="row-end">
-        <Button small onClick={() => setAsking(true)}>
+        <Button small of={grant.clientName} onClick={() => setAsking(true)}>
           {words.withdraw}
         </Button>
       </span>

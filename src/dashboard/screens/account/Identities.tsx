@@ -27,7 +27,7 @@ const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
         </span>
       </span>
       <span className="row-end">
-        <Button small onClick={() => setAsking(true)}>
+        <Button small of={hostOf(identity.issuer)} onClick={() => setAsking(true)}>
           {words.unlink}
         </Button>
       </span>

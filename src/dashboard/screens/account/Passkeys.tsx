@@ -84,7 +84,7 @@ const Row = ({ passkey }: { readonly passkey: Passkey }) => {
         </span>
       </span>
       <span className="row-end">
-        <Button small onClick={() => setRemoving(true)}>
+        <Button small of={passkey.name} onClick={() => setRemoving(true)}>
           {terms.remove}
         </Button>
       </span>

@@ -9,7 +9,8 @@ import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { useWords } from "../../words/Words.ts"
+import { useLanguage, useWords } from "../../words/Words.ts"
+import { exactTime } from "../../words/Format.ts"
 import { deviceName } from "../../ui/DeviceName.ts"
 import { profileWords } from "./ProfileWords.ts"
 import { signInWords } from "./SignInWords.ts"
@@ -20,6 +21,8 @@ const known = (method: string, names: Readonly<Record<string, string>>): string 
 
 const Row = ({ session }: { readonly session: AccountSession }) => {
   const words = useWords(accountWords)
+  const language = useLanguage()
+  const device = deviceName(session.userAgent) ?? words.unknownDevice
   const queryClient = useQueryClient()
   const end = useDecision({
     send: (signal) => post(`/auth/sessions/${encodeURIComponent(session.id)}/revoke`, {}, { signal }),
@@ -29,7 +32,7 @@ const Row = ({ session }: { readonly session: AccountSession }) => {
     <li className="row row-static">
       <span className="row-name row-stack">
         <span>
-          <strong title={session.userAgent ?? undefined}>{deviceName(session.userAgent) ?? words.unknownDevice}</strong>{" "}
+          <strong title={session.userAgent ?? undefined}>{device}</strong>{" "}
           {session.current ? <span className="tag">{words.thisSession}</span> : null}
         </span>
         <span className="muted">
@@ -39,7 +42,12 @@ const Row = ({ session }: { readonly session: AccountSession }) => {
       </span>
       <span className="row-end">
         {session.current ? null : (
-          <Button small busy={end.isPending} onClick={() => end.mutate()}>
+          <Button
+            small
+            of={`${device} · ${exactTime(language, session.lastSeenAt)}`}
+            busy={end.isPending}
+            onClick={() => end.mutate()}
+          >
             {words.endSession}
           </Button>
         )}

@@ -51,7 +51,7 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
       </Status>
       <span className="row-end">
         {token.revoked_at === null ? (
-          <Button small onClick={() => setRevoking(true)}>
+          <Button small of={token.name} onClick={() => setRevoking(true)}>
             {words.revoke}
           </Button>
         ) : null}

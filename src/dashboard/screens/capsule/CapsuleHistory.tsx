@@ -5,7 +5,7 @@ import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { commitLink } from "../../../../schema/git/CommitLink.ts"
 import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import { runsQuery, sourceQuery, stateVersionsQuery } from "../../api/Queries.ts"
-import type { Capsule, StateVersion } from "../../api/Types.ts"
+import type { Capsule, Run, StateVersion } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
 import { Sum } from "../../ui/Sum.tsx"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -18,9 +18,9 @@ import { Panel } from "../../ui/Layout.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { RunStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { shortCommit } from "../../words/Format.ts"
+import { exactTime, shortCommit } from "../../words/Format.ts"
 import { vocabulary } from "../../words/Vocabulary.ts"
-import { useWords } from "../../words/Words.ts"
+import { useLanguage, useWords } from "../../words/Words.ts"
 import { type HistoryLine, historyLines, isDecided, tellingCheck } from "./HistoryLines.ts"
 import { historyWords } from "./HistoryWords.ts"
 import { Rollback } from "./Rollback.tsx"
@@ -33,11 +33,14 @@ const Step = ({ children, name }: { readonly name: string; readonly children: Re
   </span>
 )
 
-const RunLink = ({ id, children }: { readonly id: string; readonly children: ReactNode }) => {
+/** A link to a Run. Its accessible name contains the Run's time, because other lines have links with the same text. */
+const RunLink = ({ run: { id, createdAt }, children }: { readonly run: Run; readonly children: ReactNode }) => {
   const workspace = useWorkspace()
+  const language = useLanguage()
   return (
     <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: id }}>
       {children}
+      <span className="visually-hidden">: {exactTime(language, createdAt)}</span>
     </Link>
   )
 }
@@ -85,7 +88,7 @@ const PlanStep = ({ run }: Pick<HistoryLine, "run">) => {
   const changes = run.planSummary === undefined ? [] : Object.values(run.planSummary).filter((count) => count > 0)
   return (
     <Step name="plan">
-      <RunLink id={run.id}>{name}</RunLink>
+      <RunLink run={run}>{name}</RunLink>
       {run.planSummary === undefined ? null : changes.length === 0 ? (
         <span className="muted">{words.noChanges}</span>
       ) : (
@@ -126,7 +129,7 @@ const ApplyStep = ({ line: { apply, run } }: { readonly line: HistoryLine }) => 
     return <Step name="apply">{isPlan(run.type) && run.type !== "restore" ? null : <RunStatus run={run} />}</Step>
   return (
     <Step name="apply">
-      <RunLink id={apply.id}>{words.apply}</RunLink>
+      <RunLink run={apply}>{words.apply}</RunLink>
       <RunStatus run={apply} />
     </Step>
   )
@@ -139,7 +142,7 @@ const DriftStep = ({ line: { apply, checks } }: { readonly line: HistoryLine }) 
   return (
     <Step name="drift">
       {check !== undefined ? (
-        <RunLink id={check.id}>
+        <RunLink run={check}>
           {check.drifted !== true ? words.noDrift : count === 0 ? words.someDrift : words.drift(count)}
         </RunLink>
       ) : apply?.status === "succeeded" ? (
@@ -175,7 +178,7 @@ const RollbackStep = ({ version }: { readonly version: StateVersion | undefined 
   return (
     <Step name="rollback">
       {version === undefined ? null : (
-        <Button small onClick={() => setAsking(true)}>
+        <Button small of={`#${version.generation}`} onClick={() => setAsking(true)}>
           {words.rollback}
         </Button>
       )}

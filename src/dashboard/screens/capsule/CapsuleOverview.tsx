@@ -156,7 +156,7 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
         {capsule.publicEndpoint === undefined ? null : (
           <div className="endpoint">
             <span>{words.endpoint}</span>
-            <OutputValue value={capsule.publicEndpoint} />
+            <OutputValue value={capsule.publicEndpoint} of={words.endpoint} />
           </div>
         )}
         <div id="outputs" className="stack" tabIndex={-1}>

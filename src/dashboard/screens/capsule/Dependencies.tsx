@@ -39,7 +39,7 @@ const Remove = ({
   })
   return (
     <span className="row-end">
-      <Button small tone="quiet" onClick={() => setAsking(true)}>
+      <Button small of={name} tone="quiet" onClick={() => setAsking(true)}>
         {terms.remove}
       </Button>
       {asking ? (

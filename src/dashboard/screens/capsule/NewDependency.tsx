@@ -63,7 +63,7 @@ const Flows = ({ flows, onChange, producerId, consumer }: FlowsProps) => {
       <legend>{words.depFlows}</legend>
       <Names id={`${id}-outputs`} names={isShared ? shared : outputs.map(({ name }) => name)} />
       <Names id={`${id}-inputs`} names={inputs.map(({ name }) => name)} />
-      {flows.map((flow) => (
+      {flows.map((flow, index) => (
         <div key={flow.id} className="flow">
           <TextField
             label={words.depFrom}
@@ -86,7 +86,7 @@ const Flows = ({ flows, onChange, producerId, consumer }: FlowsProps) => {
           {flows.length === 1 ? null : (
             <IconButton
               icon="cross"
-              label={terms.remove}
+              label={`${terms.remove}: ${index + 1}`}
               onClick={() => onChange(flows.filter((each) => each.id !== flow.id))}
             />
           )}

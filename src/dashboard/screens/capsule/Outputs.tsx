@@ -20,7 +20,7 @@ const shownValue = (value: unknown): string => {
 }
 
 /** Renders an `https:` address as a link, and every other value as text. */
-export const OutputValue = ({ value }: { readonly value: unknown }) => {
+export const OutputValue = ({ value, of }: { readonly value: unknown; readonly of: string }) => {
   const terms = useWords(vocabulary)
   const link = httpsLink(value)
   const text = shownValue(value)
@@ -33,17 +33,17 @@ export const OutputValue = ({ value }: { readonly value: unknown }) => {
           <Icon name="external" />
           <span className="visually-hidden">({terms.opensNewTab})</span>
         </a>
-        <CopyText text={text} shown={terms.copy} />
+        <CopyText text={text} shown={terms.copy} of={of} />
       </span>
     )
   }
   return text.includes("\n") ? (
     <span className="output-linked">
       <pre className="output-block">{text}</pre>
-      <CopyText text={copied} shown={terms.copy} />
+      <CopyText text={copied} shown={terms.copy} of={of} />
     </span>
   ) : (
-    <CopyText text={copied} />
+    <CopyText text={copied} of={of} />
   )
 }
 
@@ -104,7 +104,7 @@ export const Outputs = ({ capsule, hidden = [], marks, outputs }: OutputsProps) 
             {marks?.has(output.name) === true ? <span className="tag">{marks.get(output.name)}</span> : null}
           </dt>
           <dd>
-            <OutputValue value={output.value} />
+            <OutputValue value={output.value} of={output.name} />
             <Takers ids={takersOf(output.name)} />
           </dd>
         </div>

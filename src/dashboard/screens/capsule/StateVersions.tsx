@@ -33,6 +33,7 @@ const Row = ({ version, capsule }: { readonly version: StateVersion; readonly ca
           {words.serial} {version.serial} · <Time at={version.createdAt} /> ·{" "}
           <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: version.createdByRunId }}>
             {words.fromRun}
+            <span className="visually-hidden">: #{version.generation}</span>
           </Link>
         </span>
       </span>
@@ -51,7 +52,7 @@ const Row = ({ version, capsule }: { readonly version: StateVersion; readonly ca
         {isCurrent ? (
           <Status tone="good">{words.current}</Status>
         ) : may("member") && !isEnded(capsule.status) && version.origin !== "adopted" ? (
-          <Button small onClick={() => setAsking(true)}>
+          <Button small of={`#${version.generation}`} onClick={() => setAsking(true)}>
             {words.rollback}
           </Button>
         ) : null}

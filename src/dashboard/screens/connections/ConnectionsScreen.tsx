@@ -43,6 +43,7 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: list })
   })
+  const of = connection.displayName
   const names = [...connection.envNames, ...connection.fileNames]
   return (
     <li className="row row-static row-connection">
@@ -104,26 +105,26 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
         {connection.scope === "workspace" && connection.status !== "revoked" && may("admin") ? (
           <>
             {unconfirmed ? (
-              <Button small tone="primary" onClick={() => setConfirming(true)}>
+              <Button small of={of} tone="primary" onClick={() => setConfirming(true)}>
                 {words.confirm}
               </Button>
             ) : null}
             {connection.oauth === undefined ? null : (
               <Reconnect connection={connection} helperId={connection.oauth.helperId} />
             )}
-            <Button small onClick={() => setEditing(true)}>
+            <Button small of={of} onClick={() => setEditing(true)}>
               {words.edit}
             </Button>
-            <Button small busy={test.isPending} onClick={() => test.mutate()}>
+            <Button small of={of} busy={test.isPending} onClick={() => test.mutate()}>
               {words.test}
             </Button>
-            <Button small tone="quiet" onClick={() => setRevoking(true)}>
+            <Button small of={of} tone="quiet" onClick={() => setRevoking(true)}>
               {words.revoke}
             </Button>
           </>
         ) : null}
         {connection.scope === "workspace" && may("admin") ? (
-          <Button small tone="quiet" onClick={() => setRemoving(true)}>
+          <Button small of={of} tone="quiet" onClick={() => setRemoving(true)}>
             {words.remove}
           </Button>
         ) : null}

@@ -71,6 +71,7 @@ export const Reconnect = ({ connection, helperId }: { readonly connection: Conne
     <>
       <Button
         small
+        of={connection.displayName}
         tone={connection.oauth?.fault === undefined ? "plain" : "primary"}
         busy={start.isPending}
         onClick={() => start.mutate()}

@@ -10,7 +10,7 @@ import { useWords } from "../../words/Words.ts"
 import { needWords } from "./NeedWords.ts"
 
 /** Asks the people who may approve a plan. The server sends at most one request per hour. */
-export const AskApproval = ({ runId }: { readonly runId: string }) => {
+export const AskApproval = ({ runId, of }: { readonly runId: string; readonly of: string | undefined }) => {
   const words = useWords(needWords)
   const may = useMay()
   const queryClient = useQueryClient()
@@ -24,7 +24,7 @@ export const AskApproval = ({ runId }: { readonly runId: string }) => {
   if (!may("member")) return null
   return (
     <>
-      <Button small busy={ask.isPending} onClick={() => ask.mutate()}>
+      <Button small of={of} busy={ask.isPending} onClick={() => ask.mutate()}>
         {words.ask}
       </Button>
       {ask.error === null ? null : (

@@ -146,27 +146,24 @@ const Reason = ({ need: { group, reason, run } }: NeedProps) => {
   )
 }
 
+const subjectOf = ({ capsules: [capsule], connectionName, noticeEndpointName, sourceName }: Need) =>
+  capsule === undefined
+    ? (connectionName ?? sourceName ?? noticeEndpointName)
+    : `${capsule.name} ${capsule.environment}`
+
 const Action = ({ need }: NeedProps) => {
   const words = useWords(needWords)
   const { handle } = useWorkspace()
   const { capsules, connectionId, kind, run, runGroupId, sourceId, turn } = need
   const [capsule] = capsules
   const failed = kind === "unknown_safety" && run !== undefined && failedByTool(run)
-  const subject =
-    capsule === undefined
-      ? (need.connectionName ?? need.sourceName ?? need.noticeEndpointName)
-      : `${capsule.name} ${capsule.environment}`
-  const label = (
-    <>
-      {words.actions[failed ? "failed" : kind]}
-      {/* Many entries have the same action, so its name also contains its subject. */}
-      {subject === undefined ? null : <span className="visually-hidden">: {subject}</span>}
-    </>
-  )
+  const of = subjectOf(need)
+  const label = words.actions[failed ? "failed" : kind]
   if (kind === "automation_paused" || kind === "notices_stopped") {
     return (
       <LinkButton
         small
+        of={of}
         to="/w/$workspace/settings/$tab"
         params={{ workspace: handle, tab: kind === "notices_stopped" ? "notices" : "settings" }}
       >
@@ -176,21 +173,21 @@ const Action = ({ need }: NeedProps) => {
   }
   if (runGroupId !== undefined) {
     return (
-      <LinkButton small to="/w/$workspace/updates/$groupId" params={{ workspace: handle, groupId: runGroupId }}>
+      <LinkButton small of={of} to="/w/$workspace/updates/$groupId" params={{ workspace: handle, groupId: runGroupId }}>
         {label}
       </LinkButton>
     )
   }
   if (sourceId !== undefined) {
     return (
-      <LinkButton small to="/w/$workspace/sources/$sourceId" params={{ workspace: handle, sourceId }}>
+      <LinkButton small of={of} to="/w/$workspace/sources/$sourceId" params={{ workspace: handle, sourceId }}>
         {label}
       </LinkButton>
     )
   }
   if (connectionId !== undefined && turn === undefined) {
     return (
-      <LinkButton small to="/w/$workspace/connections" params={{ workspace: handle }}>
+      <LinkButton small of={of} to="/w/$workspace/connections" params={{ workspace: handle }}>
         {label}
       </LinkButton>
     )
@@ -200,6 +197,7 @@ const Action = ({ need }: NeedProps) => {
     return (
       <LinkButton
         small
+        of={of}
         tone={kind === "waiting_approval" ? "primary" : "plain"}
         to="/w/$workspace/runs/$runId"
         params={{ workspace: handle, runId: run.id }}
@@ -209,7 +207,12 @@ const Action = ({ need }: NeedProps) => {
     )
   }
   return capsule === undefined ? null : (
-    <LinkButton small to="/w/$workspace/capsules/$capsuleId" params={{ workspace: handle, capsuleId: capsule.id }}>
+    <LinkButton
+      small
+      of={of}
+      to="/w/$workspace/capsules/$capsuleId"
+      params={{ workspace: handle, capsuleId: capsule.id }}
+    >
       {label}
     </LinkButton>
   )
@@ -258,7 +261,7 @@ export const NeedEntry = ({
         )}
       </span>
       {asksOthers && need.run !== undefined ? (
-        <AskApproval runId={need.run.id} />
+        <AskApproval runId={need.run.id} of={subjectOf(need)} />
       ) : isShared ? (
         <PlanTogether capsuleIds={need.capsules.map(({ id }) => id)} replaces={replaces} />
       ) : (

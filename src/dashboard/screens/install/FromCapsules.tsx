@@ -96,7 +96,7 @@ const Row = ({ row, inputs, onChange, onRemove }: RowProps) => {
           </option>
         ))}
       </datalist>
-      <IconButton icon="cross" label={terms.remove} onClick={onRemove} />
+      <IconButton icon="cross" label={`${terms.remove}: ${row.input === "" ? row.id : row.input}`} onClick={onRemove} />
     </div>
   )
 }

@@ -19,10 +19,11 @@ import { planWords } from "./PlanWords.ts"
 
 const rawText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
 
-const CopySide = ({ label, value }: { readonly label: string; readonly value: unknown }) => (
+const CopySide = ({ label, of, value }: { readonly label: string; readonly of: string; readonly value: unknown }) => (
   <button type="button" className="difference-copy" onClick={() => void navigator.clipboard.writeText(rawText(value))}>
     <Icon name="copy" />
     {label}
+    <span className="visually-hidden">: {of}</span>
   </button>
 )
 
@@ -145,8 +146,12 @@ export const ValueChange = ({
             <InlineSide of="after" side={after} />
           </>
         ) : null}
-        {before.kind === "value" ? <CopySide label={words.copyBefore} value={attribute.before} /> : null}
-        {after.kind === "value" ? <CopySide label={words.copyAfter} value={after.value} /> : null}
+        {before.kind === "value" ? (
+          <CopySide label={words.copyBefore} of={`${of} ${attribute.name}`} value={attribute.before} />
+        ) : null}
+        {after.kind === "value" ? (
+          <CopySide label={words.copyAfter} of={`${of} ${attribute.name}`} value={after.value} />
+        ) : null}
       </div>
     </div>
   )

@@ -14,7 +14,8 @@ import { Button } from "../../ui/Button.tsx"
 import { Icon, type IconName } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { useWords } from "../../words/Words.ts"
+import { exactTime } from "../../words/Format.ts"
+import { useLanguage, useWords } from "../../words/Words.ts"
 import { CommentForm } from "./CommentForm.tsx"
 import { useApplyOf } from "./Decision.tsx"
 import { decisionWords } from "./DecisionWords.ts"
@@ -73,6 +74,7 @@ const CommentLine = ({ comment, onRemove }: { readonly comment: RunComment; read
   const { subject } = useBootstrap()
   const may = useMay()
   const name = actorName(comment.author)
+  const language = useLanguage()
   return (
     <li className="activity-row" id={comment.id}>
       <span className="activity-mark activity-said" aria-hidden="true">
@@ -89,7 +91,7 @@ const CommentLine = ({ comment, onRemove }: { readonly comment: RunComment; read
             </blockquote>
             {comment.author === subject.id && may("member") ? (
               <div>
-                <Button small tone="quiet" onClick={onRemove}>
+                <Button small of={exactTime(language, comment.createdAt)} tone="quiet" onClick={onRemove}>
                   {words.remove}
                 </Button>
               </div>

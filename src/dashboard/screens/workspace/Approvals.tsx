@@ -19,16 +19,16 @@ import { TeamDialog } from "./TeamDialog.tsx"
 type Asking = "edit" | "remove" | undefined
 
 /** An owner's actions on an entry. */
-const Actions = ({ ask }: { readonly ask: (asking: Asking) => void }) => {
+const Actions = ({ ask, of }: { readonly ask: (asking: Asking) => void; readonly of: string }) => {
   const words = useWords(approvalWords)
   const terms = useWords(vocabulary)
   const may = useMay()
   return may("owner") ? (
     <span className="row-end">
-      <Button small tone="quiet" onClick={() => ask("edit")}>
+      <Button small of={of} tone="quiet" onClick={() => ask("edit")}>
         {words.edit}
       </Button>
-      <Button small tone="quiet" onClick={() => ask("remove")}>
+      <Button small of={of} tone="quiet" onClick={() => ask("remove")}>
         {terms.remove}
       </Button>
     </span>
@@ -41,6 +41,7 @@ const Rule = ({ rule, teams }: { readonly rule: ApprovalRule; readonly teams: Re
   const workspace = useWorkspace()
   const [asking, ask] = useState<Asking>(undefined)
   const team = teams.find(({ id }) => id === rule.teamId)
+  const place = rule.environment ?? words.everywhere
   const project = useProjects().find(({ id }) => id === rule.projectId)
   const parts = [
     ...(project === undefined ? [] : [words.ofProject(project.name)]),
@@ -54,10 +55,10 @@ const Rule = ({ rule, teams }: { readonly rule: ApprovalRule; readonly teams: Re
   return (
     <li className="row row-static">
       <span className="row-name row-stack">
-        <strong>{rule.environment ?? words.everywhere}</strong>
+        <strong>{place}</strong>
         <span className="muted">{parts.join(" · ")}</span>
       </span>
-      <Actions ask={ask} />
+      <Actions ask={ask} of={project === undefined ? place : `${place} · ${project.name}`} />
       {asking === "edit" ? <RuleDialog rule={rule} onClose={close} /> : null}
       {asking === "remove" ? (
         <RemovalDialog
@@ -95,7 +96,7 @@ const TeamRow = ({ team }: { readonly team: Team }) => {
         <strong>{team.name}</strong>
         <span className="muted">{parts.join(" · ")}</span>
       </span>
-      <Actions ask={ask} />
+      <Actions ask={ask} of={team.name} />
       {asking === "edit" ? <TeamDialog team={team} onClose={close} /> : null}
       {asking === "remove" ? (
         <RemovalDialog

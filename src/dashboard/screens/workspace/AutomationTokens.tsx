@@ -51,7 +51,7 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
         {token.revoked_at !== null ? (
           <span className="tag">{words.revoked}</span>
         ) : may("admin") ? (
-          <Button small busy={revoke.isPending} onClick={() => revoke.mutate()}>
+          <Button small of={token.name} busy={revoke.isPending} onClick={() => revoke.mutate()}>
             {words.revoke}
           </Button>
         ) : null}

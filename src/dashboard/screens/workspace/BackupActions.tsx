@@ -12,8 +12,9 @@ import { Button } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { SelectField } from "../../ui/Field.tsx"
+import { exactTime } from "../../words/Format.ts"
 import { vocabulary } from "../../words/Vocabulary.ts"
-import { useWords } from "../../words/Words.ts"
+import { useLanguage, useWords } from "../../words/Words.ts"
 import { backupWords } from "./BackupWords.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
@@ -89,7 +90,8 @@ const RestoreDialog = ({ backup, onClose }: { readonly backup: Backup; readonly 
 }
 
 /** An owner's actions on a backup. */
-export const BackupActions = ({ backup }: { readonly backup: Backup }) => {
+export const BackupActions = ({ backup, name }: { readonly backup: Backup; readonly name: string }) => {
+  const of = `${name} · ${exactTime(useLanguage(), backup.createdAt)}`
   const words = useWords(backupWords)
   const [restoring, setRestoring] = useState(false)
   const download = useDecision({
@@ -99,10 +101,10 @@ export const BackupActions = ({ backup }: { readonly backup: Backup }) => {
   return (
     <>
       {download.error === null ? null : <FaultNotice error={download.error} />}
-      <Button small icon="download" busy={download.isPending} onClick={() => download.mutate()}>
+      <Button small of={of} icon="download" busy={download.isPending} onClick={() => download.mutate()}>
         {words.download}
       </Button>
-      <Button small onClick={() => setRestoring(true)}>
+      <Button small of={of} onClick={() => setRestoring(true)}>
         {words.restore}
       </Button>
       {restoring ? <RestoreDialog backup={backup} onClose={() => setRestoring(false)} /> : null}

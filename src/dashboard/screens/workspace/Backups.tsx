@@ -24,14 +24,15 @@ const Row = ({ backup }: { readonly backup: Backup }) => {
   const may = useMay()
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
   const { capsuleId } = backup
+  const name = capsules.find(({ id }) => id === capsuleId)?.name ?? capsuleId ?? words.backupAll
   return (
     <li className="row row-static">
       <span className="row-name row-stack">
         {capsuleId === undefined ? (
-          <strong>{words.backupAll}</strong>
+          <strong>{name}</strong>
         ) : (
           <Link to="/w/$workspace/capsules/$capsuleId" params={{ workspace: workspace.handle, capsuleId }}>
-            <strong>{capsules.find(({ id }) => id === capsuleId)?.name ?? capsuleId}</strong>
+            <strong>{name}</strong>
           </Link>
         )}
         <span className="muted">
@@ -42,7 +43,7 @@ const Row = ({ backup }: { readonly backup: Backup }) => {
         </span>
       </span>
       <CopyText text={backup.digest} shown={shortDigest(backup.digest)} />
-      {may("owner") ? <BackupActions backup={backup} /> : null}
+      {may("owner") ? <BackupActions backup={backup} name={name} /> : null}
     </li>
   )
 }

@@ -48,7 +48,7 @@ const Row = ({ invitation }: { readonly invitation: Invitation }) => {
       <span className="row-end">
         {invitation.role === undefined ? null : <span className="row-role tag">{terms.role[invitation.role]}</span>}
         {status === "pending" && may("admin") ? (
-          <Button small tone="quiet" onClick={() => setAsking(true)}>
+          <Button small of={name} tone="quiet" onClick={() => setAsking(true)}>
             {words.withdraw}
           </Button>
         ) : null}

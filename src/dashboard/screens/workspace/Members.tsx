@@ -63,10 +63,16 @@ const Row = ({ member }: { readonly member: Member }) => {
             <Status tone="attention">{people.offered(terms.role[member.offeredRole])}</Status>{" "}
             {may("owner") ? (
               <>
-                <Button small onClick={() => setAsked("confirm")}>
+                <Button small of={name} onClick={() => setAsked("confirm")}>
                   {people.confirmRole(terms.role[member.offeredRole])}
                 </Button>{" "}
-                <Button small tone="quiet" busy={update.isPending} onClick={() => update.mutate({ role: member.role })}>
+                <Button
+                  small
+                  of={name}
+                  tone="quiet"
+                  busy={update.isPending}
+                  onClick={() => update.mutate({ role: member.role })}
+                >
                   {people.dismiss}
                 </Button>
               </>
@@ -93,17 +99,17 @@ const Row = ({ member }: { readonly member: Member }) => {
           )}
         </span>
         {isAutomation ? (
-          <Button small tone="quiet" onClick={() => setAsked("tokens")}>
+          <Button small of={name} tone="quiet" onClick={() => setAsked("tokens")}>
             {automations.tokens}
           </Button>
         ) : null}
         {isAutomation && may("admin") && member.status === "active" ? (
-          <Button small tone="quiet" onClick={() => setAsked("rename")}>
+          <Button small of={name} tone="quiet" onClick={() => setAsked("rename")}>
             {automations.rename}
           </Button>
         ) : null}
         {may("owner") && !isMe && !isAutomation && member.status === "active" ? (
-          <Button small tone="quiet" onClick={() => setAsked("hand-over")}>
+          <Button small of={name} tone="quiet" onClick={() => setAsked("hand-over")}>
             {people.handOver}
           </Button>
         ) : null}
@@ -112,11 +118,11 @@ const Row = ({ member }: { readonly member: Member }) => {
             {people.leave}
           </Button>
         ) : !may("admin") ? null : member.status === "suspended" ? (
-          <Button small busy={update.isPending} onClick={() => update.mutate({ status: "active" })}>
+          <Button small of={name} busy={update.isPending} onClick={() => update.mutate({ status: "active" })}>
             {words.restore}
           </Button>
         ) : (
-          <Button small tone="quiet" onClick={() => setAsked("remove")}>
+          <Button small of={name} tone="quiet" onClick={() => setAsked("remove")}>
             {terms.remove}
           </Button>
         )}

@@ -11,8 +11,9 @@ import { FaultNotice } from "../../ui/Feedback.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { Status, type StatusTone } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
+import { exactTime } from "../../words/Format.ts"
 import { noticeKindWords } from "../../words/NoticeKindWords.ts"
-import { useWords } from "../../words/Words.ts"
+import { useLanguage, useWords } from "../../words/Words.ts"
 import { noticeWords } from "./NoticeWords.ts"
 
 const tones: Readonly<Record<NoticeDelivery["status"], StatusTone>> = {
@@ -28,6 +29,7 @@ const Delivery = ({ delivery }: { readonly delivery: NoticeDelivery }) => {
   const workspace = useWorkspace()
   const may = useMay()
   const queryClient = useQueryClient()
+  const language = useLanguage()
   const { attempts, createdAt, endpointId, id, kind, lastOutcome, lastStatus, nextAttemptAt, status } = delivery
   const replay = useDecision({
     send: (signal) =>
@@ -59,7 +61,13 @@ const Delivery = ({ delivery }: { readonly delivery: NoticeDelivery }) => {
       <Status tone={tones[status]}>{words.status[status]}</Status>
       <span className="row-end">
         {may("admin") && status !== "waiting" ? (
-          <Button small tone="quiet" busy={replay.isPending} onClick={() => replay.mutate()}>
+          <Button
+            small
+            of={`${kinds[kind]} · ${exactTime(language, createdAt)}`}
+            tone="quiet"
+            busy={replay.isPending}
+            onClick={() => replay.mutate()}
+          >
             {words.replay}
           </Button>
         ) : null}

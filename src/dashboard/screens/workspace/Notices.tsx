@@ -123,7 +123,7 @@ const Endpoint = ({ endpoint }: { readonly endpoint: NoticeEndpoint }) => {
       </span>
       <Status tone={toneOf(endpoint)}>{words.state[endpoint.state]}</Status>
       <span className="row-end">
-        <Button small tone="quiet" onClick={() => ask("log")}>
+        <Button small of={endpoint.name} tone="quiet" onClick={() => ask("log")}>
           {words.log}
         </Button>
         {may("admin") ? (

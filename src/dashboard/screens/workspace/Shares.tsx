@@ -23,13 +23,13 @@ const tones: Readonly<Record<OutputShare["status"], StatusTone>> = {
   unconfirmed: "attention"
 }
 
-const Revoke = ({ share }: { readonly share: OutputShare }) => {
+const Revoke = ({ share, of }: { readonly share: OutputShare; readonly of: string }) => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()
   const [asking, setAsking] = useState(false)
   return (
     <>
-      <Button small tone="quiet" onClick={() => setAsking(true)}>
+      <Button small of={of} tone="quiet" onClick={() => setAsking(true)}>
         {words.shareRevoke}
       </Button>
       {asking ? (
@@ -62,10 +62,11 @@ const Row = ({ share }: { readonly share: OutputShare }) => {
   const other = isOurs ? share.toWorkspaceId : share.fromWorkspaceId
   const otherName = workspaces.find(({ id }) => id === other)?.displayName ?? other
   const producer = capsules.find(({ id }) => id === share.producerCapsuleId)?.name ?? share.producerCapsuleId
+  const title = isOurs ? words.shareGiven(producer, otherName) : words.shareTaken(producer, otherName)
   return (
     <li className="row row-static">
       <span className="row-name row-stack">
-        <strong>{isOurs ? words.shareGiven(producer, otherName) : words.shareTaken(producer, otherName)}</strong>
+        <strong>{title}</strong>
         <span className="muted">
           {share.outputs.map(({ alias, name }, index) => (
             <span key={name}>
@@ -88,11 +89,11 @@ const Row = ({ share }: { readonly share: OutputShare }) => {
       {may("admin") && share.status !== "revoked" ? (
         <span className="row-end">
           {share.status === "pending" && !isOurs ? (
-            <Button small tone="primary" busy={approve.isPending} onClick={() => approve.mutate()}>
+            <Button small of={title} tone="primary" busy={approve.isPending} onClick={() => approve.mutate()}>
               {words.shareApprove}
             </Button>
           ) : null}
-          <Revoke share={share} />
+          <Revoke share={share} of={title} />
         </span>
       ) : null}
     </li>

@@ -11,9 +11,14 @@ export interface OpenedDialog {
   readonly open: (page: Page, language: Language) => Promise<void>
 }
 
+const special = /[.*+?^${}()|[\]\\]/g
+
+/** Matches a button's text, also if the accessible name ends with the row's subject: `Remove`, `Remove: Mina`. */
+export const buttonNamed = (text: string): RegExp => new RegExp(`^${text.replace(special, "\\$&")}(?: ?: .*)?$`)
+
 export const button = (name: (language: Language) => string) => (page: Page, language: Language) =>
   page
-    .getByRole("button", { name: name(language), exact: true })
+    .getByRole("button", { name: buttonNamed(name(language)) })
     .first()
     .click()
 
@@ -28,7 +33,7 @@ export const inPanel =
   (title: (language: Language) => string, name: (language: Language) => string) => (page: Page, language: Language) =>
     page
       .locator(".panel", { has: page.getByRole("heading", { name: title(language), exact: true }) })
-      .getByRole("button", { name: name(language), exact: true })
+      .getByRole("button", { name: buttonNamed(name(language)) })
       .first()
       .click()
 

@@ -6,11 +6,14 @@ import { noticeWords } from "../../../../src/dashboard/screens/workspace/NoticeW
 import { vocabulary } from "../../../../src/dashboard/words/Vocabulary.ts"
 import { memberWords } from "../../../../src/dashboard/screens/workspace/MemberWords.ts"
 import { workspaceWords } from "../../../../src/dashboard/screens/workspace/Words.ts"
-import { button, inPanel, remove, type Language, type OpenedDialog } from "./DialogActions.ts"
+import { button, buttonNamed, inPanel, remove, type Language, type OpenedDialog } from "./DialogActions.ts"
 
 /** Opens the form inside an automation's token dialog. */
 const newAutomationToken = async (page: Page, to: Language): Promise<void> => {
-  await page.getByRole("button", { name: automationWords[to].tokens, exact: true }).first().click()
+  await page
+    .getByRole("button", { name: buttonNamed(automationWords[to].tokens) })
+    .first()
+    .click()
   await page.getByRole("button", { name: automationWords[to].newToken, exact: true }).click()
 }
 
