@@ -38,6 +38,16 @@ describe("Run list", () => {
     expect(faults).toEqual([])
   })
 
+  test.each([1440, 900])("the first and the last day of the list are on one line at %d px", async (width) => {
+    const { go, page } = await suite.visit({ language: "en", theme: "light", width, height: 900 })
+    await go("/w/acme/runs", rows)
+    const tops = await page
+      .locator(".run-facets input[type=date]")
+      .evaluateAll((inputs) => inputs.map((input) => input.getBoundingClientRect().top))
+    expect(tops).toHaveLength(2)
+    expect(new Set(tops).size).toBe(1)
+  })
+
   test("the list of runs shows a name on every row, even for a Source that has been removed", async () => {
     const world = newWorld()
     const [template] = world.runs

@@ -32,8 +32,9 @@ export const Dialog = ({ title, children, onClose, wide = false, kind = "center"
     dialog?.showModal()
     return () => {
       dialog?.close()
-      // Removing a modal dialog does not always restore the focus. An unmounted opener is ignored.
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+      // Removing a modal dialog does not always restore the focus. A decision may have removed the button that opened the dialog.
+      const place = opener?.isConnected === true ? opener : document.getElementById("content")
+      if (place instanceof HTMLElement) place.focus({ preventScroll: place !== opener })
     }
   }, [])
   return (

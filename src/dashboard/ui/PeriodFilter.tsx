@@ -14,7 +14,7 @@ interface PeriodFilterProps {
 export const PeriodFilter = ({ from, onChange, until }: PeriodFilterProps) => {
   const text = useWords(words)
   return (
-    <>
+    <span className="filter-pair">
       <label className={from === undefined ? "filter" : "filter filter-on"}>
         <span>{text.from}</span>
         <input
@@ -31,6 +31,6 @@ export const PeriodFilter = ({ from, onChange, until }: PeriodFilterProps) => {
           onChange={(event) => onChange({ until: beginOfDay(event.target.value, 1) })}
         />
       </label>
-    </>
+    </span>
   )
 }

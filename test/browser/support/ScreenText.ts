@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core"
 
-const control = /^(\s*)- '?(link|button|menuitem|checkbox|switch)(?: "((?:[^"\\]|\\.)*)")?/
+const control = /^(\s*)- '?(link|button|menuitem|checkbox|switch|navigation)(?: "((?:[^"\\]|\\.)*)")?/
 const address = /^(\s*)- \/url: (.*)$/
 
 interface Control {
-  readonly role: string
+  /** The role and the accessible name, after the name of the navigation that contains the control. */
   readonly name: string
   /** The address of a link. Every other control has a different target. */
   readonly target: string
@@ -12,23 +12,31 @@ interface Control {
 
 const controlsIn = (snapshot: string): ReadonlyArray<Control> => {
   const lines = snapshot.split("\n")
+  let navigation: { readonly depth: number; readonly name: string } | undefined
   return lines.flatMap((line, index) => {
-    const [, indent = "", role, name = ""] = control.exec(line) ?? []
+    const depth = line.length - line.trimStart().length
+    if (navigation !== undefined && depth <= navigation.depth) navigation = undefined
+    const [, , role, name = ""] = control.exec(line) ?? []
     if (role === undefined) return []
-    if (role !== "link") return [{ role, name, target: String(index) }]
-    const [, depth = "", url = ""] = address.exec(lines[index + 1] ?? "") ?? []
-    return [{ role, name, target: depth.length > indent.length ? url : String(index) }]
+    if (role === "navigation") {
+      navigation = { depth, name: `${name}: ` }
+      return []
+    }
+    const [, inner = "", url = ""] = address.exec(lines[index + 1] ?? "") ?? []
+    const target = role === "link" && inner.length > depth ? url : String(index)
+    return [{ name: `${role} "${navigation?.name ?? ""}${name}"`, target }]
   })
 }
 
-/** Finds accessible names that several controls with different targets share, so that a list of controls cannot distinguish them. */
+/**
+ * Finds accessible names that several controls with different targets share, so that a list of controls cannot distinguish them.
+ * Each navigation may have a link with the same name.
+ */
 export const sharedNames = async (page: Page): Promise<ReadonlyArray<string>> => {
   const targets = new Map<string, Set<string>>()
-  for (const { name, role, target } of controlsIn(await page.locator("body").ariaSnapshot())) {
-    const key = `${role} "${name}"`
-    targets.set(key, (targets.get(key) ?? new Set()).add(target))
-  }
-  return [...targets].flatMap(([key, of]) => (of.size > 1 ? [`${of.size} controls are named ${key}`] : []))
+  for (const { name, target } of controlsIn(await page.locator("body").ariaSnapshot()))
+    targets.set(name, (targets.get(name) ?? new Set()).add(target))
+  return [...targets].flatMap(([name, of]) => (of.size > 1 ? [`${of.size} controls are named ${name}`] : []))
 }
 
 /**

@@ -25,6 +25,24 @@ it.live("before the service is up, the process is live but not ready, and sends 
   )
 )
 
+it.live("discovery, the API and the readiness check become available in the same step", () =>
+  Effect.gen(function* () {
+    const listener = yield* HttpListener
+    const statuses = Effect.forEach(["/.well-known/svc", "/api/v1/workspaces", "/readyz", "/"], (path) =>
+      Effect.map(ask(`${listener.url}${path}`), ({ status }) => status)
+    )
+    expect(yield* statuses).toEqual([503, 503, 503, 503])
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        yield* listener.mount(() => Promise.resolve(new Response("served")))
+        expect(yield* statuses).toEqual([200, 200, 200, 200])
+      })
+    )
+  }).pipe(
+    Effect.provide(HttpListener.layer(address).pipe(Layer.provide(WebSockets.layer), Layer.provide(Draining.layer)))
+  )
+)
+
 it.live("every response has exactly one Date header, with which a client can compare its clock", () =>
   Effect.gen(function* () {
     const listener = yield* HttpListener

@@ -23,7 +23,7 @@ import { type InstallLink, readInstallLink } from "./InstallLink.ts"
 import { ModuleStep } from "./ModuleStep.tsx"
 import { ReadFailure } from "./ReadFailure.tsx"
 import { useSnapshot } from "./ReadSource.ts"
-import { buildField, ReviewStep } from "./ReviewStep.tsx"
+import { buildField, planButton, ReviewStep } from "./ReviewStep.tsx"
 import { SourceStep } from "./SourceStep.tsx"
 import { TakeOver, type TakenState } from "./TakeOver.tsx"
 import { installWords } from "./Words.ts"
@@ -120,13 +120,26 @@ interface FlowProps {
   readonly link: InstallLink
 }
 
+/** The step with the repository is collapsed after reading, together with the button that the person pressed. */
+const hasLostFocus = (): boolean => {
+  const { activeElement } = document
+  return (
+    activeElement === null ||
+    activeElement === document.body ||
+    activeElement.closest(".install-step") === document.querySelector(".install-step")
+  )
+}
+
 const Configured = ({
   state,
   handOff,
+  isAwaited,
   snapshot,
   report
 }: {
   readonly handOff: HandOff | undefined
+  /** True if the person has asked for this reading, and so waits for the next field. */
+  readonly isAwaited: boolean
   readonly state: ReturnType<typeof useInstallDraft>
   readonly snapshot: SourceSnapshot
   readonly report: CompatibilityReport
@@ -154,6 +167,7 @@ const Configured = ({
   const tried = attempts > 0
   const [buildRead, setBuildRead] = useState(false)
   const say = useBilingual()
+  const form = useId()
   const typed = { ...draft.answers, ...secrets }
   const answers = answersOf(fields, typed)
   const problems: ReadonlyArray<ProblemAt> = [
@@ -173,6 +187,11 @@ const Configured = ({
     firstProblem.current = first?.name
   })
   useEffect(() => {
+    if (!isAwaited || !hasLostFocus()) return
+    const next = firstProblem.current === undefined ? undefined : controlOf(firstProblem.current)
+    ;(next ?? document.getElementById(planButton))?.focus()
+  }, [isAwaited])
+  useEffect(() => {
     if (attempts > 0 && firstProblem.current !== undefined) controlOf(firstProblem.current)?.focus()
   }, [attempts])
   const onChange = (name: string, value: string) => {
@@ -184,28 +203,35 @@ const Configured = ({
   return (
     <>
       <Step number={3} title={words.steps.inputs} state="open">
-        <div className="form-pair">
-          <TextField
-            label={words.name}
-            helper={words.nameHelp}
-            name="capsule-name"
-            required
-            maxLength={80}
-            error={tried && draft.name.trim() === "" ? words.nameMissing : undefined}
-            value={draft.name}
-            onChange={(event) => change({ name: event.target.value })}
+        <form id={form} className="form" noValidate onSubmit={(event) => event.preventDefault()}>
+          <div className="form-pair">
+            <TextField
+              label={words.name}
+              helper={words.nameHelp}
+              name="capsule-name"
+              required
+              maxLength={80}
+              error={tried && draft.name.trim() === "" ? words.nameMissing : undefined}
+              value={draft.name}
+              onChange={(event) => change({ name: event.target.value })}
+            />
+            <TextField
+              label={words.environment}
+              name="capsule-environment"
+              error={tried && draft.environment.trim() === "" ? words.environmentMissing : undefined}
+              required
+              maxLength={40}
+              value={draft.environment}
+              onChange={(event) => change({ environment: event.target.value })}
+            />
+          </div>
+          <VariableForm
+            model={model}
+            draft={typed}
+            problems={tried ? answers.problems : new Map()}
+            onChange={onChange}
           />
-          <TextField
-            label={words.environment}
-            name="capsule-environment"
-            error={tried && draft.environment.trim() === "" ? words.environmentMissing : undefined}
-            required
-            maxLength={40}
-            value={draft.environment}
-            onChange={(event) => change({ environment: event.target.value })}
-          />
-        </div>
-        <VariableForm model={model} draft={typed} problems={tried ? answers.problems : new Map()} onChange={onChange} />
+        </form>
         {may("admin") && whole.groups.length + whole.advanced.length > 0 ? (
           <FromCapsules inputs={fieldsOf(whole).map(({ name }) => name)} taken={taken} onChange={setTaken} />
         ) : null}
@@ -232,6 +258,7 @@ const Configured = ({
           buildRead={buildRead}
           onBuildRead={setBuildRead}
           ready={ready}
+          form={form}
           onTried={() => setAttempts((count) => count + 1)}
           onDone={({ capsuleId }) => {
             if (handOff !== undefined && capsuleId !== undefined) rememberHandOff(capsuleId, handOff)
@@ -249,6 +276,7 @@ const Flow = ({ link }: FlowProps) => {
   const state = useInstallDraft(link, workspace.id)
   const { draft, change } = state
   const { run, snapshot } = useSnapshot(draft)
+  const [isAwaited, setAwaited] = useState(false)
   const report = useQuery({ ...reportQuery(draft.reportId ?? ""), enabled: draft.reportId !== undefined }).data
   const reading = run?.status === "queued" || run?.status === "running"
   const usable = report !== undefined && report.status !== "unsupported" && snapshot !== undefined
@@ -279,7 +307,7 @@ const Flow = ({ link }: FlowProps) => {
               }
         }
       >
-        <SourceStep draft={draft} change={change} reading={reading} />
+        <SourceStep draft={draft} change={change} reading={reading} onRead={() => setAwaited(true)} />
         <ReadFailure run={run} />
       </Step>
       <Step
@@ -304,7 +332,14 @@ const Flow = ({ link }: FlowProps) => {
         )}
       </Step>
       {usable ? (
-        <Configured key={report.id} state={state} handOff={link.handOff} snapshot={snapshot} report={report} />
+        <Configured
+          key={report.id}
+          state={state}
+          isAwaited={isAwaited}
+          handOff={link.handOff}
+          snapshot={snapshot}
+          report={report}
+        />
       ) : (
         <>
           <Step number={3} title={words.steps.inputs} state="later" />

@@ -28,6 +28,9 @@ import { useDecision } from "../../ui/Decision.ts"
 /** The name of the field that allows a source build. */
 export const buildField = "build-read"
 
+/** The id of the button that makes the plan. */
+export const planButton = "make-plan"
+
 interface ReviewStepProps {
   readonly draft: InstallDraft
   readonly snapshot: SourceSnapshot
@@ -39,6 +42,8 @@ interface ReviewStepProps {
   readonly buildRead: boolean
   readonly onBuildRead: (read: boolean) => void
   readonly ready: boolean
+  /** The id of the form whose fields make the plan when a person presses Enter. */
+  readonly form: string
   readonly onTried: () => void
   readonly onDone: (made: InstallPlan) => void
 }
@@ -54,6 +59,7 @@ export const ReviewStep = ({
   buildRead,
   onBuildRead,
   ready,
+  form,
   onTried,
   onDone
 }: ReviewStepProps) => {
@@ -188,6 +194,9 @@ export const ReviewStep = ({
       {plan.error === null ? null : <FaultNotice error={plan.error} />}
       <div className="form-actions">
         <Button
+          id={planButton}
+          type="submit"
+          form={form}
           tone="primary"
           icon="run"
           busy={plan.isPending}

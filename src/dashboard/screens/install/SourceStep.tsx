@@ -21,8 +21,9 @@ const TrySample = lazy(whenReachable(async () => ({ default: (await import("./Tr
 export const SourceStep = ({
   draft,
   change,
-  reading
-}: Pick<DraftState, "draft" | "change"> & { readonly reading: boolean }) => {
+  reading,
+  onRead
+}: Pick<DraftState, "draft" | "change"> & { readonly reading: boolean; readonly onRead: () => void }) => {
   const words = useWords(installWords)
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
@@ -59,8 +60,10 @@ export const SourceStep = ({
         event.preventDefault()
         if (reading) return
         // Checked here, because the server rejects the address only after it has created a Source.
-        if (isReadable(draft.url)) read.mutate()
-        else setRefused(true)
+        if (isReadable(draft.url)) {
+          onRead()
+          read.mutate()
+        } else setRefused(true)
       }}
     >
       {draft.url === "" ? (

@@ -16,7 +16,7 @@ export interface Day {
 const foundNothing = (run: Run): boolean =>
   run.type === "drift_check" && run.status === "succeeded" && run.drifted !== true
 
-const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "destroy_apply"
+export const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "destroy_apply"
 
 /** The lines of a list by day, newest first. If `checks` is set, consecutive drift checks without findings share one line. */
 export const linesByDay = (

@@ -13,7 +13,7 @@ import { Page, Panel } from "../../ui/Layout.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { useDayName } from "../../ui/UseDayName.ts"
 import { useWords } from "../../words/Words.ts"
-import { linesByDay } from "./ChangeLines.ts"
+import { isApply, linesByDay } from "./ChangeLines.ts"
 import { ChangeRow, FoldedRows } from "./ChangeRow.tsx"
 import { Facets } from "./Facets.tsx"
 import { projectsQuery } from "./RunListQueries.ts"
@@ -92,8 +92,11 @@ export const RunsScreen = () => {
   const dayName = useDayName()
   const may = useMay()
   const listed = query.data?.pages.flatMap((page) => page.runs) ?? []
+  const applied = new Set(
+    query.data?.pages.flatMap(({ folded = [] }) => folded.filter(isApply).map((run) => run.planRunId))
+  )
   const offered = listed.flatMap((run) =>
-    may("member") && run.status === "waiting_approval"
+    may("member") && run.status === "waiting_approval" && !applied.has(run.id)
       ? (bulkPlanOf(run, capsuleOf.get(run.capsuleId ?? "")) ?? [])
       : []
   )
