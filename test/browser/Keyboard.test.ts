@@ -64,6 +64,25 @@ describe("Keyboard only", () => {
     expect(await page.locator("[data-page-search]").inputValue()).toBe("gr")
   })
 
+  test("a page that replaces the focused element gets the focus", async () => {
+    const { page, go } = await suite.visit()
+    await go("/w/acme", ".attention-row")
+    const focused = () => page.evaluate(() => document.activeElement?.id)
+    await page.keyboard.press("n")
+    await page.locator("input[type=url]").waitFor()
+    await page.waitForFunction(() => document.activeElement?.id === "content")
+    await page.goBack()
+    await page.locator(".attention-row a").first().focus()
+    await page.keyboard.press("Enter")
+    await page.locator(".tabs").waitFor()
+    await page.waitForFunction(() => document.activeElement?.id === "content")
+    // A link of the navigation remains, and keeps the focus.
+    await page.getByRole("link", { name: "Runs", exact: true }).first().focus()
+    await page.keyboard.press("Enter")
+    await page.locator("[data-run-row]").first().waitFor()
+    expect(await focused()).not.toBe("content")
+  })
+
   test("single-letter shortcuts can be turned off", async () => {
     const { page, go } = await suite.visit()
     await go("/account", ".row-static")

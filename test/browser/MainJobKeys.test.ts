@@ -106,8 +106,7 @@ describe("the main job by keyboard", () => {
           await person.approve()
           await person.seesOutput("Hello, keyboard!")
         })
-        console.log(presses.length, presses.join(" "))
-        expect(presses.length).toBeLessThanOrEqual(mostPresses)
+        expect(presses.length, presses.join(" ")).toBeLessThanOrEqual(mostPresses)
         expect(faults).toEqual([])
       }).pipe(Effect.provide(NodeServices.layer)),
     240_000

@@ -1,5 +1,5 @@
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router"
-import { lazy, Suspense, useMemo, useState } from "react"
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react"
 import { useConfirmationWanted } from "../api/Confirmation.ts"
 import { whenReachable } from "../api/Reachability.ts"
 import type { Workspace } from "../api/Types.ts"
@@ -88,6 +88,18 @@ const Confirmation = () =>
     </Suspense>
   ) : null
 
+/** Opening another page can remove the focused element. The focus is then on the new page, not at the start of the document. */
+const usePageFocus = () => {
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
+  const shown = useRef(path)
+  useEffect(() => {
+    const isAnother = shown.current !== undefined && shown.current !== path
+    shown.current = path
+    if (isAnother && document.activeElement === document.body)
+      document.getElementById("content")?.focus({ preventScroll: true })
+  }, [path])
+}
+
 export const Shell = () => {
   const words = useWords(appWords)
   const terms = useWords(vocabulary)
@@ -111,6 +123,7 @@ export const Shell = () => {
     [navigate, handle]
   )
   useShortcuts(actions)
+  usePageFocus()
   const side = <SideBar workspace={workspace} onPalette={actions.palette} onHelp={actions.help} />
   return (
     <div className="shell">
