@@ -289,7 +289,7 @@ const make = Effect.gen(function* () {
     const now = yield* DateTime.now
     const [next] = yield* NextDue.rows(sql)`SELECT MIN(next_at) AS next_at FROM (
       SELECT (SELECT MIN(d.next_at) FROM notice_deliveries d WHERE d.endpoint_id = e.id AND d.status = 'waiting'
-        AND d.next_at > ${DateTime.formatIso(now)}) AS next_at FROM notice_endpoints e WHERE e.state = 'active')`
+        AND d.next_at > ${DateTime.formatIso(now)}) AS next_at FROM notice_endpoints e WHERE e.state = 'active') AS due`
     return next?.next_at == null
       ? rereadMillis
       : DateTime.toEpochMillis(DateTime.makeUnsafe(next.next_at)) - DateTime.toEpochMillis(now)

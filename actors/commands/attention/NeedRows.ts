@@ -164,7 +164,7 @@ export const shownRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
         )`SELECT id, type, source_snapshot_id, resolved_commit, error_code, error_message, plan_digest,
           a.subject AS asked_by, a.created_at AS asked_at,
           json_extract(evidence, '$.planSummary') AS plan_summary,
-          COALESCE(json_extract(evidence, '$.driftedResources'), 0) AS drifted
+          CAST(COALESCE(json_extract(evidence, '$.driftedResources'), '0') AS INTEGER) AS drifted
           FROM runs LEFT JOIN run_approval_requests a ON a.run_id = runs.id WHERE ${sql.in("id", ids)}`
   return new Map(rows.map((row) => [row.id, row]))
 }, Effect.orDie)

@@ -113,7 +113,7 @@ const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient,
       WHERE ${scope} AND quiet = 0 AND finished_at IS NOT NULL`
   const states = yield* Bytes.rows(sql)`SELECT SUM(size_bytes) AS bytes FROM (
     SELECT size_bytes FROM state_versions WHERE ${scope}
-    UNION ALL SELECT size_bytes FROM left_over_states WHERE ${scope} AND state IS NOT NULL)`
+    UNION ALL SELECT size_bytes FROM left_over_states WHERE ${scope} AND state IS NOT NULL) AS states`
   const logs = yield* Bytes.rows(sql)`SELECT SUM(bytes) AS bytes FROM run_log_chunks
     WHERE run_id IN (SELECT id FROM runs WHERE ${scope} AND quiet = 0)`
   const runMinutes = runs.reduce((sum, run) => sum + minutes(run), 0)

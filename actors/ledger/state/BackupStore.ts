@@ -106,7 +106,8 @@ export class BackupStore extends Context.Service<
           interfaceBindings: yield* sql`SELECT b.* FROM interface_bindings b
             WHERE b.interface_id IN (SELECT id FROM interfaces WHERE ${ofCapsule}) ORDER BY b.id`,
           dependencies: yield* sql`SELECT * FROM dependencies WHERE workspace_id = ${workspaceId}
-            AND (${capsuleId} IS NULL OR consumer_capsule_id = ${capsuleId} OR producer_capsule_id = ${capsuleId}) ORDER BY id`
+            AND ${capsuleId === null ? sql`1 = 1` : sql`(consumer_capsule_id = ${capsuleId} OR producer_capsule_id = ${capsuleId})`}
+            ORDER BY id`
         }
       })
 

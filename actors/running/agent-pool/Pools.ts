@@ -167,11 +167,11 @@ export class Pools extends Context.Service<
         const pool = yield* find(name)
         const workspaceId = yield* workspaceOf(workspace)
         yield* Effect.orDie(
-          sql`INSERT OR IGNORE INTO agent_pool_workspaces ${PoolWorkspaceRow.values(sql, {
+          sql`INSERT INTO agent_pool_workspaces ${PoolWorkspaceRow.values(sql, {
             pool: pool.name,
             workspace_id: workspaceId,
             assigned_at: yield* now
-          })}`
+          })} ON CONFLICT DO NOTHING`
         )
         return workspaceId
       })

@@ -112,7 +112,7 @@ const highestSerial = Effect.fnUntraced(function* (capsuleId: CapsuleId, archive
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Effect.orDie(Highest.rows(sql)`SELECT MAX(serial) AS serial FROM (
     SELECT serial FROM state_versions WHERE capsule_id = ${capsuleId}
-    UNION ALL SELECT serial FROM left_over_states WHERE capsule_id = ${capsuleId})`)
+    UNION ALL SELECT serial FROM left_over_states WHERE capsule_id = ${capsuleId}) AS serials`)
   return Math.max(row?.serial ?? 0, archived.serial)
 })
 

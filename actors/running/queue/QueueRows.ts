@@ -82,30 +82,30 @@ export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => 
         ('builds', 1, ${limits.builds.places + 1})
     ), waiting (slot_pool, comes_last, workspaces, workspace_id) AS (
       SELECT l.slot_pool, l.comes_last, l.workspaces, (SELECT workspace_id FROM runs
-        WHERE ${claimable} AND slot_pool = l.slot_pool AND ${comes_last} = l.comes_last ORDER BY workspace_id LIMIT 1) FROM line l
+        WHERE ${claimable} AND slot_pool = l.slot_pool AND ${comes_last} = (l.comes_last = 1) ORDER BY workspace_id LIMIT 1) FROM line l
       UNION ALL
       SELECT w.slot_pool, w.comes_last, w.workspaces, (SELECT workspace_id FROM runs
-        WHERE ${claimable} AND slot_pool = w.slot_pool AND ${comes_last} = w.comes_last AND workspace_id > w.workspace_id
+        WHERE ${claimable} AND slot_pool = w.slot_pool AND ${comes_last} = (w.comes_last = 1) AND workspace_id > w.workspace_id
         ORDER BY workspace_id LIMIT 1)
       FROM waiting w WHERE w.workspace_id IS NOT NULL
     ), turns AS (
       SELECT w.*, COALESCE((SELECT MAX(turn) FROM run_turns
         WHERE slot_pool = w.slot_pool AND workspace_id = w.workspace_id), 0) AS turn, (SELECT id FROM runs
-        WHERE ${claimable} AND slot_pool = w.slot_pool AND ${comes_last} = w.comes_last AND workspace_id = w.workspace_id
+        WHERE ${claimable} AND slot_pool = w.slot_pool AND ${comes_last} = (w.comes_last = 1) AND workspace_id = w.workspace_id
         ORDER BY queued_at, id LIMIT 1) AS first_id
       FROM waiting w WHERE w.workspace_id IS NOT NULL
     ), nearest AS (
       SELECT * FROM (SELECT t.*, ROW_NUMBER() OVER (PARTITION BY t.slot_pool, t.comes_last
-        ORDER BY t.turn, r.queued_at, r.id) AS place FROM turns t JOIN runs r ON r.id = t.first_id)
+        ORDER BY t.turn, r.queued_at, r.id) AS place FROM turns t JOIN runs r ON r.id = t.first_id) AS placed
       WHERE place <= workspaces
     ), people (slot_pool, comes_last, workspace_id, turn, subject) AS (
       SELECT n.slot_pool, n.comes_last, n.workspace_id, n.turn, (SELECT ${subject} FROM runs
-        WHERE ${claimable} AND slot_pool = n.slot_pool AND ${comes_last} = n.comes_last AND workspace_id = n.workspace_id
+        WHERE ${claimable} AND slot_pool = n.slot_pool AND ${comes_last} = (n.comes_last = 1) AND workspace_id = n.workspace_id
         ORDER BY ${subject} LIMIT 1)
       FROM nearest n
       UNION ALL
       SELECT p.slot_pool, p.comes_last, p.workspace_id, p.turn, (SELECT ${subject} FROM runs
-        WHERE ${claimable} AND slot_pool = p.slot_pool AND ${comes_last} = p.comes_last AND workspace_id = p.workspace_id
+        WHERE ${claimable} AND slot_pool = p.slot_pool AND ${comes_last} = (p.comes_last = 1) AND workspace_id = p.workspace_id
           AND ${subject} > p.subject ORDER BY ${subject} LIMIT 1)
       FROM people p WHERE p.subject IS NOT NULL
     )
@@ -113,7 +113,7 @@ export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => 
       p.turn AS workspace_turn, COALESCE((SELECT t.turn FROM run_turns t WHERE t.slot_pool = p.slot_pool
         AND t.workspace_id = p.workspace_id AND t.subject = p.subject), 0) AS subject_turn
     FROM people p JOIN runs r ON r.id = (SELECT id FROM runs
-      WHERE ${claimable} AND slot_pool = p.slot_pool AND ${comes_last} = p.comes_last AND workspace_id = p.workspace_id
+      WHERE ${claimable} AND slot_pool = p.slot_pool AND ${comes_last} = (p.comes_last = 1) AND workspace_id = p.workspace_id
         AND ${subject} = p.subject ORDER BY queued_at, id LIMIT 1)
     WHERE p.subject IS NOT NULL`
 }
@@ -198,7 +198,7 @@ export class QueueRows extends Context.Service<
       const waitingForAgents = Effect.orDie(WaitingForAgentsRow.rows(sql)`SELECT id, pool, type, workspace_id
         FROM (SELECT r.*, ROW_NUMBER() OVER (PARTITION BY r.workspace_id, r.pool ORDER BY r.queued_at, r.id) AS place
           FROM runs r JOIN agent_pool_workspaces w ON w.pool = r.pool AND w.workspace_id = r.workspace_id
-          WHERE r.status = 'queued' AND r.capsule_wait = 0 AND NOT ${sql.literal(comesLast("r."))} AND r.trigger_kind = 'user')
+          WHERE r.status = 'queued' AND r.capsule_wait = 0 AND NOT ${sql.literal(comesLast("r."))} AND r.trigger_kind = 'user') AS waiting
         WHERE place <= ${mostAsked} ORDER BY queued_at, id`)
 
       const queuedOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, most: number) {
@@ -214,12 +214,15 @@ export class QueueRows extends Context.Service<
 
       const countOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, most: number) {
         const rows = yield* CountRow.rows(sql)`SELECT COUNT(*) AS count FROM (
-          SELECT 1 FROM runs WHERE status = 'queued' AND workspace_id = ${workspaceId} LIMIT ${most})`
+          SELECT 1 FROM runs WHERE status = 'queued' AND workspace_id = ${workspaceId} LIMIT ${most}) AS queued`
         return rows[0]?.count ?? 0
       }, Effect.orDie)
 
       const turnTaken = Effect.fnUntraced(function* (run: QueuedRun) {
-        yield* sql`INSERT OR REPLACE INTO run_turns ${RunTurnRow.values(sql, {
+        // Delete the row, because only a new row takes the next turn.
+        yield* sql`DELETE FROM run_turns WHERE slot_pool = ${run.pool} AND workspace_id = ${run.workspaceId}
+          AND subject = ${run.subject}`
+        yield* sql`INSERT INTO run_turns ${RunTurnRow.values(sql, {
           slot_pool: run.pool,
           workspace_id: run.workspaceId,
           subject: run.subject

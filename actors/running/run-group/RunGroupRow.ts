@@ -49,7 +49,7 @@ export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: Ca
   const sql = yield* SqlClient.SqlClient
   const [group] = yield* RunGroupRow.some(sql, "id")`SELECT g.id FROM run_group_members m
     JOIN run_groups g ON g.id = m.group_id AND g.finished_at IS NULL AND g.cancelled_at IS NULL
-    WHERE m.capsule_id = ${capsuleId} AND m.decision IS NOT 'left_out'
+    WHERE m.capsule_id = ${capsuleId} AND m.decision IS DISTINCT FROM 'left_out'
       AND (m.decision = 'refused' OR EXISTS (SELECT 1 FROM runs p
         WHERE p.run_group_id = g.id AND p.capsule_id = m.capsule_id AND p.type = 'plan'))
       AND NOT EXISTS (SELECT 1 FROM runs a WHERE a.run_group_id = g.id AND a.capsule_id = m.capsule_id

@@ -82,7 +82,7 @@ const workspace = Effect.gen(function* () {
   count += 1
   const owner = yield* newPerson(`agent-queue-${count}`)
   const { id: workspaceId } = yield* newWorkspace(owner.subject, { handle: `agent-queue-${count}` })
-  yield* sql`INSERT OR IGNORE INTO agent_pools ${sql.insert({ name: "far", lease_seconds: 2700, created_at: at })}`
+  yield* sql`INSERT INTO agent_pools ${sql.insert({ name: "far", lease_seconds: 2700, created_at: at })} ON CONFLICT DO NOTHING`
   yield* sql`INSERT INTO agent_pool_workspaces ${sql.insert({ pool: "far", workspace_id: workspaceId, assigned_at: at })}`
   return Effect.fnUntraced(function* (name: string, type: RunType, trigger: Run["trigger"] = "user") {
     count += 1

@@ -36,7 +36,7 @@ const pools = Effect.gen(function* () {
   const at = "2026-01-01T00:00:00.000Z"
   const archived = { name: "archived", lease_seconds: lease, created_at: at, archived_at: at }
   for (const pool of [archived, { ...archived, name: "near", lease_seconds: 120, archived_at: null }]) {
-    yield* sql`INSERT OR IGNORE INTO agent_pools ${sql.insert(pool)}`
+    yield* sql`INSERT INTO agent_pools ${sql.insert(pool)} ON CONFLICT DO NOTHING`
   }
 })
 
