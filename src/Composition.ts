@@ -13,7 +13,7 @@ import { operatorPolicy } from "./composition/OperatorPolicy.ts"
 import { withoutInheritedTraceContext } from "./composition/InheritedTraceContext.ts"
 import { readinessSignal } from "./composition/ReadinessSignal.ts"
 import { startSandboxWarmup, warmSandbox } from "./composition/SandboxWarmup.ts"
-import { type DatabaseServices, storageOver } from "./composition/Storage.ts"
+import { type DatabaseServices, databaseOf, storageOver } from "./composition/Storage.ts"
 import * as Database from "./database/Database.ts"
 import { pageWatch } from "./database/PageWatch.ts"
 import type { HttpListener } from "./http/HttpListener.ts"
@@ -77,10 +77,13 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
   )
 }
 
-/** Composes the whole control plane from its settings, with the embedded database and its own runner and listener. */
+/** Composes the whole control plane from its settings, with the database in them and its own runner and listener. */
 export const controlPlane = (settings: Settings) =>
   controlPlaneOf(settings, {
     http: listener(settings),
-    database: pageWatch.pipe(Layer.provideMerge(Database.layer), Layer.provideMerge(startSandboxWarmup(settings))),
+    database: (settings.databaseUrl === undefined
+      ? pageWatch.pipe(Layer.provideMerge(Database.layer))
+      : databaseOf(settings)
+    ).pipe(Layer.provideMerge(startSandboxWarmup(settings))),
     runner: machineWith(settings, warmSandbox)
   })

@@ -19,7 +19,7 @@ const order: ReadonlyArray<readonly [name: string, purpose: string]> = [
   ["http-kit", "the base of every route: settings, exchange, access, bodies, errors, descriptions"],
   ["settings", "settings of the server, of agents and of the client"],
   ["mail", "the connection to the mail server"],
-  ["database", "SQLite: connections, data folder, migrations, backups, restore"],
+  ["database", "SQLite and PostgreSQL: connections, data folder, migrations, backups, restore"],
   ["backup", "scheduled backups"],
   ["accounts", "routes and pages of sign-in, accounts and the OIDC issuer"],
   ["http", "the routes of the API, and the server that serves them"],

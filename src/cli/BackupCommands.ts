@@ -8,7 +8,7 @@ import { type VerifiedBackup, verifyBackup } from "../database/BackupVerificatio
 import { databaseName } from "../database/DataFolder.ts"
 import { restoreFrom } from "../database/Restore.ts"
 import { layerCopying } from "../database/SqliteClient.ts"
-import { CommandFailed, jsonFlag, misuse, print, refused } from "./Output.ts"
+import { CommandFailed, jsonFlag, misuse, print, refused, requireEmbedded } from "./Output.ts"
 import { formatReview } from "./RestoreReviewCommand.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 
@@ -65,6 +65,7 @@ export const backupCommand = Command.make(
   { ...flags, backupSnapshots: settingFlags.backupSnapshots, file },
   Effect.fn("backup")(function* ({ config, file, json, ...given }) {
     const settings = yield* settingsOf(given, config)
+    yield* requireEmbedded(settings)
     const fileSystem = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const database = path.join(settings.dataDir, databaseName)
@@ -106,6 +107,7 @@ export const restoreCommand = Command.make(
   { ...flags, acceptUnauthenticated: unauthenticatedFlag, file },
   Effect.fn("restore")(function* ({ acceptUnauthenticated, config, file, json, ...given }) {
     const settings = yield* settingsOf(given, config)
+    yield* requireEmbedded(settings)
     const restored = yield* restoreFrom(file, settings.dataDir, { keys: masterKeys(settings), acceptUnauthenticated })
     const { aside, authenticated, ended, review } = restored
     yield* print(

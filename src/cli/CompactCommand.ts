@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { DatabaseFile } from "../../actors/base/database/DatabaseFile.ts"
 import { storage } from "../composition/Storage.ts"
-import { jsonFlag, print } from "./Output.ts"
+import { jsonFlag, print, requireEmbedded } from "./Output.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
 
 /** Converts a database from an earlier release to a format in which its file can shrink. */
@@ -11,6 +11,7 @@ export const compactCommand = Command.make(
   { ...dataFlags, json: jsonFlag },
   Effect.fn("compact")(function* ({ config, json, ...flags }) {
     const settings = yield* settingsOf(flags, config)
+    yield* requireEmbedded(settings)
     const { after, before } = yield* Effect.gen(function* () {
       const file = yield* DatabaseFile
       const before = yield* file.pages

@@ -1,5 +1,6 @@
 import { Console, Effect, Runtime, Schema } from "effect"
 import { Flag } from "effect/cli"
+import { embeddedOnly } from "../settings/EmbeddedOnly.ts"
 import { exitCodes } from "./ExitCodes.ts"
 import { visibleJson, visibleText } from "../../schema/records/VisibleText.ts"
 import { formatted, OutputFormat } from "./OutputFormat.ts"
@@ -78,4 +79,8 @@ export const printSecret = <E, R>(
   )
 
 /** Creates the failure of a command that has already printed the refusal as its result. */
+/** Refuses a command for the embedded database's file if the database is in PostgreSQL. */
+export const requireEmbedded = ({ databaseUrl }: { readonly databaseUrl?: unknown }) =>
+  databaseUrl === undefined ? Effect.void : Effect.fail(new CommandFailed({ ...misuse, message: embeddedOnly }))
+
 export const refused = (message: string) => new CommandFailed({ message, reported: true })

@@ -9,6 +9,7 @@ import { compactCommand } from "./CompactCommand.ts"
 import { demoCommand } from "./demo/DemoCommand.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
 import { licensesCommand } from "./LicensesCommand.ts"
+import { migrateCommand } from "./MigrateCommand.ts"
 import { policyCommand } from "./PolicyCommands.ts"
 import { pruneCommand } from "./PruneCommand.ts"
 import { scanCommand } from "./ScanCommand.ts"
@@ -34,6 +35,7 @@ export const svc = Command.make("svc").pipe(
         agentCommand,
         adminCommand,
         auditCommand,
+        migrateCommand,
         backupCommand,
         restoreCommand,
         pruneCommand,

@@ -1,4 +1,5 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Redacted } from "effect"
+import { AgentsOnly } from "../../actors/running/queue/RunAdmission.ts"
 import { Audit } from "../../actors/base/audit/Audit.ts"
 import { AuditKeys } from "../../actors/base/audit/AuditLink.ts"
 import { Receipts } from "../../actors/base/idempotency/Receipts.ts"
@@ -21,6 +22,19 @@ export const vaultSettings = (settings: Settings) =>
 /** Services of a database: a writing client, a reading client, and operations on its file. */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
+/** Loads the client of PostgreSQL only if a database there is set. */
+const postgres = (url: Redacted.Redacted) =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("../database/postgres/PostgresDatabase.ts")),
+      ({ layer }) => Layer.merge(layer(url), Layer.succeed(AgentsOnly, true))
+    )
+  )
+
+/** The database of these settings: in PostgreSQL, or in the data folder. */
+export const databaseOf = ({ databaseUrl }: Settings) =>
+  databaseUrl === undefined ? Database.layer : postgres(databaseUrl)
+
 /** Expectations of the data folder, from the settings and from the command. */
 const expectedInstallation = (settings: Settings) =>
   Layer.effect(
@@ -42,6 +56,6 @@ export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<D
     Layer.provideMerge(DataFolder.layer(settings.dataDir))
   )
 
-/** Like `storageOver`, with the embedded database of the data folder. */
+/** Like `storageOver`, with the database of these settings. */
 export const storage = (settings: Settings) =>
-  storageOver(settings, Database.layer).pipe(Layer.provide(offlineMailSettings(settings)))
+  storageOver(settings, databaseOf(settings)).pipe(Layer.provide(offlineMailSettings(settings)))

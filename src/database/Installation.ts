@@ -77,11 +77,19 @@ export const writeInstance = Effect.fn("writeInstance")(function* (folder: strin
 const Installation = rowShape({ id: Schema.String, createdAt: Timestamp, restoredAt: Schema.NullOr(Timestamp) })
 export type Installation = RowOf<typeof Installation.columns>
 
+/** Returns true if the database has a table of this name. */
+export const hasTable = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table: string) {
+  const found = yield* sql.onDialectOrElse({
+    pg: () => sql`SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename = ${table}`,
+    orElse: () => sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ${table}`
+  }).unprepared
+  return found.length > 0
+})
+
 /** Returns the installation recorded in the database, or `undefined` if an earlier release wrote it. */
 export const readInstallation = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const known = yield* sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'installation'`.unprepared
-  if (known.length === 0) return undefined
+  if (!(yield* hasTable(sql, "installation"))) return undefined
   const [row] = yield* Installation.rowsOnce(sql)`SELECT installation_id AS id, created_at AS "createdAt",
     restored_at AS "restoredAt" FROM installation`
   return row

@@ -191,11 +191,20 @@ const table = "svc_migrations"
 /** The schema version of this release. */
 export const newestKnown = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
 
-const loaderOf = (list: typeof migrations) =>
+/** Translates the statements of a migration, given its number, to the database's dialect. */
+type Translate = (number: number, statements: ReadonlyArray<string>) => ReadonlyArray<string>
+
+const asWritten: Translate = (_, statements) => statements
+
+const numberOf = (name: string) => Number.parseInt(name, 10)
+
+const loaderOf = (list: typeof migrations, translate: Translate = asWritten) =>
   Migrator.fromRecord(
-    Record.map(list, (statements) =>
+    Record.map(list, (statements, name) =>
       Effect.flatMap(SqlClient.SqlClient, (sql) =>
-        Effect.forEach(statements, (statement) => sql.unsafe(statement).unprepared, { discard: true })
+        Effect.forEach(translate(numberOf(name), statements), (statement) => sql.unsafe(statement).unprepared, {
+          discard: true
+        })
       )
     )
   )
@@ -206,16 +215,17 @@ const migrateWith = (loader: Migrator.Loader<SqlClient.SqlClient>) => Migrator.m
 export const migrateBy = (list: typeof migrations) => migrateWith(loaderOf(list))
 
 /** Evaluate this in the transaction, so that no other process applies a migration in between. */
-const shortened = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const applied = yield* sql`SELECT migration_id FROM ${sql(table)} LIMIT 1`.unprepared
-  return yield* loaderOf(applied.length === 0 ? foldColumns(migrations) : migrations)
-}).pipe(
-  Effect.catchTag(
-    "SqlError",
-    (cause) => new Migrator.MigrationError({ kind: "BadState", cause, message: `${table} cannot be read` })
+const shortened = (translate: Translate) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const applied = yield* sql`SELECT migration_id FROM ${sql(table)} LIMIT 1`.unprepared
+    return yield* loaderOf(applied.length === 0 ? foldColumns(migrations) : migrations, translate)
+  }).pipe(
+    Effect.catchTag(
+      "SqlError",
+      (cause) => new Migrator.MigrationError({ kind: "BadState", cause, message: `${table} cannot be read` })
+    )
   )
-)
 
 /** Version recorded in the database, or `null` before the first migration. */
 export const NewestMigration = rowShape({ newest: Schema.NullOr(Schema.Int) })
@@ -250,14 +260,18 @@ const noteRelease = Effect.flatMap(
   (sql) => sql`UPDATE installation SET release = ${version} WHERE release IS NULL OR release <> ${version}`
 )
 
+/** Like `migrate`, for a database whose dialect is not the one of the statements. */
+export const migrateFrom = (translate: Translate) =>
+  Effect.gen(function* () {
+    yield* migrateWith(shortened(translate))
+    yield* checkVersion
+    yield* respellAccountAddresses
+    yield* respellInvitations
+    yield* noteRelease
+  }).pipe(Effect.withSpan("migrate"))
+
 /**
  * Migrates the database to this release's schema in one transaction, then converts the spelling of addresses from earlier
  * releases. Fails with `DatabaseTooNew` if the schema is newer than this release.
  */
-export const migrate = Effect.gen(function* () {
-  yield* migrateWith(shortened)
-  yield* checkVersion
-  yield* respellAccountAddresses
-  yield* respellInvitations
-  yield* noteRelease
-}).pipe(Effect.withSpan("migrate"))
+export const migrate = migrateFrom(asWritten)

@@ -221,6 +221,12 @@ export const settingDefinitions = define({
     metavar: "id",
     description: "The only installation that the data folder may contain, e.g. if its disk may be mounted late"
   },
+  databaseUrl: {
+    env: "SVC_DATABASE_URL",
+    metavar: "url",
+    description:
+      "Database in PostgreSQL instead of the data folder: postgres://user:password@host/database. Environment or file only, never a flag"
+  },
   listen: {
     env: "SVC_LISTEN",
     flag: "listen",

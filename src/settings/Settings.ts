@@ -5,6 +5,7 @@ import { MailLanguage } from "../../actors/base/mail/MailTexts.ts"
 import { UpstreamTrust } from "../../actors/access/member/ProvisioningRules.ts"
 import { EmailAddress } from "../../schema/records/EmailAddress.ts"
 import { displayText } from "../../schema/records/Primitives.ts"
+import { embeddedOnly } from "./EmbeddedOnly.ts"
 import { parseAddressRange } from "../http-kit/ClientAddress.ts"
 import { formatListenAddress, isLoopbackHost, isPrivateInTransit, ListenAddress } from "../http-kit/ListenAddress.ts"
 import type { SettingDefinition } from "./SettingDefinition.ts"
@@ -136,9 +137,19 @@ const Size = ByteSize.pipe(Schema.brand("Size"))
 const Text = Schema.NonEmptyString
 const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
 
+/** The address of a database in PostgreSQL, with its credentials. */
+const DatabaseUrl = Schema.RedactedFromValue(
+  Schema.NonEmptyString.check(
+    Schema.makeFilter((text) => URL.canParse(text) && ["postgres:", "postgresql:"].includes(new URL(text).protocol), {
+      expected: "postgres://user:password@host:port/database"
+    })
+  )
+)
+
 const settingFields = {
   dataDir: Text,
   installation: Schema.optionalKey(Text),
+  databaseUrl: Schema.optionalKey(DatabaseUrl),
   listen: ListenAddress,
   baseUrl: Schema.optionalKey(Origin),
   plainHttp: Schema.Literals(["loopback", "anywhere"]),
@@ -313,6 +324,12 @@ const signInContradiction = (settings: Settings): string | undefined => {
     : undefined
 }
 
+/** Describes scheduled backups of a database that is not in the data folder, if any. */
+const backupContradiction = ({ backupDirectory, databaseUrl }: Settings): string | undefined =>
+  databaseUrl === undefined || backupDirectory === undefined
+    ? undefined
+    : `SVC_BACKUP_DIRECTORY is for the database in the data folder. ${embeddedOnly}`
+
 /** Lists every invalid setting with the expected value. */
 const invalidSettings = (error: Schema.SchemaError) => {
   const faults = formatIssues(error.issue).issues.map(
@@ -340,6 +357,7 @@ export const loadSettings = Effect.fn("loadSettings")(
       signInContradiction(settings) ??
       trustContradiction(settings) ??
       mailContradiction(settings) ??
+      backupContradiction(settings) ??
       transportContradiction(settings)
     return contradiction === undefined ? settings : yield* new SettingsRefused({ message: contradiction })
   },

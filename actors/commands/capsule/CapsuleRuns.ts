@@ -191,6 +191,7 @@ export class CapsuleRuns extends Context.Service<
         if (request.coordinator === undefined || request.coordinator.kind === "pull_request") {
           yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger, purpose })
         }
+        yield* admission.place(type, capsule.install_config_id)
         if ((type !== "plan" || request.purpose === acceptsDrift) && hasImportedState(capsule)) {
           return yield* failedPrecondition(
             "The Capsule was imported, and its state was not compared with the infrastructure yet. Plan it first, and apply the plan."
@@ -262,6 +263,7 @@ export class CapsuleRuns extends Context.Service<
         const policy = yield* operator.planMoved(capsule, plan)
         if (policy !== undefined) return yield* new ApiError({ code: "guard_conflict", message: policy })
         const type = applyTypeOf(plan.type)
+        if (type !== "restore") yield* admission.placeApply(plan.pool)
         if (request.trigger === "user") {
           yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger: request.trigger })
         }

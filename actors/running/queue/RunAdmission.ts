@@ -1,6 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
-import type { NewRun } from "../../ledger/run/RunLedger.ts"
+import { localPool } from "../../../schema/agent/PoolName.ts"
+import type { InstallConfigId } from "../../../schema/records/Ids.ts"
+import { type NewRun, RunPools } from "../../ledger/run/RunLedger.ts"
 import { QueueRows } from "./QueueRows.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 
@@ -10,6 +12,17 @@ const retryAfterSeconds = 30
 /** Returns the part of a Workspace's queue that is reserved for Runs that people request. */
 const keptForPeople = (limit: number) => Math.floor(limit / 10)
 
+/**
+ * True if only agents execute modules. Several servers share a database in PostgreSQL, and a server that was frozen cannot be kept
+ * from going on with a Run that another server has ended.
+ */
+export const AgentsOnly = Context.Reference<boolean>("svc/actors/running/queue/AgentsOnly", {
+  defaultValue: () => false
+})
+
+/** Run types that execute a module. */
+const ofModules: ReadonlyArray<NewRun["type"]> = ["plan", "destroy_plan", "drift_check"]
+
 type AdmittedRun = Pick<NewRun, "workspaceId" | "type" | "trigger" | "purpose">
 
 /**
@@ -18,13 +31,21 @@ type AdmittedRun = Pick<NewRun, "workspaceId" | "type" | "trigger" | "purpose">
  */
 export class RunAdmission extends Context.Service<
   RunAdmission,
-  { readonly admit: (run: AdmittedRun) => Effect.Effect<void, ApiError> }
+  {
+    readonly admit: (run: AdmittedRun) => Effect.Effect<void, ApiError>
+    /** Decides whether anything may execute a Run of this type: the server itself, or a pool of agents. */
+    readonly place: (type: NewRun["type"], configId: InstallConfigId) => Effect.Effect<void, ApiError>
+    /** Decides whether the apply of a plan in this pool may be executed there. */
+    readonly placeApply: (pool: string) => Effect.Effect<void, ApiError>
+  }
 >()("svc/actors/running/queue/RunAdmission") {
   static readonly layer = Layer.effect(
     RunAdmission,
     Effect.gen(function* () {
       const rows = yield* QueueRows
       const { workspaceQueue } = yield* RunSettings
+      const agentsOnly = yield* AgentsOnly
+      const pools = yield* RunPools
 
       const admit = Effect.fn("RunAdmission.admit")(function* ({ purpose, trigger, type, workspaceId }: AdmittedRun) {
         const isAsked = trigger === "user" && type !== "drift_check" && purpose !== "speculative"
@@ -37,7 +58,20 @@ export class RunAdmission extends Context.Service<
         })
       })
 
-      return RunAdmission.of({ admit })
+      const placeApply = Effect.fn("RunAdmission.placeApply")(function* (pool: string) {
+        if (!agentsOnly || pool !== localPool) return
+        return yield* new ApiError({
+          code: "failed_precondition",
+          message:
+            "With a database in PostgreSQL, only agents execute modules. Nothing was started. Give the Capsule's execution profile a pool of agents, and plan again."
+        })
+      })
+
+      const place = Effect.fn("RunAdmission.place")(function* (type: NewRun["type"], configId: InstallConfigId) {
+        if (agentsOnly && ofModules.includes(type)) yield* placeApply(yield* pools(configId))
+      })
+
+      return RunAdmission.of({ admit, place, placeApply })
     })
   )
 }

@@ -8,7 +8,7 @@ import { readInstallation } from "../../database/Installation.ts"
 import { NewestMigration } from "../../database/Migrations.ts"
 import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import { masterKeySource, type Settings } from "../../settings/Settings.ts"
-import { CommandFailed, misuse } from "../Output.ts"
+import { CommandFailed, misuse, requireEmbedded } from "../Output.ts"
 
 /** First schema version with chained audit events. */
 const firstWithChains = 42
@@ -19,6 +19,7 @@ const explained = <A, E extends { readonly message: string }, R>(effect: Effect.
 /** Opens the data folder's database read-only for `use`, even while its server is running. Creates and changes nothing. */
 export const withAuditDatabase = <A, E, R>(settings: Settings, use: Effect.Effect<A, E, R | SqlClient.SqlClient>) =>
   Effect.gen(function* () {
+    yield* requireEmbedded(settings)
     const fileSystem = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const database = path.join(settings.dataDir, databaseName)

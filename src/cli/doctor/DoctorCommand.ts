@@ -3,6 +3,7 @@ import { Command } from "effect/cli"
 import { sandbox, toolchain } from "../../composition/Machine.ts"
 import { databaseName } from "../../database/DataFolder.ts"
 import { type DataFolderInspection, layerInspection, inspectDataFolder } from "../../database/DataFolderInspection.ts"
+import { embeddedOnly } from "../../settings/EmbeddedOnly.ts"
 import { namingDamage } from "../../database/DatabaseCheck.ts"
 import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import { lookAtInstance } from "../../database/InstanceLock.ts"
@@ -55,6 +56,9 @@ const reported = ({ check, message, remedy, status }: FolderFinding): Finding =>
 
 const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, look: DataFolderInspection) {
   const outside = yield* folderFindings(look)
+  if (settings.databaseUrl !== undefined) {
+    return [...outside.map(reported), { check: "database", status: "ok", message: embeddedOnly } satisfies Finding]
+  }
   // Do not check the contents of files that this user cannot open.
   const inside = outside.some(isRefused) ? [] : yield* databaseFindings(settings, look.path)
   return [...outside.map(reported), ...inside]

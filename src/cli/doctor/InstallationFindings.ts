@@ -5,7 +5,7 @@ import type { Keyring } from "../../../actors/base/vault/MasterKey.ts"
 import { integrityFaults } from "../../../actors/base/vault/SealedPlaces.ts"
 import { databaseName } from "../../database/DataFolder.ts"
 import { admissionOf, installationFault } from "../../database/FirstStart.ts"
-import { readInstallation } from "../../database/Installation.ts"
+import { hasTable, readInstallation } from "../../database/Installation.ts"
 import { faulty } from "./DataFindings.ts"
 import type { Finding } from "./DoctorReport.ts"
 
@@ -64,8 +64,7 @@ export const installationFinding = Effect.fn("installationFinding")(function* (
 /** Reports restored records that await confirmation, if any. */
 export const restoreFinding = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const known = yield* sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'restore_review'`
-  if (known.length === 0 || !(yield* awaitsReview(sql))) return []
+  if (!(yield* hasTable(sql, "restore_review")) || !(yield* awaitsReview(sql))) return []
   const waiting = yield* pendingReview
   const finding: Finding = {
     check: "restore",

@@ -91,7 +91,7 @@ describe("Token renewals", () => {
       state.refusesRevocation = false
       expect(yield* fault(second)).toEqual({ code: undefined, isKept: false })
       const told = yield* sql<{ action: string }>`SELECT action FROM audit_events
-        WHERE target_id IN (${first}, ${second}) AND action LIKE 'connection.tokens.%' ORDER BY rowid`
+        WHERE target_id IN (${first}, ${second}) AND action LIKE 'connection.tokens.%' ORDER BY created_at, position`
       expect(told.map(({ action }) => action)).toEqual(["connection.tokens.revoke", "connection.tokens.abandon"])
     })
   )

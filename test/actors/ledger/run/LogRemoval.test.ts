@@ -104,7 +104,7 @@ const logged = Effect.gen(function* () {
 const audited = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ workspace_id: string; data: string }>`SELECT workspace_id, data FROM audit_events
-    WHERE action = 'run_log.remove' ORDER BY rowid`
+    WHERE action = 'run_log.remove' ORDER BY created_at, position`
   return rows.map(({ data, workspace_id }) => ({ workspace_id, ...JSON.parse(data) }))
 }).pipe(Effect.orDie)
 

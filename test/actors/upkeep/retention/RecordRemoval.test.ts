@@ -43,7 +43,7 @@ const audited = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{
     data: string
-  }>`SELECT data FROM audit_events WHERE action = 'retention.remove' ORDER BY rowid`
+  }>`SELECT data FROM audit_events WHERE action = 'retention.remove' ORDER BY created_at, position`
   return rows.map(({ data }): Readonly<Record<string, number>> => JSON.parse(data))
 }).pipe(Effect.orDie)
 

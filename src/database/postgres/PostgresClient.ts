@@ -1,0 +1,246 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import type * as PgConnection from "@effect/sql-pg/PgConnection"
+import * as PgPool from "@effect/sql-pg/PgPool"
+import { Context, Effect, Layer, Option, type Redacted, Semaphore, Stream } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient } from "effect/sql"
+import type * as Connection from "effect/sql/SqlConnection"
+import { ConnectionError, LockTimeoutError, SqlError } from "effect/sql/SqlError"
+import { CommitCache } from "../../../actors/base/database/CommitCache.ts"
+import { Commits, commitListeners } from "../../../actors/base/database/Commits.ts"
+import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
+import { version } from "../../Version.ts"
+import { namedTransactions } from "../SqliteClient.ts"
+import { withRememberedTexts } from "../StatementTexts.ts"
+import { makeCodecs, PostgresConnection, readsOnly } from "./PostgresConnection.ts"
+import { snapshotMemory } from "./SnapshotMemory.ts"
+
+/** Key of the lock that every write transaction takes, the same in every release: it makes all nodes one writer. */
+const writeLock = "7598805541312070001"
+
+/** Key of the lock that the only server holds on the database as long as its writing session lives. */
+const nodeLock = "7598805541312070002"
+
+export interface WriterOptions {
+  /** False for a process that only migrates, and therefore waits for others for as long as they take. */
+  readonly exclusive: boolean
+}
+
+/** Time after which the server ends a session that stops inside a transaction, so that a frozen node does not stop the others. */
+const idleInTransaction = "5s"
+/** Time for which a writer waits for the others. */
+const lockTimeout = "20s"
+/** A reader's transaction lasts as long as its slowest consumer. */
+const idleInReading = "10min"
+const keepAlive = "15 seconds"
+const preparedStatements = 500
+const readingSessions = 8
+
+const spanAttributes = [["db.system.name", "postgresql"]] as const
+
+export const applicationName = `svc ${version}`
+
+/** What every session of svc has in common. */
+export const sessionOf = (
+  url: Redacted.Redacted,
+  parameters: Readonly<Record<string, string>> = {}
+): PgConnection.Config => ({
+  url,
+  applicationName,
+  keepAlive,
+  preparedStatementCacheSize: preparedStatements,
+  types: makeCodecs(),
+  // A server's settings must not change the meaning of a statement.
+  startupParameters: { TimeZone: "UTC", standard_conforming_strings: "on", ...parameters }
+})
+
+const compiler = withRememberedTexts(PgClient.makeCompiler())
+
+const failedCommit = () =>
+  new SqlError({
+    reason: new ConnectionError({
+      cause: new Error("The database answered COMMIT with ROLLBACK."),
+      message: "The database rolled the transaction back instead of committing it.",
+      operation: "commit"
+    })
+  })
+
+const isRolledBack = (result: unknown): boolean =>
+  typeof result === "object" && result !== null && "command" in result && result.command === "ROLLBACK"
+
+const otherNode = "Another server writes to this database. Several servers on one database are not supported yet."
+
+const otherNodeWrites = () =>
+  new SqlError({
+    reason: new LockTimeoutError({ cause: new Error(otherNode), message: otherNode, operation: "begin" })
+  })
+
+/**
+ * Begins a transaction of the only writer. The lock is its first statement, so everything that it reads is current. `exclusive`
+ * claims the database for the session as well: a server that is not the only one cannot write at all.
+ */
+const beginWriting =
+  ({ exclusive }: WriterOptions) =>
+  (connection: Connection.Connection): Effect.Effect<void, SqlError> =>
+    Effect.gen(function* () {
+      yield* connection.execute("BEGIN", [], undefined)
+      const alone = exclusive ? `pg_try_advisory_lock(${nodeLock})` : "TRUE"
+      const [row] = yield* connection.execute(
+        `SELECT pg_advisory_xact_lock(${writeLock}), ${alone} AS alone`,
+        [],
+        undefined
+      )
+      if (row?.alone === 1) return
+      yield* Effect.ignore(connection.execute("ROLLBACK", [], undefined))
+      return yield* otherNodeWrites()
+    }).pipe(Effect.onInterrupt(() => Effect.ignore(connection.execute("ROLLBACK", [], undefined))))
+
+/** Commits. `COMMIT` of a failed transaction is answered with `ROLLBACK`, which is a failure. */
+const commitChecked = (connection: Connection.Connection): Effect.Effect<void, SqlError> =>
+  Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
+    isRolledBack(result) ? Effect.fail(failedCommit()) : Effect.void
+  )
+
+/** Replaces the transactions of a client. */
+const withTransactions = (
+  sql: SqlClient.SqlClient,
+  withTransaction: SqlClient.SqlClient["withTransaction"]
+): SqlClient.SqlClient =>
+  new Proxy(sql, {
+    get: (target, key, receiver) => (key === "withTransaction" ? withTransaction : Reflect.get(target, key, receiver))
+  })
+
+/** Begins a transaction of a reader, which sees one state of the database. */
+const beginReading = (connection: Connection.Connection) =>
+  Effect.asVoid(connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", [], undefined))
+
+interface TransactionParts {
+  readonly acquirer: Connection.Acquirer
+  readonly begin: (connection: Connection.Connection) => Effect.Effect<void, SqlError>
+  readonly commit: (connection: Connection.Connection) => Effect.Effect<void, SqlError>
+}
+
+const control = (connection: Connection.Connection, sql: string) =>
+  Effect.asVoid(connection.execute(sql, [], undefined))
+
+/** Makes a client whose transactions begin with more than one statement. */
+const makeClient = Effect.fnUntraced(function* (
+  { acquirer, begin, commit }: TransactionParts,
+  aloneOf: (client: SqlClient.SqlClient) => Connection.Connection
+) {
+  const lazily = (): Connection.Connection => lone
+  const base = yield* SqlClient.make({
+    acquirer: Effect.sync(lazily),
+    borrower: (use) => use(lazily()),
+    transactionAcquirer: acquirer,
+    compiler,
+    driver: "pg",
+    spanAttributes
+  })
+  const withTransaction = SqlClient.makeWithTransaction<SqlClient.TransactionConnection, Connection.Connection>({
+    transactionService: base.transactionService,
+    spanAttributes,
+    acquireConnection: (restore) => restore(acquirer),
+    begin,
+    savepoint: (connection, id) => control(connection, `SAVEPOINT s${id}`),
+    releaseSavepoint: (connection, id) => control(connection, `RELEASE SAVEPOINT s${id}`),
+    commit,
+    // A session that cannot roll back is gone, and the server has rolled it back.
+    rollback: (connection) => Effect.ignore(control(connection, "ROLLBACK")),
+    rollbackSavepoint: (connection, id) => control(connection, `ROLLBACK TO SAVEPOINT s${id}`)
+  })
+  const client = withTransactions(base, withTransaction)
+  const lone = aloneOf(client)
+  return client
+})
+
+/** Runs every statement on a connection that is chosen by its text. */
+const chosen = (
+  use: <A>(
+    sql: string,
+    run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>
+  ) => Effect.Effect<A, SqlError>,
+  stream: Connection.Connection["executeStream"]
+): Connection.Connection => ({
+  execute: (sql, params, transform) => use(sql, (connection) => connection.execute(sql, params, transform)),
+  executeUnprepared: (sql, params, transform) =>
+    use(sql, (connection) => connection.executeUnprepared(sql, params, transform)),
+  executeRaw: (sql, params) => use(sql, (connection) => connection.executeRaw(sql, params)),
+  executeValues: (sql, params) => use(sql, (connection) => connection.executeValues(sql, params)),
+  executeValuesUnprepared: (sql, params) => use(sql, (connection) => connection.executeValuesUnprepared(sql, params)),
+  executeStream: stream
+})
+
+/** Makes the writing client and the reading client of one database. */
+const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Redacted, options: WriterOptions) {
+  const readers = yield* PgPool.make({
+    ...sessionOf(url, { idle_in_transaction_session_timeout: idleInReading, default_transaction_read_only: "on" }),
+    maxConnections: readingSessions
+  })
+  const writers = yield* PgPool.make({
+    ...sessionOf(
+      url,
+      options.exclusive ? { idle_in_transaction_session_timeout: idleInTransaction, lock_timeout: lockTimeout } : {}
+    ),
+    maxConnections: 1,
+    // The session holds the lock of the only server.
+    idleTimeout: "365 days"
+  })
+  const { before, commits, committed } = commitListeners()
+
+  const read = <A>(_: string, run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>) =>
+    readers.use((session) => run(new PostgresConnection(session)))
+  const readStream: Connection.Connection["executeStream"] = (sql, params, transform) =>
+    Stream.unwrap(
+      Effect.map(readers.get, (session) => new PostgresConnection(session).executeStream(sql, params, transform))
+    )
+
+  // One writing session per node, as the embedded database has one writer. Its turn is taken before the session, so that the
+  // time of a writer that waits for this node does not count as time that it waits for the database.
+  const turn = yield* Semaphore.make(1)
+  const writing = yield* makeClient(
+    {
+      acquirer: Effect.andThen(
+        turn.takeScoped(1),
+        Effect.map(writers.reserve, (session) => new PostgresConnection(session, { before }))
+      ),
+      begin: beginWriting(options),
+      commit: (connection) =>
+        Effect.tap(commitChecked(connection), () =>
+          Effect.sync(() => {
+            if (connection instanceof PostgresConnection && connection.hasWritten) committed()
+          })
+        )
+    },
+    // A statement that only reads does not wait for the writer.
+    (client) => {
+      const inTransaction = <A>(run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>) =>
+        Effect.flatMap(
+          Effect.serviceOption(client.transactionService),
+          Option.match({ onNone: () => Effect.die(new Error("The transaction is gone")), onSome: ([own]) => run(own) })
+        )
+      return chosen(
+        (sql, run) => (readsOnly(sql) ? read(sql, run) : client.withTransaction(inTransaction(run))),
+        readStream
+      )
+    }
+  )
+  const reading = yield* makeClient(
+    {
+      acquirer: Effect.map(readers.reserve, (session) => new PostgresConnection(session)),
+      begin: beginReading,
+      commit: commitChecked
+    },
+    () => chosen(read, readStream)
+  )
+  const cache = yield* snapshotMemory(reading, commits)
+  return Context.make(SqlClient.SqlClient, namedTransactions(writing)).pipe(
+    Context.add(ReadSql, reading),
+    Context.add(Commits, commits),
+    Context.add(CommitCache, cache)
+  )
+})
+
+/** Opens the sessions of one node: a writer, and a pool of readers. */
+export const layerClients = (url: Redacted.Redacted, options: WriterOptions) =>
+  Layer.effectContext(makeClients(url, options)).pipe(Layer.provide(Reactivity.layer))

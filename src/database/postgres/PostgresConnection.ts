@@ -1,0 +1,130 @@
+import type * as PgConnection from "@effect/sql-pg/PgConnection"
+import * as PgTypes from "@effect/sql-pg/PgTypes"
+import { Effect, Result, Stream } from "effect"
+import type * as Connection from "effect/sql/SqlConnection"
+import { ConstraintError, SqlError } from "effect/sql/SqlError"
+import type { ConnectionHooks } from "../SqliteConnection.ts"
+
+const int64Bytes = 8
+
+const unsupported = (name: string) =>
+  Result.fail(new PgTypes.CodecError({ message: `${name} is only read, never bound` }))
+
+const asNumber = (text: string): Result.Result<number, PgTypes.CodecError> => {
+  const value = Number(text)
+  return Number.isInteger(value) && !Number.isSafeInteger(value)
+    ? Result.fail(new PgTypes.CodecError({ message: "An integer of the database does not fit a number" }))
+    : Result.succeed(value)
+}
+
+/**
+ * Reads integers, sums and truth values as SQLite returns them: as numbers. Fails for an integer that a number cannot hold, as the
+ * embedded database does.
+ */
+export const makeCodecs = (): PgTypes.Registry => {
+  const registry = PgTypes.makeRegistry()
+  registry.register(PgTypes.OID.int8, {
+    encode: (value: bigint | number) => {
+      const bytes = new Uint8Array(int64Bytes)
+      new DataView(bytes.buffer).setBigInt64(0, BigInt(value))
+      return Result.succeed(bytes)
+    },
+    decode: (bytes) => asNumber(String(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getBigInt64(0)))
+  })
+  registry.register(PgTypes.OID.numeric, {
+    encode: () => unsupported("numeric"),
+    decode: (bytes) => Result.flatMap(PgTypes.decode(bytes, PgTypes.OID.numeric, 1), (text) => asNumber(String(text)))
+  })
+  registry.register(PgTypes.OID.bool, {
+    encode: () => unsupported("bool"),
+    decode: (bytes) => Result.succeed(bytes[0] === 0 ? 0 : 1)
+  })
+  return registry
+}
+
+const nulFound = () =>
+  new SqlError({
+    reason: new ConstraintError({
+      cause: new Error("A text contains the character U+0000."),
+      message: "PostgreSQL cannot store a text with the character U+0000.",
+      operation: "bind"
+    })
+  })
+
+const toBinding = (value: unknown): unknown => {
+  if (value === undefined) return null
+  if (typeof value === "boolean") return value ? 1 : 0
+  if (value instanceof Date) return value.toISOString()
+  return value
+}
+
+/** Converts values as the embedded database does, and refuses a text that PostgreSQL cannot store. */
+const bound = (params: ReadonlyArray<unknown>): Result.Result<ReadonlyArray<unknown>, SqlError> =>
+  params.some((value) => typeof value === "string" && value.includes("\u0000"))
+    ? Result.fail(nulFound())
+    : Result.succeed(params.map(toBinding))
+
+// Matches statements that only read. A `WITH` only reads if it contains no word of a writing statement.
+const reading = /^\s*(?:SELECT|SHOW|EXPLAIN|VALUES|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i
+const readingWith = /^\s*WITH\b/i
+const writing = /\b(?:INSERT|UPDATE|DELETE|MERGE)\b/i
+
+export const readsOnly = (sql: string): boolean => reading.test(sql) || (readingWith.test(sql) && !writing.test(sql))
+
+/** A session of PostgreSQL, with the bindings and results of the embedded database. */
+export class PostgresConnection implements Connection.Connection {
+  readonly session: PgConnection.PgConnection
+  private readonly hooks: ConnectionHooks
+  /** True if the open transaction has written something. */
+  hasWritten = false
+
+  constructor(session: PgConnection.PgConnection, hooks: ConnectionHooks = {}) {
+    this.session = session
+    this.hooks = hooks
+  }
+
+  private run<A>(
+    sql: string,
+    params: ReadonlyArray<unknown>,
+    use: (params: ReadonlyArray<unknown>) => Effect.Effect<A, SqlError>
+  ): Effect.Effect<A, SqlError> {
+    return Effect.suspend(() => {
+      this.hooks.before?.()
+      this.hasWritten ||= !readsOnly(sql)
+      return Result.match(bound(params), { onFailure: (error) => Effect.fail(error), onSuccess: use })
+    })
+  }
+
+  private rows(sql: string, params: ReadonlyArray<unknown>, isPrepared: boolean) {
+    return this.run(sql, params, (values) =>
+      Effect.map(this.session.query(sql, values, isPrepared), ({ rows }) => rows)
+    )
+  }
+
+  readonly execute: Connection.Connection["execute"] = (sql, params, transformRows) => {
+    const rows = this.rows(sql, params, true)
+    return transformRows === undefined ? rows : Effect.map(rows, transformRows)
+  }
+
+  readonly executeUnprepared: Connection.Connection["executeUnprepared"] = (sql, params, transformRows) => {
+    const rows = this.rows(sql, params, false)
+    return transformRows === undefined ? rows : Effect.map(rows, transformRows)
+  }
+
+  readonly executeRaw: Connection.Connection["executeRaw"] = (sql, params) =>
+    this.run(sql, params, (values) => this.session.query(sql, values))
+
+  readonly executeValues: Connection.Connection["executeValues"] = (sql, params) =>
+    this.run(sql, params, (values) => this.session.queryValues(sql, values))
+
+  readonly executeValuesUnprepared: Connection.Connection["executeValuesUnprepared"] = (sql, params) =>
+    this.run(sql, params, (values) => this.session.queryValues(sql, values, false))
+
+  readonly executeStream: Connection.Connection["executeStream"] = (sql, params, transformRows) =>
+    Stream.unwrap(
+      this.run(sql, params, (values) => {
+        const rows = this.session.stream(sql, values)
+        return Effect.succeed(transformRows === undefined ? rows : Stream.map(rows, (row) => transformRows([row])[0]))
+      })
+    )
+}

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto"
+import { Effect, Layer, type Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { SqlError, UnknownError } from "effect/sql/SqlError"
+import { DatabaseFile } from "../../../actors/base/database/DatabaseFile.ts"
+import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
+import { rowShape } from "../../../actors/base/database/Table.ts"
+import { DataFolder } from "../DataFolder.ts"
+import { embeddedOnly } from "../../settings/EmbeddedOnly.ts"
+import { checkInstallation, settleInstallation } from "../FirstStart.ts"
+import { migrateFrom } from "../Migrations.ts"
+import { storageSpace } from "../StorageSpace.ts"
+import { layerClients } from "./PostgresClient.ts"
+import { dialectFunctions, postgresStatements } from "./SchemaDialect.ts"
+
+/** The server or the database is not suitable, or another server uses the database. */
+export class DatabaseUnsuitable extends Schema.TaggedError<DatabaseUnsuitable>()("DatabaseUnsuitable", {
+  message: Schema.String
+}) {}
+
+const oldestVersion = 150000
+
+const Server = rowShape({
+  version: Schema.Int,
+  named: Schema.String,
+  encoding: Schema.String,
+  provider: Schema.String,
+  collation: Schema.String
+})
+
+/** Orders of text that are the order of its bytes, which SQLite uses and every list relies on. */
+const byteOrders = /^(?:C|POSIX|C\.utf-?8)$/i
+
+const checkServer = Effect.gen(function* () {
+  const sql = yield* ReadSql
+  const [server] = yield* Server.rowsOnce(sql)`SELECT CAST(current_setting('server_version_num') AS INTEGER) AS version,
+      current_setting('server_version') AS named, pg_encoding_to_char(encoding) AS encoding,
+      CAST(datlocprovider AS TEXT) AS provider, COALESCE(datcollate, '') AS collation
+    FROM pg_database WHERE datname = current_database()`
+  if (server === undefined) return yield* new DatabaseUnsuitable({ message: "The database does not describe itself." })
+  if (server.version < oldestVersion) {
+    return yield* new DatabaseUnsuitable({ message: `PostgreSQL ${server.named} is too old. svc needs 15 or newer.` })
+  }
+  const isOrdered = server.provider !== "i" && (server.provider === "b" || byteOrders.test(server.collation))
+  if (server.encoding !== "UTF8" || !isOrdered) {
+    return yield* new DatabaseUnsuitable({
+      message: `The database has the encoding ${server.encoding} and the collation ${server.collation}. svc needs the encoding UTF8 and the collation C: CREATE DATABASE svc TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'.`
+    })
+  }
+})
+
+const Fingerprint = rowShape({ fingerprint: Schema.NullOr(Schema.String) })
+
+/** Identifies this release's functions, in the comment on the first of them. */
+const fingerprint = createHash("sha256").update(dialectFunctions.join("\n")).digest("hex")
+
+/** Creates the functions of the dialect, then the tables. The write lock makes this safe for several processes at once. */
+const migrateDatabase = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      const [known] = yield* Fingerprint.rowsOnce(
+        sql
+      )`SELECT obj_description(to_regprocedure('svc_json(text)'), 'pg_proc')
+        AS fingerprint`
+      if (known?.fingerprint === fingerprint) return
+      for (const statement of [...dialectFunctions, `COMMENT ON FUNCTION svc_json(text) IS '${fingerprint}'`]) {
+        yield* sql.unsafe(statement).unprepared
+      }
+    })
+  )
+  yield* migrateFrom(postgresStatements)
+})
+
+/** Migrates the database, beside servers that use it. */
+export const migratePostgres = (url: Redacted.Redacted) =>
+  Effect.andThen(checkServer, migrateDatabase).pipe(Effect.provide(layerClients(url, { exclusive: false })))
+
+const refused = Effect.suspend(() =>
+  Effect.fail(
+    new SqlError({
+      reason: new UnknownError({ cause: new Error(embeddedOnly), message: embeddedOnly, operation: "file" })
+    })
+  )
+)
+
+/** The server writes no file of its own, so there is nothing to measure, to shrink or to write back. */
+const noFile = DatabaseFile.of({
+  backup: () => refused,
+  checkpoint: Effect.succeed(true),
+  pages: Effect.succeed({ total: 0, empty: 0 }),
+  release: () => Effect.void,
+  rebuild: refused,
+  integrityCheck: refused
+})
+
+/** Fails if another server writes to the database. */
+const claim = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.mapError(sql.withTransaction(Effect.void), (error): DatabaseUnsuitable | SqlError =>
+    error.reason._tag === "LockTimeoutError" ? new DatabaseUnsuitable({ message: error.reason.message }) : error
+  )
+)
+
+/**
+ * A PostgreSQL database, migrated, with one writer and a pool of readers. The data folder keeps the master key and everything that
+ * is not in the database. Fails if the database belongs to another installation than the folder.
+ */
+export const layer = (url: Redacted.Redacted) =>
+  Layer.unwrap(
+    Effect.map(DataFolder, ({ path }) => {
+      const admitted = Layer.effectDiscard(
+        Effect.gen(function* () {
+          yield* migratePostgres(url)
+          yield* checkInstallation(path)
+          yield* claim
+          yield* settleInstallation(path)
+        })
+      )
+      return Layer.mergeAll(admitted, Layer.succeed(DatabaseFile, noFile), storageSpace(path)).pipe(
+        Layer.provideMerge(layerClients(url, { exclusive: true }))
+      )
+    })
+  )

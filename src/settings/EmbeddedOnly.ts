@@ -1,0 +1,3 @@
+/** What to use instead of the commands for the embedded database's file. */
+export const embeddedOnly =
+  "The database is in PostgreSQL: back it up, restore it and check it with pg_dump, or with point-in-time recovery."

@@ -1,0 +1,180 @@
+import { describe, expect } from "bun:test"
+import { NodeServices } from "@effect/platform-node"
+import { Context, Deferred, Effect, Exit, Fiber, FileSystem, Layer, type Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { CommitCache } from "../../../../actors/base/database/CommitCache.ts"
+import { Commits } from "../../../../actors/base/database/Commits.ts"
+import { DatabaseFile } from "../../../../actors/base/database/DatabaseFile.ts"
+import { ReadSql } from "../../../../actors/base/database/ReadSql.ts"
+import { rowShape } from "../../../../actors/base/database/Table.ts"
+import { DataFolder } from "../../../../src/database/DataFolder.ts"
+import { layerClients } from "../../../../src/database/postgres/PostgresClient.ts"
+import * as PostgresDatabase from "../../../../src/database/postgres/PostgresDatabase.ts"
+import { it } from "../../../support/Effect.ts"
+import { emptyDatabase, hasPostgres, migratedDatabase } from "../../../support/PostgresTests.ts"
+
+const Count = rowShape({ count: Schema.Int })
+
+const served = (url: Redacted.Redacted) =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })
+    return yield* Layer.build(PostgresDatabase.layer(url).pipe(Layer.provide(DataFolder.layer(folder))))
+  }).pipe(Effect.provide(NodeServices.layer))
+
+const clients = (url: Redacted.Redacted) => Layer.build(layerClients(url, { exclusive: false }))
+
+describe.skipIf(!hasPostgres)("A database in PostgreSQL", () => {
+  it.live("three processes migrate an empty database at once, and the tables and the installation exist once", () =>
+    Effect.gen(function* () {
+      const url = yield* emptyDatabase()
+      yield* Effect.all(
+        [1, 2, 3].map(() => PostgresDatabase.migratePostgres(url)),
+        { concurrency: 3 }
+      )
+      const sql = Context.get(yield* clients(url), SqlClient.SqlClient)
+      expect(yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM installation`).toEqual([{ count: 1 }])
+      yield* PostgresDatabase.migratePostgres(url)
+    })
+  )
+
+  it.live("a second server refuses to start, and starts after the first has stopped", () =>
+    Effect.gen(function* () {
+      const url = yield* migratedDatabase
+      const refused = yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* served(url)
+          return yield* Effect.exit(Effect.scoped(served(url)))
+        })
+      )
+      expect(String(refused)).toContain("Another server writes to this database.")
+      yield* served(url)
+    })
+  )
+
+  it.live(
+    "a database whose texts are not ordered by their bytes is refused with the statement that creates a good one",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* emptyDatabase("TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en' LOCALE 'C'")
+        const exit = yield* Effect.exit(PostgresDatabase.migratePostgres(url))
+        expect(String(exit)).toContain("CREATE DATABASE svc TEMPLATE template0")
+      })
+  )
+
+  it.live("integers, sums, truth values and bytes are read as SQLite returns them, and U+0000 is refused", () =>
+    Effect.gen(function* () {
+      const url = yield* migratedDatabase
+      const sql = Context.get(yield* clients(url), SqlClient.SqlClient)
+      yield* sql`CREATE TABLE kinds (id BIGINT, text TEXT, bytes BYTEA)`
+      yield* sql`INSERT INTO kinds ${sql.insert({ id: Number.MAX_SAFE_INTEGER, text: "é", bytes: new Uint8Array([0, 1]) })}`
+      expect(
+        yield* sql`SELECT id, text, bytes, SUM(id) OVER () AS sum, id > 1 AS large, COUNT(*) OVER () AS count FROM kinds`
+      ).toEqual([
+        {
+          id: Number.MAX_SAFE_INTEGER,
+          text: "é",
+          bytes: new Uint8Array([0, 1]),
+          sum: Number.MAX_SAFE_INTEGER,
+          large: 1,
+          count: 1
+        }
+      ])
+      const nul = yield* Effect.exit(sql`INSERT INTO kinds ${sql.insert({ id: 1, text: "a\u0000b" })}`)
+      expect(String(nul)).toContain("U+0000")
+      // As an escape in JSON it is stored, and does not hide the rest of the document.
+      const document = JSON.stringify({ a: "x\u0000", b: { c: "found" } })
+      expect(yield* sql`SELECT json_extract(${document}, '$.b.c') AS c`).toEqual([{ c: "found" }])
+    })
+  )
+
+  it.live("a write is announced after its commit, and neither a read nor a failed transaction is", () =>
+    Effect.gen(function* () {
+      const services = yield* clients(yield* migratedDatabase)
+      const sql = Context.get(services, SqlClient.SqlClient)
+      const read = Context.get(services, ReadSql)
+      const seen: Array<number> = []
+      const counted = Effect.map(Count.rows(read)`SELECT incarnation AS count FROM installation`, ([row]) => row?.count)
+      let commits = 0
+      Context.get(services, Commits).listen(() => commits++)
+      yield* sql.withTransaction(sql`SELECT 1`)
+      yield* Effect.exit(
+        sql.withTransaction(Effect.andThen(sql`UPDATE installation SET incarnation = 7`, Effect.fail("no")))
+      )
+      expect(commits).toBe(0)
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`UPDATE installation SET incarnation = 8`
+          // A nested transaction that fails leaves the outer one whole.
+          yield* Effect.exit(
+            sql.withTransaction(Effect.andThen(sql`UPDATE installation SET incarnation = 9`, Effect.fail("no")))
+          )
+          expect(commits).toBe(0)
+          seen.push((yield* counted) ?? -1)
+        })
+      )
+      expect(commits).toBe(1)
+      expect([...seen, yield* counted]).toEqual([0, 8])
+      yield* sql`UPDATE installation SET incarnation = 10`
+      expect(commits).toBe(2)
+      expect(yield* counted).toBe(10)
+    })
+  )
+
+  it.live("a remembered value is forgotten when another server commits", () =>
+    Effect.gen(function* () {
+      const url = yield* migratedDatabase
+      const one = yield* clients(url)
+      const other = Context.get(yield* clients(url), SqlClient.SqlClient)
+      let reads = 0
+      const find = Context.get(one, CommitCache).untilCommit(() =>
+        Effect.suspend(() => {
+          reads++
+          return Count.rows(Context.get(one, ReadSql))`SELECT incarnation AS count FROM installation`
+        })
+      )
+      // Commits to other databases of the server make it forget too, so it remembers only most of the time.
+      const asked = 100
+      for (let times = 0; times < asked; times++) expect(yield* find("a")).toEqual([{ count: 0 }])
+      expect(reads).toBeLessThan(asked)
+      yield* other`UPDATE installation SET incarnation = 5`
+      expect(yield* find("a")).toEqual([{ count: 5 }])
+    })
+  )
+
+  it.live("a server that stops in the middle of a transaction loses it, and another writes within seconds", () =>
+    Effect.gen(function* () {
+      const url = yield* migratedDatabase
+      const frozen = Context.get(yield* Layer.build(layerClients(url, { exclusive: true })), SqlClient.SqlClient)
+      const other = Context.get(yield* clients(url), SqlClient.SqlClient)
+      const begun = yield* Deferred.make<void>()
+      const thaw = yield* Deferred.make<void>()
+      const stopped = yield* Effect.forkChild(
+        Effect.exit(
+          frozen.withTransaction(
+            Effect.gen(function* () {
+              yield* frozen`UPDATE installation SET incarnation = 6`
+              yield* Deferred.succeed(begun, undefined)
+              yield* Deferred.await(thaw)
+            })
+          )
+        )
+      )
+      yield* Deferred.await(begun)
+      yield* other`UPDATE installation SET release = 'other'`
+      yield* Deferred.succeed(thaw, undefined)
+      expect(Exit.isFailure(yield* Fiber.join(stopped))).toBe(true)
+      expect(yield* Count.rows(other)`SELECT incarnation AS count FROM installation`).toEqual([{ count: 0 }])
+      // The frozen server opens a new session.
+      yield* frozen`UPDATE installation SET incarnation = 7`
+    })
+  )
+
+  it.live("what belongs to a file refuses with the way that PostgreSQL has", () =>
+    Effect.gen(function* () {
+      const file = Context.get(yield* served(yield* migratedDatabase), DatabaseFile)
+      expect(String(yield* Effect.exit(file.backup("/nowhere")))).toContain("pg_dump")
+      expect(yield* file.checkpoint).toBe(true)
+    })
+  )
+})

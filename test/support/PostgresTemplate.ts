@@ -1,0 +1,5 @@
+// Migrates the database that the tests of `npm run test:postgres` copy.
+import { NodeRuntime } from "@effect/platform-node"
+import { makeTemplate } from "./PostgresTests.ts"
+
+NodeRuntime.runMain(makeTemplate)
