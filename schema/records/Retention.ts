@@ -46,6 +46,11 @@ export const retention = {
     "ended Runs with their plans, approvals and events, and groups of Runs (`SVC_KEEP_RUNS`)",
     "a year answers most questions; the operation history is kept"
   ),
+  speculativePlan: period(
+    Duration.days(30),
+    "ended speculative plans with their logs and events",
+    "a pull request is merged or closed within weeks, and nothing is applied from such a plan"
+  ),
   runEvent: period(
     Duration.days(180),
     "events of ended Runs (`SVC_KEEP_EVENTS`)",
@@ -199,6 +204,7 @@ export const retention = {
 export const RetainedKindName = Schema.Literals([
   "plan_files",
   "run_events",
+  "speculative_plans",
   "auto_update_decisions",
   "install_plans",
   "revision_plans",
@@ -215,6 +221,7 @@ export type RetainedKindName = typeof RetainedKindName.Type
 export const periodOfKind = {
   plan_files: "planFile",
   run_events: "runEvent",
+  speculative_plans: "speculativePlan",
   auto_update_decisions: "planRecord",
   install_plans: "planRecord",
   revision_plans: "planRecord",

@@ -43,7 +43,7 @@ export const exitMeanings: Readonly<Record<ExitName, Meaning>> = {
   changes: {
     meaning: "changes need a decision, or a plan waits for approval",
     examples:
-      "`svc plan` found changes, `svc drift` found a difference, or `svc apply` got an unapproved plan. With `--detailed-exitcode` this is 2, and every other failure is 1, as in the tool."
+      "`svc plan` found changes, also with `--speculative`, `svc drift` found a difference, or `svc apply` got an unapproved plan. With `--detailed-exitcode` this is 2, and every other failure is 1, as in the tool."
   },
   forbidden: {
     meaning: "not signed in, or forbidden",

@@ -46,6 +46,7 @@ const exampleWalk = [
   "svc source sync network",
   "svc api GET 'workspaces/{workspace}/capsules?limit=5'",
   "svc api POST capsules/cap_.../drift-check",
+  "svc plan network --ref main --speculative",
   "svc plan network --ref main",
   "svc plan network --detailed-exitcode --discard-if-empty",
   "svc plan network",

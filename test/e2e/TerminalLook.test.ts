@@ -32,6 +32,16 @@ describe.skipIf(isIncomplete)("After a push", () => {
         look: { status: "succeeded", resolvedCommit: pushed, deployedCommit: first.resolvedCommit }
       })
 
+      const waiting = (yield* json("svc run get network --json")).run
+      const shownOnly = yield* run("svc plan network --ref main --speculative")
+      expect([shownOnly.code, shownOnly.out]).toEqual([3, expect.stringContaining("(speculative)")])
+      expect(yield* json("svc plan network --ref main --speculative --json")).toMatchObject({
+        code: 3,
+        run: { speculative: true, status: "succeeded", resolvedCommit: pushed }
+      })
+      expect((yield* run("svc plan network --speculative")).code).toBe(2)
+      expect((yield* json(`svc run get ${waiting.id} --json`)).run.status).toBe("waiting_approval")
+
       const later = yield* server.commit(modulesWith("s3:ListBucket"))
       const synced = yield* run("svc source sync network")
       expect([synced.code, synced.out]).toEqual([

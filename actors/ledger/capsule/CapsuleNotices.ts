@@ -1,3 +1,4 @@
+import { notSpeculative } from "../../../schema/tables/RunTables.ts"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { CapsuleId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
@@ -55,7 +56,7 @@ const CurrentRun = RunRow.only("id", "type", "trigger_kind", "created_by")
 const currentRun = (sql: SqlClient.SqlClient, id: CapsuleId) =>
   Effect.map(
     CurrentRun.rows(sql)`SELECT id, type, trigger_kind, created_by FROM runs WHERE capsule_id = ${id}
-      AND (status = 'running' OR type IN ('apply', 'destroy_apply'))
+      AND ${sql.literal(notSpeculative())} AND (status = 'running' OR type IN ('apply', 'destroy_apply'))
       ORDER BY status = 'running' DESC, created_at DESC, id DESC LIMIT 1`,
     ([row]) => (row === undefined ? {} : { run: noticeRun(row) })
   ).pipe(Effect.orDie)

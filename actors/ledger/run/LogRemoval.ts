@@ -13,6 +13,7 @@ import { type RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
 import { capsuleWithEvidence } from "../../../schema/tables/CapsuleTables.ts"
 import { Flag, rowShape } from "../../base/database/Table.ts"
+import { notSpeculative } from "../../../schema/tables/RunTables.ts"
 import { pendingPlan, RunRow } from "./RunRow.ts"
 
 /** Facts that decide whether the log of a Run may be removed. */
@@ -95,8 +96,9 @@ const logCandidates = Effect.fnUntraced(function* (
       CASE WHEN EXISTS (SELECT 1 FROM capsules c JOIN state_versions s ON s.id = c.current_state_version_id
         JOIN runs a ON a.id = s.created_by_run_id
         WHERE c.id = r.capsule_id AND ${evidence} AND (a.id = r.id OR a.plan_run_id = r.id)) THEN 1 ELSE 0 END AS current_state,
-      CASE WHEN (r.capsule_id IS NOT NULL AND EXISTS (SELECT 1 FROM capsules c WHERE c.id = r.capsule_id AND ${evidence})
-          AND NOT EXISTS (SELECT 1 FROM runs n WHERE n.capsule_id = r.capsule_id AND (n.created_at, n.id) > (r.created_at, r.id)))
+      CASE WHEN (r.capsule_id IS NOT NULL AND ${sql.literal(notSpeculative("r."))} AND EXISTS (SELECT 1 FROM capsules c WHERE c.id = r.capsule_id AND ${evidence})
+          AND NOT EXISTS (SELECT 1 FROM runs n WHERE n.capsule_id = r.capsule_id
+            AND ${sql.literal(notSpeculative("n."))} AND (n.created_at, n.id) > (r.created_at, r.id)))
         OR (r.capsule_id IS NULL AND r.source_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runs n
           WHERE n.source_id = r.source_id AND (n.created_at, n.id) > (r.created_at, r.id))) THEN 1 ELSE 0 END AS newest,
       CASE WHEN EXISTS (SELECT 1 FROM left_over_states l WHERE l.capsule_id = r.capsule_id AND l.run_id = r.id

@@ -1,6 +1,7 @@
 import { Effect, Struct } from "effect"
 import type { SqlClient } from "effect/sql"
 import { FoldedRun } from "../../../schema/records/Run.ts"
+import { notSpeculative, speculative } from "../../../schema/tables/RunTables.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
@@ -13,17 +14,19 @@ const plans = "('plan', 'destroy_plan')"
 const applies = "('apply', 'destroy_apply')"
 const findings = "('source_sync', 'compatibility_check')"
 /**
- * SQL condition for plans that follow a commit. Excludes rollbacks and drift plans, which have a purpose and which no sync
- * triggers.
+ * SQL condition for plans of a commit that a sync found. Excludes rollbacks and drift plans, which no sync triggers.
  */
-const followsCommit = "p.type = 'plan' AND p.purpose IS NULL"
+const followsCommit = `p.type = 'plan' AND (p.purpose IS NULL OR ${speculative("p.")})`
+
+/** SQL condition for plans that replace each other. A speculative plan replaces no plan of its Capsule. */
+const replaces = (of: string) => `${of}type IN ${plans} AND ${notSpeculative(of)}`
 
 /** SQL condition on `runs` that selects one Run per change: its plan, or a Run that belongs to no plan. */
 export const standsForChange = `NOT (type IN ${applies} AND EXISTS (SELECT 1 FROM runs p WHERE p.id = runs.plan_run_id))
   AND NOT (type IN ${findings} AND status = 'succeeded' AND EXISTS (SELECT 1 FROM runs p
     WHERE p.source_snapshot_id = runs.source_snapshot_id AND p.workspace_id = runs.workspace_id AND ${followsCommit}))
-  AND NOT (type IN ${plans} AND status = 'superseded' AND EXISTS (SELECT 1 FROM runs p
-    WHERE p.capsule_id = runs.capsule_id AND p.type IN ${plans} AND p.status <> 'superseded'
+  AND NOT (${replaces("runs.")} AND status = 'superseded' AND EXISTS (SELECT 1 FROM runs p
+    WHERE p.capsule_id = runs.capsule_id AND ${replaces("p.")} AND p.status <> 'superseded'
       AND (p.created_at, p.id) > (runs.created_at, runs.id)))`
 
 /** Returns true if the filter can be applied to whole changes instead of single Runs. */
@@ -78,11 +81,11 @@ export const foldedRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
       WHERE ${sql.literal(followsCommit)} AND r.workspace_id = p.workspace_id AND r.type IN ${sql.literal(findings)}
         AND r.status = 'succeeded' AND r.quiet = 0
     UNION ALL SELECT ${columns} FROM ${wanted} JOIN runs r ON r.capsule_id = p.capsule_id
-      WHERE p.type IN ${sql.literal(plans)} AND p.status <> 'superseded'
-        AND r.type IN ${sql.literal(plans)} AND r.status = 'superseded'
+      WHERE ${sql.literal(replaces("p."))} AND p.status <> 'superseded'
+        AND ${sql.literal(replaces("r."))} AND r.status = 'superseded'
         AND (r.created_at, r.id) < (p.created_at, p.id)
         AND (r.created_at, r.id) > (COALESCE((SELECT q.created_at FROM runs q
-          WHERE q.capsule_id = p.capsule_id AND q.type IN ${sql.literal(plans)} AND q.status <> 'superseded'
+          WHERE q.capsule_id = p.capsule_id AND ${sql.literal(replaces("q."))} AND q.status <> 'superseded'
             AND (q.created_at, q.id) < (p.created_at, p.id) ORDER BY q.created_at DESC, q.id DESC LIMIT 1), ''), '')
     ) AS folded ORDER BY created_at DESC, id DESC LIMIT ${mostFolded}`)
   return rows.map(toFolded)

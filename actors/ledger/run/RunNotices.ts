@@ -7,6 +7,7 @@ import { PlanSummary } from "../../../schema/records/PlanDetails.ts"
 import { RunStatus, type RunType } from "../../../schema/records/Run.ts"
 import { isPlan } from "../../../schema/records/RunTransitions.ts"
 import { Role } from "../../../schema/records/Workspace.ts"
+import { notSpeculative } from "../../../schema/tables/RunTables.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
 import { type NoticeFacts, writeNotice } from "../../base/notice/Notices.ts"
@@ -38,6 +39,7 @@ const Reported = rowShape({
 })
 type Row = RowOf<typeof Reported.columns>
 
+/** Returns `undefined` for a speculative plan, about which only its pull request or starter is told. */
 const reported = (sql: SqlClient.SqlClient, id: RunId) =>
   Effect.map(
     Reported.rows(sql)`SELECT r.id, r.type, r.status, r.workspace_id, r.trigger_kind, r.created_by, r.plan_run_id,
@@ -46,7 +48,7 @@ const reported = (sql: SqlClient.SqlClient, id: RunId) =>
       (SELECT MAX(v.generation) FROM state_versions v WHERE v.created_by_run_id = r.id) AS generation,
       c.id AS capsule_id, c.name AS capsule, c.environment, c.project_id, s.id AS source_id, s.name AS source
     FROM runs r LEFT JOIN runs p ON p.id = r.plan_run_id LEFT JOIN capsules c ON c.id = r.capsule_id
-      LEFT JOIN sources s ON s.id = r.source_id WHERE r.id = ${id}`,
+      LEFT JOIN sources s ON s.id = r.source_id WHERE r.id = ${id} AND ${sql.literal(notSpeculative("r."))}`,
     ([row]) => row
   ).pipe(Effect.orDie)
 

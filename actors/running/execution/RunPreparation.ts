@@ -324,7 +324,8 @@ export class RunPreparation extends Context.Service<
         const staged = yield* compatibility
           .check({
             reportId: derivedId(CompatibilityReportId, "rep", run.id, "report"),
-            runId: run.id,
+            // A speculative plan is removed earlier than the report, so the report refers to the snapshot's sync instead.
+            runId: isSpeculative(run) ? snapshot.created_by_run_id : run.id,
             sourceId: snapshot.source_id,
             snapshot: { id: snapshot.id, archiveDigest: snapshot.archive_digest, warnings: [] },
             modulePath,

@@ -4,6 +4,7 @@ import type { KeepRule, KeepReason, Part, RetainedKind } from "./RetainedKind.ts
 import { capsuleWithEvidence, livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
 import { coordinatorUnderWay } from "../../../schema/tables/PlanTables.ts"
 import { owesEvidence } from "../../ledger/run/PendingAgentState.ts"
+import { notSpeculative, speculative } from "../../../schema/tables/RunTables.ts"
 import { pendingPlan } from "../../ledger/run/RunRow.ts"
 
 /** Number of StateVersions per existing Capsule that are kept for rollbacks, whatever their age. */
@@ -24,8 +25,9 @@ const movingRun = (column: string) => exists("runs o", `o.${column} = r.id AND $
  * situation. Runs of destroyed Capsules do not count; otherwise every destroyed Capsule would keep some of them forever.
  */
 const isNewestRun = `CASE
-  WHEN r.capsule_id IS NOT NULL THEN EXISTS (SELECT 1 FROM capsules c WHERE c.id = r.capsule_id AND ${capsuleWithEvidence("c.")})
-    AND NOT EXISTS (SELECT 1 FROM runs n WHERE n.capsule_id = r.capsule_id AND n.type = r.type
+  WHEN r.capsule_id IS NOT NULL THEN ${notSpeculative("r.")}
+    AND EXISTS (SELECT 1 FROM capsules c WHERE c.id = r.capsule_id AND ${capsuleWithEvidence("c.")})
+    AND NOT EXISTS (SELECT 1 FROM runs n WHERE n.capsule_id = r.capsule_id AND n.type = r.type AND ${notSpeculative("n.")}
     AND n.status = r.status AND n.finished_at IS NOT NULL AND (n.finished_at, n.id) > (r.finished_at, r.id))
   WHEN r.source_id IS NOT NULL THEN NOT EXISTS (SELECT 1 FROM runs n WHERE n.source_id = r.source_id AND n.capsule_id IS NULL
     AND n.type = r.type AND n.status = r.status AND n.finished_at IS NOT NULL AND (n.finished_at, n.id) > (r.finished_at, r.id))
@@ -94,6 +96,9 @@ const runNeeds: ReadonlyArray<KeepRule> = [
   need("log", exists("run_log_chunks l", "l.run_id = r.id")),
   receipt
 ]
+
+/** Reasons to keep a speculative plan: like a Run, but its log and its revision plan are removed with it. */
+const speculativeNeeds = runNeeds.filter(({ reason }) => reason !== "log" && reason !== "revision_plan")
 
 /** Reasons to keep a StateVersion. */
 const stateNeeds: ReadonlyArray<KeepRule> = [
@@ -238,6 +243,13 @@ const partsOfRun: ReadonlyArray<Part> = [
   { table: "interface_intents", of: "run_id", key: ["id"], bytes: bytesOf("message") }
 ]
 
+/** Rows that are meaningless without a speculative plan. */
+const partsOfSpeculative: ReadonlyArray<Part> = [
+  { table: "run_log_chunks", of: "run_id", key: ["run_id", "first_seq"], bytes: "bytes" },
+  { table: "revision_plans", of: "plan_run_id", key: ["id"], bytes: bytesOf("diagnostics") },
+  ...partsOfRun
+]
+
 /** All kinds, in the order of removal: records that refer to other records are removed first. */
 export const retainedKinds: ReadonlyArray<RetainedKind> = [
   {
@@ -261,6 +273,16 @@ export const retainedKinds: ReadonlyArray<RetainedKind> = [
     bytes: "0",
     parts: [events],
     needs: eventNeeds
+  },
+  {
+    name: "speculative_plans",
+    table: "runs",
+    since: "finished_at",
+    among: speculative("r."),
+    workspace: ownWorkspace,
+    bytes: bytesOf("r.spec", "r.evidence", "r.plan_details", "r.error_message"),
+    parts: partsOfSpeculative,
+    needs: speculativeNeeds
   },
   {
     name: "auto_update_decisions",

@@ -138,6 +138,12 @@ export const planCommand = Command.make(
         Flag.withMetavar("ref")
       )
     ),
+    speculative: Flag.Boolean("speculative").pipe(
+      Flag.withDescription(
+        "With --ref: only show the changes of the ref; the plan needs no review and does not affect the Capsule"
+      ),
+      Flag.withDefault(false)
+    ),
     reconcile: Flag.Boolean("reconcile").pipe(
       Flag.withDescription("Plan the deployed commit again, to revert changes made outside svc"),
       Flag.withDefault(false)
@@ -168,6 +174,8 @@ export const planCommand = Command.make(
         }
         return yield* planned(yield* revisionPlanned(id, given.ref.value, headers, given), given)
       }
+      if (given.speculative)
+        return yield* usageFault("--speculative shows the changes of a ref: add --ref.")
       if (ofDeployed > 1) {
         return yield* usageFault("--destroy, --reconcile and --refresh-only are different plans: give one of them.")
       }
@@ -188,6 +196,10 @@ export const planCommand = Command.make(
   Command.withExamples([
     { command: "svc plan network", description: "Plan, and show the changes" },
     { command: "svc plan network --ref main", description: "Plan another branch, tag or commit" },
+    {
+      command: "svc plan network --ref main --speculative",
+      description: "Show the changes of a branch, without a review"
+    },
     { command: "svc plan network --refresh-only", description: "Accept changes made outside svc, after review" },
     {
       command: "svc plan network --detailed-exitcode --discard-if-empty",

@@ -287,7 +287,8 @@ export const planText = (
 ): string => {
   const { groups, noise } = diffOf(run.resourceChanges ?? [])
   const quiet = noise.filter((change) => changeKind(change) !== "none")
-  const purpose = run.purpose === undefined ? "" : ` (${run.purpose})`
+  const word = run.speculative === true ? "speculative" : run.purpose
+  const purpose = word === undefined ? "" : ` (${word})`
   return [
     paint("bold", `${terminalText(title)}${purpose}`),
     ...commitLine(run),

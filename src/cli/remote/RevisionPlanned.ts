@@ -13,10 +13,18 @@ export const revisionPlanned = Effect.fn("revisionPlanned")(function* (
   capsuleId: CapsuleId,
   ref: string,
   headers: { readonly "idempotency-key": string },
-  { json, waitTimeout }: { readonly json: boolean; readonly waitTimeout: Option.Option<number> }
+  {
+    json,
+    speculative,
+    waitTimeout
+  }: { readonly json: boolean; readonly speculative: boolean; readonly waitTimeout: Option.Option<number> }
 ) {
   const { revisionPlans, runs } = yield* SvcClient
-  const created = yield* revisionPlans.create({ params: { capsuleId }, headers, payload: { ref } })
+  const created = yield* revisionPlans.create({
+    params: { capsuleId },
+    headers,
+    payload: { ref, ...(speculative ? { speculative } : {}) }
+  })
   const revisionPlanId = created.revisionPlan.id
   if (!json) yield* progress(`Reading ${terminalText(ref)} ...`)
   const { revisionPlan } = yield* Effect.repeat(patiently(revisionPlans.read({ params: { revisionPlanId } })), {

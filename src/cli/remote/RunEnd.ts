@@ -167,8 +167,8 @@ export const hasDecision = (run: Run): boolean =>
   run.status === "waiting_approval" && (run.type !== "plan" || changesSomething(run))
 
 /**
- * Returns the exit code for the outcome of a Run: 0 if it succeeded or nothing would change, 3 if a plan waits with changes or
- * the infrastructure differs, and 1 otherwise.
+ * Returns the exit code for the outcome of a Run: 0 if it succeeded or nothing would change, 3 if a plan waits with changes,
+ * a speculative plan found changes or the infrastructure differs, and 1 otherwise.
  */
 export const endOf = Effect.fnUntraced(function* (run: Run) {
   if (run.status === "waiting_approval" && !hasDecision(run)) return
@@ -177,4 +177,7 @@ export const endOf = Effect.fnUntraced(function* (run: Run) {
     return yield* new CommandFailed({ message: `The Run is ${run.status}.`, reported: true })
   }
   if (run.drifted === true) return yield* new PlanWaits({ message: "The infrastructure differs from the state." })
+  if (run.speculative === true && changesSomething(run)) {
+    return yield* new PlanWaits({ message: "The ref would change something." })
+  }
 })

@@ -129,7 +129,8 @@ export const runNamed = Effect.fn("runNamed")(function* (
   const capsule = yield* capsuleNamed(named, workspace)
   const { runs } = yield* client.workspaces.runs({
     params: { workspaceId: capsule.workspaceId },
-    query: { limit: 100, capsuleId: capsule.id }
+    // A speculative plan is chosen by its id only, because it is no step of the Capsule's changes.
+    query: { limit: 100, capsuleId: capsule.id, speculative: "false" }
   })
   const found = runs.find(fits)
   return found === undefined

@@ -143,6 +143,8 @@ describe("Plans of pull requests", () => {
       yield* Deferred.succeed(open, undefined)
       delete gate.open
       expect(cancelled.status).toBe("cancelled")
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT id FROM notices WHERE instr(data, ${running.id}) > 0`).toEqual([])
       expect(cancelled.endedBy).toMatchObject({ kind: "cancelled", reason })
       expect((yield* (yield* Runs).read(finished.id)).status).toBe("succeeded")
     })

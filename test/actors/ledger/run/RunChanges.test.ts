@@ -56,6 +56,28 @@ tests.live("the list of changes groups a plan with its syncs, its checks, the pl
   })
 )
 
+tests.live("a speculative plan is a change of its own and neither replaces plans nor is replaced by them", () =>
+  Effect.gen(function* () {
+    const workspaceId = yield* workspaceOf("speculative")
+    const run = (name: string, at: number, rest: Parameters<typeof endedRun>[3]) =>
+      endedRun(workspaceId, name, at, rest)
+    const capsuleId = namedCapsule("speculated")
+    const sourceSnapshotId = namedSnapshot("head")
+    const purpose = "speculative"
+    yield* run("synchead", 1, { type: "source_sync", sourceSnapshotId })
+    yield* run("lost", 2, { capsuleId, purpose, status: "superseded" })
+    yield* run("outdated", 3, { capsuleId, status: "superseded" })
+    yield* run("shown", 4, { capsuleId, purpose, sourceSnapshotId })
+    yield* run("lane", 5, { capsuleId, status: "waiting_approval" })
+    expect(yield* changesOf(workspaceId)).toEqual([
+      ["lane", ["outdated"]],
+      ["shown", ["synchead"]],
+      ["lost", []]
+    ])
+    expect((yield* changesOf(workspaceId, { speculative: false })).map(([name]) => name)).toEqual(["lane"])
+  })
+)
+
 tests.live("failures, syncs, and an apply whose plan was removed are listed as separate changes", () =>
   Effect.gen(function* () {
     const workspaceId = yield* workspaceOf("alone")
