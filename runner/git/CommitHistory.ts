@@ -134,3 +134,19 @@ export const commitsAhead = (history: CommitHistory, commit: string, base: strin
   const isWhole = ahead.every(({ parents }) => parents.every((parent) => history.has(parent)))
   return isWhole ? ahead.length : undefined
 }
+
+/**
+ * Returns the commit at which two lines of commits parted, like `git merge-base`, or `undefined` if the history is too short to
+ * contain it or several commits are equally good.
+ */
+export const mergeBase = (history: CommitHistory, one: string, other: string): string | undefined => {
+  const others = new Set(ancestry(history, other).map(({ commit }) => commit))
+  const common = ancestry(history, one).filter(({ commit }) => others.has(commit))
+  const older = new Set<string>()
+  for (const { commit, parents } of common) {
+    if (older.has(commit)) continue
+    for (const parent of parents) for (const ancestor of ancestry(history, parent)) older.add(ancestor.commit)
+  }
+  const best = common.filter(({ commit }) => !older.has(commit))
+  return best.length === 1 ? best[0]?.commit : undefined
+}

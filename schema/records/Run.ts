@@ -24,6 +24,7 @@ import { UncertainCode } from "./UncertainGround.ts"
 import { Timestamp } from "./Primitives.ts"
 import { ProviderResolution } from "./Provider.ts"
 import { QueuePlace } from "./QueuePlace.ts"
+import { PlanBase } from "./PlanBase.ts"
 import { PlanDetails, planDetailNames, PlanSummary } from "./PlanDetails.ts"
 import { RunAgent } from "./RunAgent.ts"
 import { runDecisions } from "./RunDecision.ts"
@@ -205,6 +206,8 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     openedForRef: Schema.optionalKey(OpenedForRef),
     /** A newer commit of the lane. Set only for drift checks and destroys, which use the deployed commit. */
     newerCommit: Schema.optionalKey(NewerCommit),
+    /** The lane into which the planned ref would be merged. Set only for plans of a ref other than the Capsule's lane. */
+    base: Schema.optionalKey(PlanBase),
     /** Set only for plans of a Capsule whose application lets people sign in. */
     signIn: Schema.optionalKey(PlannedSignIn),
     /** The results of the operator's checks. Set only for applies. */

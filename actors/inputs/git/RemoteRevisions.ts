@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import { ancestry, commitsAhead } from "../../../runner/git/CommitHistory.ts"
+import { ancestry, commitsAhead, mergeBase } from "../../../runner/git/CommitHistory.ts"
 import { GitTimedOut } from "../../../runner/git/GitError.ts"
 import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
@@ -8,7 +8,7 @@ import { storedRef } from "../../../runner/git/RefTarget.ts"
 import type { SourceRevisions } from "../../../schema/api/SourcesApi.ts"
 import { isCommitRef } from "../../../schema/git/RefName.ts"
 import type { SourceRow } from "../../ledger/source/SourceRow.ts"
-import { makeFetchCredentials } from "./FetchCredentials.ts"
+import { type FetchedBy, makeFetchCredentials } from "./FetchCredentials.ts"
 
 const mostNames = 200
 const mostCommits = 30
@@ -48,14 +48,8 @@ export const makeRemoteRevisions = Effect.gen(function* () {
   const policy = yield* GitPolicy
   const credentialsOf = yield* makeFetchCredentials
 
-  const requestOf = Effect.fnUntraced(function* (source: ReadSource, subject: string | null, ref: string) {
+  const requestFor = Effect.fnUntraced(function* (source: ReadSource, by: FetchedBy, ref: string) {
     const url = yield* Effect.fromResult(fetchableAddress(source.url, policy))
-    const by = {
-      workspace_id: source.workspace_id,
-      source_id: source.id,
-      created_by: subject,
-      trigger_kind: "user"
-    } as const
     const authConnectionId = source.auth_connection_id ?? undefined
     const credentials = yield* credentialsOf(by, {
       url,
@@ -64,6 +58,13 @@ export const makeRemoteRevisions = Effect.gen(function* () {
     })
     return { url, credentials }
   })
+
+  const requestOf = (source: ReadSource, subject: string | null, ref: string) =>
+    requestFor(
+      source,
+      { workspace_id: source.workspace_id, source_id: source.id, created_by: subject, trigger_kind: "user" },
+      ref
+    )
 
   const list = Effect.fn("RemoteRevisions.list")(
     function* (source: ReadSource, subject: string | null, ref: string) {
@@ -102,5 +103,33 @@ export const makeRemoteRevisions = Effect.gen(function* () {
     Effect.orElseSucceed(() => undefined)
   )
 
-  return { list, ahead }
+  /**
+   * Returns the commit at which `head` left `base`, and the number of commits of `base` since, or `undefined` if they cannot be
+   * determined.
+   */
+  const parting = Effect.fn("RemoteRevisions.parting")(
+    function* (
+      source: ReadSource,
+      by: FetchedBy,
+      ref: string,
+      { base, head }: { readonly base: string; readonly head: string }
+    ) {
+      const request = yield* requestFor(source, by, ref)
+      const ofHead = yield* remote.history({ ...request, commit: head })
+      if (ofHead === undefined) return undefined
+      if (ofHead.has(base)) return { mergeBase: base, behind: 0 }
+      const ofBase = yield* remote.history({ ...request, commit: base })
+      if (ofBase === undefined) return undefined
+      const history = new Map([...ofBase, ...ofHead])
+      const parted = mergeBase(history, head, base)
+      if (parted === undefined) return undefined
+      const behind = commitsAhead(history, base, parted)
+      return { mergeBase: parted, ...(behind === undefined ? {} : { behind }) }
+    },
+    Effect.timeoutOption(patience),
+    Effect.map((found) => (found._tag === "Some" ? found.value : undefined)),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+  return { list, ahead, parting }
 })

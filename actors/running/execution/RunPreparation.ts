@@ -42,6 +42,7 @@ import { authorityMoved } from "../../ledger/capsule/AuthorityColumns.ts"
 import { makeAutomaticObstacle } from "./AutomaticObstacle.ts"
 import { makeCapsuleObstacle } from "./CapsuleObstacle.ts"
 import { acceptanceRefusal } from "./AcceptedDrift.ts"
+import { makeBaseComparison } from "./BaseComparison.ts"
 import { blocked, type RunBlocked } from "./RunSteps.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { poolObstacle } from "./PoolObstacle.ts"
@@ -183,6 +184,7 @@ export class RunPreparation extends Context.Service<
       const commits = yield* StoredCommits
       const capsuleObstacle = yield* makeCapsuleObstacle
       const automaticObstacle = yield* makeAutomaticObstacle
+      const compareBase = yield* makeBaseComparison
 
       /** Rebases the Run on the current state of the Capsule. Runs of the deployed revision also use its current revision. */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
@@ -392,8 +394,11 @@ export class RunPreparation extends Context.Service<
           pool: run.pool
         })
         const ofOperator = operatorEvidence(config.config)
+        const isBuilt = config.config.sourceBuild !== undefined
+        const comparedBase = yield* compareBase(run, capsule, source, snapshot, isBuilt)
         const evidence: RunEvidence = {
           ...shown,
+          ...(comparedBase === undefined ? {} : { base: comparedBase }),
           providerResolutions: providers.resolutions,
           ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
         }

@@ -174,8 +174,7 @@ export const planCommand = Command.make(
         }
         return yield* planned(yield* revisionPlanned(id, given.ref.value, headers, given), given)
       }
-      if (given.speculative)
-        return yield* usageFault("--speculative shows the changes of a ref: add --ref.")
+      if (given.speculative) return yield* usageFault("--speculative shows the changes of a ref: add --ref.")
       if (ofDeployed > 1) {
         return yield* usageFault("--destroy, --reconcile and --refresh-only are different plans: give one of them.")
       }

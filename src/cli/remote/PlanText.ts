@@ -261,6 +261,26 @@ const driftLines = ({ resourceDrift = [] }: Run, paint: Paint): ReadonlyArray<st
   ])
 }
 
+/** Describes how the base of the planned ref has moved, if that matters to reviewers. */
+const baseLines = ({ base }: Run, paint: Paint): ReadonlyArray<string> => {
+  if (base === undefined || base.standing === "current") return []
+  const ref = terminalText(base.ref)
+  if (base.standing === "unknown") return [`It is unknown how ${ref} has moved since this ref left it.`]
+  const commits =
+    base.behind === undefined ? "newer commits" : `${base.behind} newer commit${base.behind === 1 ? "" : "s"}`
+  if (base.standing === "behind") return [`${ref} has ${commits}, which change nothing of this module.`]
+  const { undoneFileCount = 0, undoneFiles = [] } = base
+  const more = undoneFileCount - undoneFiles.length
+  return [
+    paint(
+      "yellow",
+      `warning: ${ref} has ${commits}, and this plan would undo their changes of the module. Update the branch.`
+    ),
+    ...undoneFiles.map((file) => `  ${terminalText(file)}`),
+    ...(more > 0 ? [`  and ${more} more`] : [])
+  ]
+}
+
 /** Describes the findings of a drift check. */
 export const driftText = (run: Run, paint: Paint): string =>
   [...newerLine(run, paint), ...driftLines(run, paint)].join("\n")
@@ -294,6 +314,7 @@ export const planText = (
     ...commitLine(run),
     ...openedLine(run, paint),
     ...newerLine(run, paint),
+    ...baseLines(run, paint),
     ...confinementLine(run),
     ...(run.restore === undefined ? [] : ["", ...restoreLines(run.restore)]),
     ...(run.adopts === undefined ? [] : ["The first plan on a state that was made elsewhere."]),

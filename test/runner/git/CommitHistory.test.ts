@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
-import { ancestry, commitsAhead, historyDepth } from "../../../runner/git/CommitHistory.ts"
+import { ancestry, commitsAhead, historyDepth, mergeBase } from "../../../runner/git/CommitHistory.ts"
 import { GitRemote } from "../../../runner/git/GitRemote.ts"
 import { serveRepository } from "../../../src/testing/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../../src/testing/git-server/RepositoryWriter.ts"
@@ -54,6 +54,41 @@ describe("GitRemote.history", () => {
         )
       })
     )
+
+  it.live("the parting of two branches is the commit that git merge-base finds, also after merges", () =>
+    Effect.gen(function* () {
+      const { gitdir, commits } = yield* repositoryOf(4)
+      const [root = "", fork = "", , tip = ""] = commits
+      git(gitdir, "config", "uploadpack.allowFilter", "true")
+      git(gitdir, "config", "uploadpack.allowAnySHA1InWant", "true")
+      const person = ["-c", "user.name=Mina", "-c", "user.email=mina@example.test"]
+      const child = (message: string, ...parents: ReadonlyArray<string>) =>
+        git(gitdir, ...person, "commit-tree", `${tip}^{tree}`, ...parents.flatMap((id) => ["-p", id]), "-m", message)
+      const branch = child("Branch", child("Before", fork))
+      const updated = child("Update the branch", branch, tip)
+      const later = child("Later on main", tip)
+      const { url } = yield* serveByHttpBackend(gitdir)
+      const pairs = [
+        [branch, tip],
+        [updated, tip],
+        [updated, later],
+        [branch, later],
+        [root, later]
+      ] as const
+      for (const [one, other] of pairs) {
+        const histories = [yield* historyOf(url, one), yield* historyOf(url, other)]
+        const history = new Map(histories.flatMap((each) => [...(each ?? [])]))
+        expect(mergeBase(history, one, other)).toBe(git(gitdir, "merge-base", one, other))
+      }
+      // Each of the two merges contains both branches, so that both of their tips are equally good.
+      const crossed = [child("One", branch, later), child("Other", later, branch)] as const
+      const both = new Map(
+        (yield* Effect.forEach(crossed, (commit) => historyOf(url, commit))).flatMap((each) => [...(each ?? [])])
+      )
+      expect(git(gitdir, "merge-base", "--all", ...crossed).split("\n")).toHaveLength(2)
+      expect(mergeBase(both, ...crossed)).toBeUndefined()
+    })
+  )
 
   it.live("the history omits the count if the deployed commit is older than the commits that were read", () =>
     Effect.gen(function* () {

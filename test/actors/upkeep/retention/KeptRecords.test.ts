@@ -40,25 +40,32 @@ tests.live("a Run of any age is kept while something refers to it, for each kind
   })
 )
 
-tests.live("a speculative plan is removed after its shorter period with its log and revision plan, even the newest plan", () =>
-  Effect.gen(function* () {
-    yield* emptyWorld
-    const removal = yield* RecordRemoval
-    const weeksAgo = (weeks: number) => new Date(Date.now() - weeks * 7 * 86_400_000).toISOString()
-    const speculative = { type: "plan", purpose: "speculative", requires_approval: 0 }
-    const times = (at: string) => ({ created_at: at, queued_at: at, started_at: at, finished_at: at })
-    const goes = yield* run("goes", { ...speculative, ...times(weeksAgo(5)) })
-    const stays = yield* run("stays", { ...speculative, ...times(weeksAgo(3)) })
-    const reviewed = yield* run("reviewed", { type: "plan", ...times(weeksAgo(6)) })
-    yield* add("run_log_chunks", { run_id: goes })
-    yield* add("revision_plans", { id: named("rpl", "of"), plan_run_id: goes, speculative: 1, updated_at: weeksAgo(5) })
-    yield* removal.removeAll
-    expect(yield* idsOf("runs")).toEqual([stays, reviewed].toSorted())
-    expect(yield* idsOf("revision_plans")).toEqual([])
-    const sql = yield* SqlClient.SqlClient
-    expect(yield* sql`SELECT run_id FROM run_log_chunks`).toEqual([])
-    expect(yield* dangling).toEqual([])
-  })
+tests.live(
+  "a speculative plan is removed after its shorter period with its log and revision plan, even the newest plan",
+  () =>
+    Effect.gen(function* () {
+      yield* emptyWorld
+      const removal = yield* RecordRemoval
+      const weeksAgo = (weeks: number) => new Date(Date.now() - weeks * 7 * 86_400_000).toISOString()
+      const speculative = { type: "plan", purpose: "speculative", requires_approval: 0 }
+      const times = (at: string) => ({ created_at: at, queued_at: at, started_at: at, finished_at: at })
+      const goes = yield* run("goes", { ...speculative, ...times(weeksAgo(5)) })
+      const stays = yield* run("stays", { ...speculative, ...times(weeksAgo(3)) })
+      const reviewed = yield* run("reviewed", { type: "plan", ...times(weeksAgo(6)) })
+      yield* add("run_log_chunks", { run_id: goes })
+      yield* add("revision_plans", {
+        id: named("rpl", "of"),
+        plan_run_id: goes,
+        speculative: 1,
+        updated_at: weeksAgo(5)
+      })
+      yield* removal.removeAll
+      expect(yield* idsOf("runs")).toEqual([stays, reviewed].toSorted())
+      expect(yield* idsOf("revision_plans")).toEqual([])
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT run_id FROM run_log_chunks`).toEqual([])
+      expect(yield* dangling).toEqual([])
+    })
 )
 
 tests.live("the removal of a Run removes its rows in other tables, or such a row prevents the removal", () =>

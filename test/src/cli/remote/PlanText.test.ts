@@ -55,6 +55,20 @@ describe("Terminal plans", () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
+  test("a terminal plan of a stale ref lists the files whose newer contents it would undo", () => {
+    const base = { ref: "main", resolvedCommit: "a".repeat(40), mergeBase: "b".repeat(40) }
+    const stale = textOf({
+      speculative: true,
+      base: { ...base, standing: "stale", behind: 2, undoneFiles: ["extra.tf"], undoneFileCount: 3 }
+    })
+    expect(stale).toContain("(speculative)")
+    expect(stale).toContain("main has 2 newer commits, and this plan would undo their changes")
+    expect(stale).toContain("  extra.tf\n  and 2 more")
+    expect(textOf({ base: { ...base, standing: "behind", behind: 1 } })).toContain("main has 1 newer commit, which")
+    expect(textOf({ base: { ...base, standing: "unknown" } })).toContain("It is unknown how main has moved")
+    expect(textOf({ base: { ...base, standing: "current", behind: 0 } })).not.toContain("main")
+  })
+
   test("a terminal plan lists the riskiest changes first, and labels every change with its verb", () => {
     const text = textOf({ resourceChanges: planChanges })
     const heads = text.split("\n").filter((line) => /^[-±⊘~+↓→?] \d/.test(line))

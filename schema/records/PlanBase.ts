@@ -1,0 +1,31 @@
+import { Schema } from "effect"
+
+/** Maximum number of files to list. */
+export const mostUndoneFiles = 20
+
+/**
+ * How the base of a plan's ref has moved since the ref left it.
+ * - `current`: the ref contains the newest commit of the base
+ * - `behind`: the base has newer commits, and none of them changed files of the module that the ref lacks
+ * - `stale`: the base changed files of the module since, and the plan would undo these changes
+ * - `unknown`: the commits could not be compared
+ */
+export const BaseStanding = Schema.Literals(["current", "behind", "stale", "unknown"])
+export type BaseStanding = typeof BaseStanding.Type
+
+/** The lane into which the ref of a plan would be merged. */
+export class PlanBase extends Schema.Opaque<PlanBase>()(
+  Schema.Struct({
+    ref: Schema.String,
+    /** The newest commit of the lane that svc knew when it made the plan. */
+    resolvedCommit: Schema.String,
+    standing: BaseStanding,
+    /** The commit at which the ref left the base. */
+    mergeBase: Schema.optionalKey(Schema.String),
+    /** Number of commits of the base that the ref lacks. Absent if there are more than svc reads. */
+    behind: Schema.optionalKey(Schema.Int),
+    /** The first files whose newer contents the plan would undo. Set only for `stale`. */
+    undoneFiles: Schema.optionalKey(Schema.Array(Schema.String)),
+    undoneFileCount: Schema.optionalKey(Schema.Int)
+  }).annotate({ identifier: "PlanBase" })
+) {}
