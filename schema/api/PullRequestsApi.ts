@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { ForgePullRequestState } from "../records/Forge.ts"
 import { SourceId } from "../records/Ids.ts"
+import { CommitId } from "../records/Primitives.ts"
 import { PullRequest } from "../records/PullRequest.ts"
 import { ExtensionFamily } from "./ExtensionFamily.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
@@ -27,6 +28,13 @@ export class PullRequestsApi extends HttpApiGroup.make("pullRequests")
   .add(
     HttpApiEndpoint.get("read", "/api/v1/pull-requests/:pullRequestId", {
       params: { pullRequestId: Schema.String },
+      success: Schema.Struct({ pullRequest: PullRequest })
+    })
+  )
+  .add(
+    HttpApiEndpoint.post("plan", "/api/v1/pull-requests/:pullRequestId/plan", {
+      params: { pullRequestId: Schema.String },
+      payload: Schema.Struct({ commit: CommitId }),
       success: Schema.Struct({ pullRequest: PullRequest })
     })
   )

@@ -196,6 +196,7 @@ export const accessTable = {
   "GET /api/v1/workspaces/:workspaceId/pull-requests": viewer("path.workspaceId"),
   "GET /api/v1/capsules/:capsuleId/pull-requests": viewer("path.capsuleId"),
   "GET /api/v1/pull-requests/:pullRequestId": viewer("path.pullRequestId"),
+  "POST /api/v1/pull-requests/:pullRequestId/plan": admin("path.pullRequestId"),
   "GET /api/v1/sources/:sourceId/snapshots": viewer("path.sourceId"),
   "GET /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules": viewer("path.sourceId", {
     session: true

@@ -70,3 +70,9 @@ export const pullRequestTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX pull_request_capsules_by_capsule ON pull_request_capsules (capsule_id, pull_request_id)`
 ]
+
+/** `planned_actor` is the person who allowed the commit, as the caller of commands. `attempt` counts the plans of one head. */
+export const pullRequestPlanColumns: ReadonlyArray<string> = [
+  `ALTER TABLE pull_requests ADD COLUMN planned_actor TEXT`,
+  `ALTER TABLE pull_requests ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0`
+]

@@ -45,7 +45,11 @@ import { nodeTables } from "../../schema/tables/NodeTables.ts"
 import { noticeTables, reportedColumns } from "../../schema/tables/NoticeTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { actionConfirmationTables, profileTables } from "../../schema/tables/ProfileTables.ts"
-import { pullRequestPolicyColumns, pullRequestTables } from "../../schema/tables/PullRequestTables.ts"
+import {
+  pullRequestPlanColumns,
+  pullRequestPolicyColumns,
+  pullRequestTables
+} from "../../schema/tables/PullRequestTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
 import { retentionTables } from "../../schema/tables/RetentionTables.ts"
 import { runLifecycleTables } from "../../schema/tables/RunLifecycleTables.ts"
@@ -179,7 +183,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0075_speculative_plans": speculativePlanTables,
   "0076_forge_connections": forgeConnectionColumns,
   "0077_nodes": nodeTables,
-  "0078_pull_requests": pullRequestTables
+  "0078_pull_requests": pullRequestTables,
+  "0079_pull_request_plans": pullRequestPlanColumns
 }
 
 /** A newer release has written the database. */

@@ -159,7 +159,7 @@ test("each actor's inferred requirements are exactly the services its handlers u
   > = true
   const pullRequest: Exactly<
     NeedsOf<typeof PullRequestActor.layer, "PullRequest">,
-    DueWork | PullRequestLooks | PullRequestSteps | PullRequestStore
+    Audit | DueWork | PullRequestLooks | PullRequestSteps | PullRequestStore | SourceStore | SqlClient.SqlClient
   > = true
   const run: Exactly<
     NeedsOf<typeof RunActor.layer, "Run">,

@@ -19,6 +19,7 @@ import { RunHandover } from "../../running/execution/RunHandover.ts"
 import { RunAdmission } from "../../running/queue/RunAdmission.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
 import { PullRequestJudgement } from "./PullRequestJudgement.ts"
+import { HeadPlans } from "./HeadPlans.ts"
 
 /** Maximum number of heads of one Source that are fetched at a time. The others wait, so that people's Runs go first. */
 const mostFetches = 4
@@ -33,8 +34,8 @@ const isReviewed = (source: SourceRow | undefined): source is SourceRow =>
   source !== undefined && followObstacle(source, "schedule") === undefined && source.pull_requests !== "off"
 
 /**
- * The steps of a pull request: fetch its head, judge it, and let it go when it is closed. Each step is one transaction, and reads
- * in it everything that it decides on. Archives are read between the transactions.
+ * The steps of a pull request: fetch its head, judge it, order its plans, and let it go when it is closed. Archives are read, and
+ * commands are sent to Capsules, between the transactions.
  */
 export class PullRequestSteps extends Context.Service<
   PullRequestSteps,
@@ -46,7 +47,7 @@ export class PullRequestSteps extends Context.Service<
   static readonly layer = Layer.effect(
     PullRequestSteps,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(PullRequestJudgement.layer))
+  ).pipe(Layer.provide(Layer.mergeAll(PullRequestJudgement.layer, HeadPlans.layer)))
 }
 
 const make = Effect.gen(function* () {
@@ -59,6 +60,7 @@ const make = Effect.gen(function* () {
   const admission = yield* RunAdmission
   const handover = yield* RunHandover
   const judgement = yield* PullRequestJudgement
+  const plans = yield* HeadPlans
   const work = yield* DueWork
   const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
@@ -133,43 +135,56 @@ const make = Effect.gen(function* () {
 
   /** Lets go of a pull request that is closed or no longer reviewed. */
   const release = Effect.fnUntraced(function* (row: PullRequestRow, source: SourceRow | undefined) {
-    if (source !== undefined) yield* lanes.forget(source.id, { ref: row.ref, path: source.default_path })
-  })
-
-  const take = Effect.fn("PullRequestSteps.take")(function* (id: PullRequestId) {
-    const begun = yield* transaction(sql)(
-      Effect.gen(function* () {
-        const isAfterRun = yield* followed(id)
-        const row = yield* store.find(id)
-        if (row === undefined) return undefined
-        const source = yield* sources.find(row.source_id)
-        if (isAfterRun && source !== undefined) {
-          yield* store.nextInTurn(source.id, yield* placesLeft(source))
-          yield* sql.afterCommit(work.wake)
-        }
-        if (row.state !== "open" || !isReviewed(source)) {
-          yield* release(row, source)
-          yield* store.served(row)
-          return undefined
-        }
-        const isHere = yield* fetched(row, source)
-        if (!isHere) yield* store.served(row)
-        return isHere ? { row: yield* store.find(id), source } : undefined
-      })
-    )
-    if (begun?.row === undefined) return
-    const { row, source } = begun
-    const judged = row.review === null ? yield* judgement.of(row, source) : undefined
+    const reason =
+      row.state === "open" ? "The Source no longer reviews its pull requests." : `The pull request is ${row.state}.`
+    yield* plans.cancel(row, reason)
     yield* transaction(sql)(
       Effect.gen(function* () {
-        const current = yield* store.find(id)
-        if (current === undefined) return
-        // A head that moved or got another base while its predecessor was judged has another mark.
-        const isSame = current.head_commit === row.head_commit && current.base_branch === row.base_branch
-        if (judged !== undefined && isSame) yield* judgement.record(current, judged)
+        if (source !== undefined) yield* lanes.forget(source.id, { ref: row.ref, path: source.default_path })
         yield* store.served(row)
       })
     )
+  })
+
+  /** Reads what is due in one transaction, and fetches the head if it is not here. */
+  const begin = Effect.fnUntraced(function* (id: PullRequestId) {
+    const isAfterRun = yield* followed(id)
+    const row = yield* store.find(id)
+    if (row === undefined) return undefined
+    const source = yield* sources.find(row.source_id)
+    if (isAfterRun && source !== undefined) {
+      yield* store.nextInTurn(source.id, mostFetches)
+      yield* sql.afterCommit(work.wake)
+    }
+    if (row.state !== "open" || !isReviewed(source)) return { kind: "ended", row, source } as const
+    if (yield* fetched(row, source)) return { kind: "here", row: (yield* store.find(id)) ?? row, source } as const
+    yield* store.served(row)
+    return undefined
+  })
+
+  const judge = Effect.fnUntraced(function* (row: PullRequestRow, source: SourceRow) {
+    const judged = yield* judgement.of(row, source)
+    yield* transaction(sql)(
+      Effect.gen(function* () {
+        const current = yield* store.find(row.id)
+        // A head that moved or got another base while its predecessor was judged has another mark.
+        if (current?.head_commit !== row.head_commit || current.base_branch !== row.base_branch) return
+        yield* judgement.record(current, judged)
+      })
+    )
+  })
+
+  const take = Effect.fn("PullRequestSteps.take")(function* (id: PullRequestId) {
+    const begun = yield* transaction(sql)(begin(id))
+    if (begun === undefined) return
+    const { row, source } = begun
+    if (begun.kind === "ended") return yield* release(row, source)
+    if (row.review === null) yield* judge(row, begun.source)
+    // Reads both again, because the rule or the head may have changed while the head was judged.
+    const current = yield* store.find(id)
+    const now = yield* sources.find(row.source_id)
+    if (current?.state === "open" && isReviewed(now)) yield* plans.order(current, now)
+    yield* transaction(sql)(store.served(row))
   })
 
   return PullRequestSteps.of({ take })

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { CommandContext } from "../../../schema/commands/Command.ts"
 import { ForgePullRequestState } from "../../../schema/records/Forge.ts"
 import {
   CapsuleId,
@@ -16,6 +17,7 @@ import { jsonText, storedRecord } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 import { present } from "../run/RunRow.ts"
 
+export const PlanningActorJson = jsonText(CommandContext)
 export const StaticReviewJson = jsonText(StaticReview)
 
 export const PullRequestRow = table(
@@ -53,14 +55,18 @@ export const PullRequestRow = table(
     planned_by: Schema.NullOr(Subject),
     planned_at: Schema.NullOr(Timestamp),
     error_code: Schema.NullOr(Schema.String),
-    error_message: Schema.NullOr(Schema.String)
+    error_message: Schema.NullOr(Schema.String),
+    /** The caller of the command that allowed `planned_commit`. */
+    planned_actor: Schema.NullOr(PlanningActorJson),
+    /** Counts the plans of one head that were given up or are asked for again. */
+    attempt: Schema.Int
   },
-  ["due", "sync_attempts"]
+  ["due", "sync_attempts", "attempt"]
 )
 export type PullRequestRow = RowOf<typeof PullRequestRow.columns>
 
-/** The columns for lists. Omits the review, which may be large. */
-export const ListedPullRequest = PullRequestRow.without("review")
+/** The columns for lists. Omits the review, which may be large, and the caller of a command. */
+export const ListedPullRequest = PullRequestRow.without("review", "planned_actor")
 export type ListedPullRequest = RowOf<typeof ListedPullRequest.columns>
 
 /** The Capsules that follow the base of a pull request, judged for one head. */

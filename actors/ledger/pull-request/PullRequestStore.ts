@@ -71,6 +71,8 @@ export class PullRequestStore extends Context.Service<
     readonly capsules: (id: PullRequestId) => Effect.Effect<ReadonlyArray<PullRequestCapsuleRow>>
     /** Replaces the judgements about an earlier head. */
     readonly judged: (row: PullRequestRow, capsules: ReadonlyArray<CapsuleJudgement>) => Effect.Effect<void>
+    /** Gives up the plans of the present head, so that it may be planned again. */
+    readonly unplanned: (row: Pick<PullRequestRow, "id" | "attempt">) => Effect.Effect<void>
     readonly planned: (
       row: Pick<PullRequestCapsuleRow, "pull_request_id" | "capsule_id">,
       columns: Pick<ChangesOf<typeof PullRequestCapsuleRow>, "run_id" | "refusal_code" | "refusal_message">
@@ -242,6 +244,12 @@ const make = Effect.gen(function* () {
       WHERE pull_request_id = ${pull_request_id} AND capsule_id = ${capsule_id}`
   }, Effect.orDie)
 
+  const unplanned = Effect.fnUntraced(function* ({ attempt, id }: Pick<PullRequestRow, "id" | "attempt">) {
+    yield* sql`UPDATE pull_request_capsules SET run_id = NULL, refusal_code = NULL, refusal_message = NULL
+      WHERE pull_request_id = ${id}`
+    yield* update(id, { attempt: attempt + 1 })
+  }, Effect.orDie)
+
   return PullRequestStore.of({
     ask,
     askDue,
@@ -268,6 +276,7 @@ const make = Effect.gen(function* () {
     nextInTurn,
     capsules,
     judged,
+    unplanned,
     planned
   })
 })

@@ -2,8 +2,9 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { PullRequests } from "../../../actors/ledger/pull-request/PullRequests.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { PullRequestCommands } from "../../../schema/commands/PullRequestCommands.ts"
 import { CapsuleId, PullRequestId } from "../../../schema/records/Ids.ts"
-import { authorisedWorkspace, cursorOf, pageRequest, pathId } from "./Commands.ts"
+import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
 const pullRequestOf = (params: { readonly pullRequestId: string }) =>
@@ -15,6 +16,7 @@ export const pullRequestHandlers = HttpApiBuilder.group(
   "pullRequests",
   Effect.fn(function* (handlers) {
     const pullRequests = yield* PullRequests
+    const commands = yield* PullRequestCommands
     return storedAnswers("pullRequests", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* pullRequests.list(yield* authorisedWorkspace, query, yield* pageRequest(query))
@@ -27,6 +29,10 @@ export const pullRequestHandlers = HttpApiBuilder.group(
       }),
       read: Effect.fnUntraced(function* ({ params }) {
         return { pullRequest: yield* pullRequests.read(yield* pullRequestOf(params)) }
+      }),
+      plan: Effect.fnUntraced(function* ({ params, payload }) {
+        const id = yield* pullRequestOf(params)
+        return { pullRequest: yield* commands.Plan(id, { context: yield* commandContext, commit: payload.commit }) }
       })
     })
   })

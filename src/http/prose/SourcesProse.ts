@@ -75,6 +75,10 @@ export const pullRequestsProse: GroupProse<typeof PullRequestsApi> = {
     read: route(
       "Read a pull request",
       "`review` is the static review of the present head: it compares the files of the modules that Capsules follow, and starts nothing of the head. `capsules` are the Capsules that follow the base, with the reason why each counts as touched, its plan (`run`) or the reason why it is not planned (`refusal`). Both are absent until the head was fetched and read; `error` has the reason if that failed."
+    ),
+    plan: route(
+      "Plan exactly this commit of a pull request",
+      "For owners and admins, who allow a head that the Source's rule does not: every Capsule that it touches gets a speculative plan, which may open private inputs and the state to the code of this commit, with the authority of the caller. Read the review first. `commit` is `headCommit` as you read it: if the head has moved, the answer is 409 `guard_conflict`, and a later push makes the permission void. A second request plans the commit again. 409 `failed_precondition` if the pull request is not open. Audited as `pull_request.plan`."
     )
   }
 }

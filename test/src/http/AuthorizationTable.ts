@@ -111,6 +111,7 @@ POST   /api/v1/sources/:sourceId/revisions                                      
 GET    /api/v1/workspaces/:workspaceId/pull-requests                                         401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/capsules/:capsuleId/pull-requests                                             401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/pull-requests/:pullRequestId                                                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/pull-requests/:pullRequestId/plan                                             401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/sources/:sourceId/compatibility-check                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | sourceSnapshotId installConfigId
 GET    /api/v1/sources/:sourceId/snapshots                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules                 401  ok   ok   ok   ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok

@@ -424,6 +424,7 @@ export const decidedElsewhere: ReadonlyMap<string, string> = new Map([
   ["sources.create", "there is no record yet; its Connection is read in its transaction"],
   ["sources.stableSemver", "changes nothing"],
   ["sources.revisions", "changes nothing"],
+  ["pullRequests.plan", "test/actors/commands/pull-request/HeadPlans.test.ts"],
   ["agentPools.release", "test/src/http/agent"],
   ["notices.chooseMails", "replaces the person's own choice, and depends on nothing else"],
   ["connections.startOAuth", "test/src/http/OAuthHelpers.test.ts"]

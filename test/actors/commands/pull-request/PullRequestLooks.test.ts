@@ -1,79 +1,16 @@
-import { rm, mkdir, writeFile } from "node:fs/promises"
-import { dirname, join } from "node:path"
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Stream } from "effect"
-import { SqlClient } from "effect/sql"
-import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
+import { Effect } from "effect"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
-import type { CapsuleId, SourceId } from "../../../../schema/records/Ids.ts"
-import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
+import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
-import { eventually } from "../../../support/Eventually.ts"
-import { active } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
+import { branched, followed, listed, looked, pullRef, readOf } from "../../support/PullRequestWorld.ts"
 
 setDefaultTimeout(120_000)
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
-
-const body = Stream.make(new TextEncoder().encode("{}"))
-
-/** Points the ref of a pull request at a commit, or removes it. */
-const pullRef = Effect.fnUntraced(function* (number: number, commit: string | undefined) {
-  const { dataDir } = yield* TestPlane
-  const file = join(dirname(dataDir), "repository.git", "refs", "pull", String(number), "head")
-  yield* Effect.promise(async () => {
-    if (commit === undefined) return rm(file)
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, `${commit}\n`)
-  })
-})
-
-/** Commits on top of a branch's present commit under another name. */
-const branched = Effect.fnUntraced(function* (from: string, branch: string, files: Record<string, string>) {
-  const { commit, moveBranch } = yield* TestPlane
-  yield* moveBranch(branch, from)
-  return yield* commit(branch, files)
-})
-
-/** A Capsule whose Source follows its repository. */
-const followed = Effect.fnUntraced(function* (branch: string) {
-  const { context } = yield* TestPlane
-  const { capsule } = yield* active(branch, greeting("one"))
-  const source = yield* (yield* SourceCommands).Update(capsule.sourceId, { context, request: { autoSync: true } })
-  const { hookSecret } = yield* (yield* SourceCommands).RenewHookSecret(source.id, {
-    context,
-    hookSecretVersion: source.hookSecretVersion
-  })
-  return { capsule, source, secret: hookSecret ?? "" }
-})
-
-const listed = Effect.fnUntraced(function* (sourceId: SourceId) {
-  const { workspaceId } = yield* TestPlane
-  const page = yield* (yield* PullRequests).list(workspaceId, { sourceId }, { limit: 100 })
-  return page.items.toSorted((a, b) => a.number - b.number)
-})
-
-/** Delivers a webhook and waits until nothing more is due for the Source. */
-const looked = Effect.fnUntraced(function* (sourceId: SourceId, secret: string) {
-  const sql = yield* SqlClient.SqlClient
-  yield* (yield* Sources).hook(sourceId, { proofs: { secrets: [secret] }, body })
-  yield* eventually(
-    Effect.orDie(sql<{ open: number }>`SELECT (SELECT COUNT(*) FROM pull_request_looks WHERE asked <> taken)
-      + (SELECT COUNT(*) FROM pull_requests WHERE due > 0 AND source_id = ${sourceId})
-      + (SELECT COUNT(*) FROM runs WHERE source_id = ${sourceId} AND status IN ('queued', 'running'))
-      + (SELECT COUNT(*) FROM run_follow_due) AS open`),
-    ([row]) => row?.open === 0
-  )
-  return yield* listed(sourceId)
-})
-
-const readOf = Effect.fnUntraced(function* (sourceId: SourceId, number: number) {
-  const found = (yield* listed(sourceId)).find((one) => one.number === number)
-  return found === undefined ? yield* Effect.die(`no #${number}`) : yield* (yield* PullRequests).read(found.id)
-})
 
 const touchedOf = (capsules: ReadonlyArray<{ readonly capsuleId: CapsuleId; readonly touched: boolean }> | undefined) =>
   capsules?.map(({ touched }) => touched)
@@ -81,8 +18,7 @@ const touchedOf = (capsules: ReadonlyArray<{ readonly capsuleId: CapsuleId; read
 describe("Looks at pull requests", () => {
   tests.live("find heads by their refs, review them, and follow moves, merges and ends", () =>
     Effect.gen(function* () {
-      const { capsule, secret, source } = yield* followed("lane")
-      const base = capsule.adoptedSourceRevision?.resolvedCommit ?? ""
+      const { base, capsule, secret, source } = yield* followed("lane", greeting("one"))
       // Refs that were there before the first look are old, unless a branch has their head.
       yield* pullRef(1, yield* branched(base, "gone", greeting("old")))
       yield* (yield* TestPlane).moveBranch("gone", undefined)

@@ -63,6 +63,7 @@ import { principals } from "./World.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
 import { InstallPlanCommands } from "../../../../schema/commands/InstallPlanCommands.ts"
+import { PullRequestCommands } from "../../../../schema/commands/PullRequestCommands.ts"
 import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
@@ -161,6 +162,7 @@ const commands = Layer.mergeAll(
     Revoke: refuse
   }),
   Layer.succeed(InstallPlanCommands, { Create: refuse, Reconcile: refuse, Advance: refuse }),
+  Layer.succeed(PullRequestCommands, { Advance: refuse, Plan: refuse }),
   Layer.succeed(RevisionPlanCommands, { Create: refuse, Reconcile: refuse, Advance: refuse }),
   Layer.succeed(RunCommands, {
     Approve: refuse,

@@ -1,0 +1,147 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
+import { type CommandContext, serviceContext } from "../../../schema/commands/Command.ts"
+import { CapsuleId, type SourceId, type Subject } from "../../../schema/records/Ids.ts"
+import { rowShape } from "../../base/database/Table.ts"
+import { transaction } from "../../base/database/Transaction.ts"
+import {
+  type PullRequestCapsuleRow,
+  PlanningActorJson,
+  type PullRequestRow
+} from "../../ledger/pull-request/PullRequestRow.ts"
+import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
+import { RunRow } from "../../ledger/run/RunRow.ts"
+import { replacedReason } from "../../ledger/run/RunLifecycle.ts"
+import type { SourceRow } from "../../ledger/source/SourceRow.ts"
+
+/** Maximum number of unfinished plans of one Source's pull requests. The others wait for their turn. */
+const mostPlans = 8
+
+/** Code of the refusal of a head that nobody allowed to be planned. */
+const unallowed = "static_review"
+
+const Unfinished = rowShape({ capsule_id: CapsuleId, resolved_commit: RunRow.columns.resolved_commit })
+const Waiting = rowShape({ waiting: Schema.Int })
+
+/** The authority of a head's plans: a person who allowed exactly this commit, or the Source's rule. */
+interface Leave {
+  readonly context: CommandContext
+  readonly ofOwnBranch?: boolean
+  readonly by?: Subject
+}
+
+/** Returns the authority with which the head may be planned, or the reason why it gets the static review only. */
+export const leaveOf = (
+  row: PullRequestRow,
+  source: Pick<SourceRow, "pull_requests" | "pull_requests_by">
+): Leave | string => {
+  if (row.planned_commit === row.head_commit && row.planned_actor !== null) {
+    return { context: PlanningActorJson.read(row.planned_actor) }
+  }
+  if (source.pull_requests !== "own_branches") {
+    return "The Source reviews pull requests without planning them. An owner or admin may plan this commit."
+  }
+  if (row.fork !== "no") {
+    return "It is not proven that the head is in this repository. An owner or admin may plan this commit."
+  }
+  return {
+    context: serviceContext,
+    ofOwnBranch: true,
+    ...(source.pull_requests_by === null ? {} : { by: source.pull_requests_by })
+  }
+}
+
+/** Orders the speculative plans of a pull request's head, and cancels those that are not wanted any more. */
+export class HeadPlans extends Context.Service<
+  HeadPlans,
+  {
+    /** Plans every Capsule that the head touches, as far as it is allowed and there are places. Call it outside a transaction. */
+    readonly order: (row: PullRequestRow, source: SourceRow) => Effect.Effect<void>
+    /** Cancels every unfinished plan. Call it outside a transaction. */
+    readonly cancel: (row: PullRequestRow, reason: string) => Effect.Effect<void>
+  }
+>()("svc/actors/commands/pull-request/HeadPlans") {
+  static readonly layer = Layer.effect(
+    HeadPlans,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const store = yield* PullRequestStore
+  const capsules = yield* CapsuleCommands
+
+  const unfinishedOf = (row: PullRequestRow) =>
+    Effect.orDie(Unfinished.rows(sql)`SELECT DISTINCT capsule_id, resolved_commit FROM runs
+      WHERE coordinator_kind = 'pull_request' AND coordinator_id = ${row.id} AND type = 'plan'
+        AND capsule_id IS NOT NULL AND status IN ('queued', 'running') ORDER BY capsule_id`)
+
+  const placesLeft = Effect.fnUntraced(function* (sourceId: SourceId) {
+    const [row] = yield* Effect.orDie(Waiting.rows(sql)`SELECT COUNT(*) AS waiting FROM runs r
+      JOIN pull_requests p ON p.id = r.coordinator_id WHERE p.source_id = ${sourceId}
+        AND r.coordinator_kind = 'pull_request' AND r.type = 'plan' AND r.status IN ('queued', 'running')`)
+    return mostPlans - (row?.waiting ?? 0)
+  })
+
+  const cancelOf = (row: PullRequestRow, capsuleId: CapsuleId, reason: string) =>
+    // A Capsule that is gone has no plan to cancel.
+    Effect.ignore(capsules.CancelSpeculative(capsuleId, { context: serviceContext, pullRequestId: row.id, reason }))
+
+  const cancel = Effect.fn("HeadPlans.cancel")(function* (row: PullRequestRow, reason: string) {
+    const unfinished = yield* unfinishedOf(row)
+    for (const { capsule_id } of unfinished) yield* cancelOf(row, capsule_id, reason)
+    const isPresent = unfinished.some((run) => run.resolved_commit === row.head_commit)
+    if (isPresent) yield* transaction(sql)(store.unplanned(row))
+  })
+
+  const refused = (capsule: PullRequestCapsuleRow, code: string, message: string) =>
+    transaction(sql)(store.planned(capsule, { run_id: null, refusal_code: code, refusal_message: message }))
+
+  /** Plans one Capsule. Returns `false` if it has to wait for its turn. */
+  const plan = Effect.fnUntraced(function* (row: PullRequestRow, capsule: PullRequestCapsuleRow, leave: Leave) {
+    if (row.head_snapshot_id === null || (yield* placesLeft(row.source_id)) <= 0) return false
+    const made = yield* Effect.result(
+      capsules.PlanSpeculatively(capsule.capsule_id, {
+        ...leave,
+        pullRequestId: row.id,
+        sourceSnapshotId: row.head_snapshot_id,
+        attempt: row.attempt
+      })
+    )
+    if (made._tag === "Failure") {
+      const { code, message } = made.failure
+      if (code === "rate_limited") return false
+      yield* refused(capsule, code, message)
+    } else {
+      const planned = { run_id: made.success.id, refusal_code: null, refusal_message: null }
+      yield* transaction(sql)(store.planned(capsule, planned))
+    }
+    return true
+  })
+
+  const order = Effect.fn("HeadPlans.order")(function* (row: PullRequestRow, source: SourceRow) {
+    const leave = leaveOf(row, source)
+    const judged = (yield* store.capsules(row.id)).filter((capsule) => capsule.head_commit === row.head_commit)
+    const touched = judged.filter((capsule) => capsule.touched === 1)
+    if (typeof leave === "string") {
+      yield* cancel(row, leave)
+      for (const capsule of touched) if (capsule.refusal_code === null) yield* refused(capsule, unallowed, leave)
+      return
+    }
+    const isTouched = new Set(touched.map((capsule) => capsule.capsule_id))
+    for (const { capsule_id, resolved_commit } of yield* unfinishedOf(row)) {
+      // The plan of the present head supersedes the earlier plan of a Capsule that both touch.
+      if (resolved_commit !== row.head_commit && !isTouched.has(capsule_id)) {
+        yield* cancelOf(row, capsule_id, replacedReason)
+      }
+    }
+    for (const capsule of touched) {
+      const isOpen = capsule.run_id === null && (capsule.refusal_code === null || capsule.refusal_code === unallowed)
+      if (isOpen && !(yield* plan(row, capsule, leave))) return
+    }
+  })
+
+  return HeadPlans.of({ order, cancel })
+})

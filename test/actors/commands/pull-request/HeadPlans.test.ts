@@ -1,0 +1,131 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Audit } from "../../../../actors/base/audit/Audit.ts"
+import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import { PullRequestCommands } from "../../../../schema/commands/PullRequestCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
+import { suite } from "../../../support/Effect.ts"
+import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { greeting } from "../../support/GreetingModule.ts"
+import { branched, calm, followed, looked, pullRef, readOf } from "../../support/PullRequestWorld.ts"
+
+setDefaultTimeout(120_000)
+
+const tests = suite(testPlane())
+afterAll(tests.dispose)
+
+describe("Plans of a pull request", () => {
+  tests.live(
+    "own branches are planned by the rule, a newer head replaces the plan, and a stranger's head is not planned",
+    () =>
+      Effect.gen(function* () {
+        const { base, capsule, secret, source } = yield* followed("own", greeting("one"), {
+          pullRequests: "own_branches"
+        })
+        yield* pullRef(1, yield* branched(base, "own-topic", greeting("two")))
+        yield* looked(source.id, secret)
+        const first = yield* readOf(source.id, 1)
+        expect(first.capsules).toMatchObject([{ capsuleId: capsule.id, touched: true, run: { status: "succeeded" } }])
+        const run = yield* (yield* Runs).read(first.capsules?.[0]?.run?.id ?? Effect.die("no Run"))
+        expect(run).toMatchObject({ speculative: true, pullRequestId: first.id, resolvedCommit: first.headCommit })
+        // The same head is not planned again.
+        yield* looked(source.id, secret)
+        expect((yield* readOf(source.id, 1)).capsules?.[0]?.run?.id).toBe(run.id)
+
+        yield* pullRef(1, yield* branched(base, "own-topic", greeting("three")))
+        yield* looked(source.id, secret)
+        const second = yield* readOf(source.id, 1)
+        expect(second.capsules?.[0]?.run?.id).not.toBe(run.id)
+
+        const stranger = yield* branched(base, "own-stranger", greeting("four"))
+        yield* (yield* TestPlane).moveBranch("own-stranger", undefined)
+        yield* pullRef(2, stranger)
+        yield* looked(source.id, secret)
+        const third = yield* readOf(source.id, 2)
+        expect(third).toMatchObject({ fork: "unknown", review: { commit: stranger } })
+        expect(third.capsules).toMatchObject([{ refusal: { code: "static_review" } }])
+        expect(third.capsules?.[0]).not.toHaveProperty("run")
+      })
+  )
+
+  tests.live("an admin plans exactly one commit, and a later push makes it void", () =>
+    Effect.gen(function* () {
+      const { context, moveBranch, workspaceId } = yield* TestPlane
+      const commands = yield* PullRequestCommands
+      const { base, secret, source } = yield* followed("asked", greeting("one"))
+      const head = yield* branched(base, "asked-topic", greeting("two"))
+      yield* moveBranch("asked-topic", undefined)
+      yield* pullRef(3, head)
+      // Older than the first look, so it needs a branch to be seen.
+      yield* looked(source.id, secret)
+      yield* pullRef(4, head)
+      yield* looked(source.id, secret)
+      const before = yield* readOf(source.id, 4)
+      expect(before.capsules).toMatchObject([{ refusal: { code: "static_review" } }])
+
+      const other = yield* Effect.flip(commands.Plan(before.id, { context, commit: base }))
+      expect(other.code).toBe("guard_conflict")
+      yield* commands.Plan(before.id, { context, commit: head })
+      yield* calm(source.id)
+      const planned = yield* (yield* PullRequests).read(before.id)
+      expect(planned).toMatchObject({ planned: { commit: head, by: context.actor.subject } })
+      expect(planned.capsules).toMatchObject([{ run: { status: "succeeded" } }])
+      const run = yield* (yield* Runs).read(planned.capsules?.[0]?.run?.id ?? Effect.die("no Run"))
+      expect(run).toMatchObject({ createdBy: context.actor.subject, speculative: true })
+      const { items } = yield* (yield* Audit).list(
+        workspaceId,
+        context.actor.subject ?? "",
+        { action: "pull_request.plan" },
+        { limit: 10 }
+      )
+      expect(items.map(({ data }) => data)).toEqual([{ pullRequestId: before.id, number: 4, commit: head }])
+
+      const pushed = yield* branched(head, "asked-topic", greeting("three"))
+      yield* moveBranch("asked-topic", undefined)
+      yield* pullRef(4, pushed)
+      yield* looked(source.id, secret)
+      const after = yield* readOf(source.id, 4)
+      expect(after.capsules).toMatchObject([{ refusal: { code: "static_review" } }])
+      expect((yield* Effect.flip(commands.Plan(before.id, { context, commit: head }))).code).toBe("guard_conflict")
+
+      yield* pullRef(4, undefined)
+      yield* looked(source.id, secret)
+      expect((yield* Effect.flip(commands.Plan(before.id, { context, commit: pushed }))).code).toBe(
+        "failed_precondition"
+      )
+    })
+  )
+
+  tests.live("a closed pull request and a stricter rule cancel the plans that have not ended", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const sql = yield* SqlClient.SqlClient
+      const { base, secret, source } = yield* followed("ends", greeting("one"), { pullRequests: "own_branches" })
+      // Keeps the plans in the queue.
+      yield* sql`CREATE TRIGGER kept BEFORE UPDATE ON runs WHEN NEW.status = 'running' AND NEW.type = 'plan'
+        BEGIN SELECT RAISE(IGNORE); END`
+      yield* pullRef(7, yield* branched(base, "ends-topic", greeting("two")))
+      yield* looked(source.id, secret).pipe(Effect.timeoutOption("6 seconds"))
+      const plans = Effect.orDie(
+        sql<{ status: string }>`SELECT status FROM runs WHERE coordinator_kind = 'pull_request' AND type = 'plan'
+          AND coordinator_id = (SELECT id FROM pull_requests WHERE source_id = ${source.id} AND number = 7)
+          ORDER BY created_at, id`
+      )
+      expect((yield* plans).map(({ status }) => status)).toEqual(["queued"])
+      yield* (yield* SourceCommands).Update(source.id, { context, request: { pullRequests: "static" } })
+      yield* calm(source.id)
+      expect((yield* plans).map(({ status }) => status)).toEqual(["cancelled"])
+      expect((yield* readOf(source.id, 7)).capsules).toMatchObject([{ refusal: { code: "static_review" } }])
+
+      yield* (yield* SourceCommands).Update(source.id, { context, request: { pullRequests: "own_branches" } })
+      yield* calm(source.id).pipe(Effect.timeoutOption("4 seconds"))
+      expect((yield* plans).map(({ status }) => status)).toEqual(["cancelled", "queued"])
+      yield* pullRef(7, undefined)
+      yield* looked(source.id, secret)
+      expect((yield* plans).map(({ status }) => status)).toEqual(["cancelled", "cancelled"])
+      yield* sql`DROP TRIGGER kept`
+    })
+  )
+})

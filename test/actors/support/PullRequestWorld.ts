@@ -1,0 +1,81 @@
+import { mkdir, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { Effect, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { PullRequests } from "../../../actors/ledger/pull-request/PullRequests.ts"
+import { Sources } from "../../../actors/ledger/source/Sources.ts"
+import type { UpdateSource } from "../../../schema/api/SourcesApi.ts"
+import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
+import type { SourceId } from "../../../schema/records/Ids.ts"
+import { eventually } from "../../support/Eventually.ts"
+import { active, type InstallOptions } from "../../support/Journey.ts"
+import { TestPlane } from "../../support/TestPlane.ts"
+
+const body = Stream.make(new TextEncoder().encode("{}"))
+
+/** Points the ref of a pull request at a commit, or removes it. */
+export const pullRef = Effect.fnUntraced(function* (number: number, commit: string | undefined) {
+  const { dataDir } = yield* TestPlane
+  const file = join(dirname(dataDir), "repository.git", "refs", "pull", String(number), "head")
+  yield* Effect.promise(async () => {
+    if (commit === undefined) return rm(file)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, `${commit}\n`)
+  })
+})
+
+/** Commits on top of a branch's present commit under another name. */
+export const branched = Effect.fnUntraced(function* (from: string, branch: string, files: Record<string, string>) {
+  const { commit, moveBranch } = yield* TestPlane
+  yield* moveBranch(branch, from)
+  return yield* commit(branch, files)
+})
+
+/** A Capsule whose Source follows its repository. */
+export const followed = Effect.fnUntraced(function* (
+  branch: string,
+  files: Record<string, string>,
+  change: UpdateSource = {},
+  more: InstallOptions = {}
+) {
+  const { context } = yield* TestPlane
+  const { capsule } = yield* active(branch, files, more)
+  const request = { autoSync: true, ...change }
+  const source = yield* (yield* SourceCommands).Update(capsule.sourceId, { context, request })
+  const { hookSecret } = yield* (yield* SourceCommands).RenewHookSecret(source.id, {
+    context,
+    hookSecretVersion: source.hookSecretVersion
+  })
+  const base = capsule.adoptedSourceRevision?.resolvedCommit ?? ""
+  return { base, capsule, source, secret: hookSecret ?? "" }
+})
+
+export const listed = Effect.fnUntraced(function* (sourceId: SourceId) {
+  const { workspaceId } = yield* TestPlane
+  const page = yield* (yield* PullRequests).list(workspaceId, { sourceId }, { limit: 100 })
+  return page.items.toSorted((a, b) => a.number - b.number)
+})
+
+/** Waits until nothing more is due for the Source. */
+export const calm = Effect.fnUntraced(function* (sourceId: SourceId) {
+  const sql = yield* SqlClient.SqlClient
+  yield* eventually(
+    Effect.orDie(sql<{ open: number }>`SELECT (SELECT COUNT(*) FROM pull_request_looks WHERE asked <> taken)
+      + (SELECT COUNT(*) FROM pull_requests WHERE due > 0 AND source_id = ${sourceId})
+      + (SELECT COUNT(*) FROM runs WHERE source_id = ${sourceId} AND status IN ('queued', 'running'))
+      + (SELECT COUNT(*) FROM run_follow_due) AS open`),
+    ([row]) => row?.open === 0
+  )
+  return yield* listed(sourceId)
+})
+
+/** Delivers a webhook and waits until nothing more is due for the Source. */
+export const looked = Effect.fnUntraced(function* (sourceId: SourceId, secret: string) {
+  yield* (yield* Sources).hook(sourceId, { proofs: { secrets: [secret] }, body })
+  return yield* calm(sourceId)
+})
+
+export const readOf = Effect.fnUntraced(function* (sourceId: SourceId, number: number) {
+  const found = (yield* listed(sourceId)).find((one) => one.number === number)
+  return found === undefined ? yield* Effect.die(`no #${number}`) : yield* (yield* PullRequests).read(found.id)
+})
