@@ -69,7 +69,7 @@ const make = Effect.gen(function* () {
     Candidate.rows(sql)`SELECT u.subject, u.email, m.role FROM notice_mail_kinds k
       JOIN users u ON u.subject = k.subject AND u.status = 'active'
       LEFT JOIN memberships m ON m.subject = u.subject AND m.workspace_id = ${workspace_id} AND m.status = 'active'
-      WHERE k.kind = ${kind} AND ((${workspace_id} IS NULL AND u.is_operator = 1) OR m.role IS NOT NULL)
+      WHERE k.kind = ${kind} AND (${workspace_id === null ? sql`u.is_operator = 1` : sql`m.role IS NOT NULL`})
         AND (u.email_proof IS NOT NULL OR EXISTS (SELECT 1 FROM upstream_identities i
           WHERE i.subject = u.subject AND i.verified_email = u.email))
       ORDER BY u.subject LIMIT ${mostReaders}`

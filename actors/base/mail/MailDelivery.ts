@@ -70,10 +70,13 @@ const make = Effect.gen(function* () {
   /** Checks the reader of a notice again: since it was queued, they may have left or changed their address. */
   const isStillReader = Effect.fnUntraced(function* ({ notice_subject, notice_workspace_id, recipient }: MailRow) {
     if (notice_subject === null) return true
+    const mayRead =
+      notice_workspace_id === null
+        ? sql`u.is_operator = 1`
+        : sql`EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = ${notice_workspace_id}
+            AND m.subject = u.subject AND m.status = 'active')`
     const found = yield* sql`SELECT 1 AS one FROM users u WHERE u.subject = ${notice_subject} AND u.status = 'active'
-      AND u.email = ${recipient} AND ((${notice_workspace_id} IS NULL AND u.is_operator = 1)
-        OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = ${notice_workspace_id}
-          AND m.subject = u.subject AND m.status = 'active'))`
+      AND u.email = ${recipient} AND ${mayRead}`
     return found.length > 0
   })
 

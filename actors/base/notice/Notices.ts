@@ -117,7 +117,7 @@ const insertDelivery = Effect.fnUntraced(function* (
   const text = subjectText(subject)
   const [next] = yield* Last.rows(sql)`INSERT INTO notice_sequences
     ${NoticeSequenceRow.values(sql, { endpoint_id: endpointId, subject: text, last: 1 })}
-    ON CONFLICT (endpoint_id, subject) DO UPDATE SET last = last + 1 RETURNING last`
+    ON CONFLICT (endpoint_id, subject) DO UPDATE SET last = notice_sequences.last + 1 RETURNING last`
   const at = yield* now
   const row: NoticeDeliveryRow = {
     id: yield* mintId(NoticeDeliveryId, "ndl"),

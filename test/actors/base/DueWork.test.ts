@@ -7,6 +7,7 @@ import { DueWork, stuckWork } from "../../../actors/base/DueWork.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { testDatabase } from "../../support/Database.ts"
 import { it } from "../../support/Effect.ts"
+import { withoutForeignKeys } from "../../support/Dialect.ts"
 
 const workspace = WorkspaceId.make("ws_aaaaaaaaaaaaaaaaaaaaaaaa")
 const at = "2026-01-01T00:00:00.000Z"
@@ -22,7 +23,7 @@ const bells = Effect.gen(function* () {
   const broken = new Set<string>()
   const gates = new Map<string, Deferred.Deferred<void>>()
   const echoes = new Map<string, Deferred.Deferred<void>>()
-  yield* sql`PRAGMA foreign_keys = OFF`
+  yield* withoutForeignKeys(sql)
   yield* sql`CREATE TABLE bells (id TEXT PRIMARY KEY, workspace_id TEXT, due INTEGER)`
   yield* due.serve({
     kind: "interface",

@@ -208,14 +208,11 @@ export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?:
       "created_by_run_id",
       "created_at"
     ]
-    const list = columns.join(", ")
+    const list = sql.literal(columns.join(", "))
     const report = `rep_${id.slice(5)}`
-    yield* sql.unsafe(
-      `INSERT INTO compatibility_reports (id, source_snapshot_id, report, ${list})
-        SELECT ?, ?, json_set(report, '$.id', ?, '$.sourceSnapshotId', ?), ${list}
-        FROM compatibility_reports WHERE source_snapshot_id = ? LIMIT 1`,
-      [report, id, report, id, adopted.id]
-    )
+    yield* sql`INSERT INTO compatibility_reports (id, source_snapshot_id, report, ${list})
+      SELECT ${report}, ${id}, json_set(report, '$.id', ${report}, '$.sourceSnapshotId', ${id}), ${list}
+      FROM compatibility_reports WHERE source_snapshot_id = ${adopted.id} LIMIT 1`
     return commit
   }).pipe(transaction(sql))
 })

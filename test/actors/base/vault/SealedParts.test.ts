@@ -8,6 +8,7 @@ import { Vault } from "../../../../actors/base/vault/Vault.ts"
 import { longValues } from "../../../../schema/tables/VaultTables.ts"
 import { suite } from "../../../support/Effect.ts"
 import { testVault } from "../../../support/Vault.ts"
+import { withoutForeignKeys } from "../../../support/Dialect.ts"
 
 const it = suite(testVault)
 afterAll(it.dispose)
@@ -139,7 +140,7 @@ it.live("deleting a row deletes exactly the sealed parts of its value", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     // The rows refer to records that do not exist, so foreign keys must be off.
-    yield* sql`PRAGMA foreign_keys=OFF`
+    yield* withoutForeignKeys(sql)
     const first = yield* sealed(place("run_a"), bytesOf(2 * partBytes))
     const second = yield* sealed(place("run_a"), bytesOf(3 * partBytes))
     const partsOf = (value: string) => Effect.map(extentOf(value), (extent) => extent?.parts)

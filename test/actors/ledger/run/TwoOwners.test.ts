@@ -252,7 +252,7 @@ const story = Effect.fnUntraced(function* (
   expect(events.map(({ kind, text }) => text ?? kind)).toEqual(model.events)
   expect(events.map(({ seq }) => seq)).toEqual(model.events.map((_, index) => index + 1))
   const lines = yield* sql<{ seq: number; text: string }>`
-    SELECT json_extract(e.value, '$.seq') AS seq, json_extract(e.value, '$.text') AS text
+    SELECT CAST(json_extract(e.value, '$.seq') AS INTEGER) AS seq, json_extract(e.value, '$.text') AS text
     FROM run_log_chunks c, json_each(c.entries) e WHERE c.run_id = ${runId} ORDER BY c.first_seq, seq`
   expect(lines.map(({ text }) => text)).toEqual(model.lines)
   expect(lines.map(({ seq }) => seq)).toEqual(model.lines.map((_, index) => index + 1))

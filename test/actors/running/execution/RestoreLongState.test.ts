@@ -14,6 +14,7 @@ import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { currentState } from "../../support/OrphanedStateList.ts"
 import { lengthened } from "../../support/LongStates.ts"
 import { newCommit, pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { withoutForeignKeys } from "../../../support/Dialect.ts"
 
 setDefaultTimeout(60_000)
 
@@ -40,7 +41,7 @@ describe("Long states", () => {
       yield* newCommit(capsule.id)
       yield* applied(yield* replanned(capsule.id))
       expect((yield* currentState(capsule.id)).id).not.toBe(first.id)
-      yield* sql`PRAGMA foreign_keys=OFF`
+      yield* withoutForeignKeys(sql)
       yield* sql`DELETE FROM state_versions WHERE id = ${first.id}`
       yield* sql`PRAGMA foreign_keys=ON`
       expect(yield* sql`SELECT part FROM sealed_parts`).toEqual([])
