@@ -22,6 +22,7 @@ import { planDetailNames, PlanDetails } from "../../../schema/records/PlanDetail
 import {
   LatestRun,
   ListedRun,
+  type PlanPurpose,
   RecordedPurpose,
   RecordedSandboxLevel,
   Run,
