@@ -31,6 +31,8 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `notice.sending`, `.sent`: before the request of a delivery, and after its response
  * - `notice.settling`, `.settled`: attempts have been recorded but not committed, and committed
  * - `notice.mailing`: within the transaction that queues the mails of a notice, just before its commit
+ * - `report.sending`, `.creating`, `.commented`, `.noted`, `.sent`: before the first request of a report, before a comment is created,
+ *   and after each of comment, its record and status
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
  */
 export type KillPointName =
@@ -61,6 +63,7 @@ export type KillPointName =
   | "recovery.begun"
   | "recovery.settled"
   | "recovery.cleaning"
+  | `report.${"sending" | "creating" | "commented" | "noted" | "sent"}`
   | `notice.${"sending" | "sent" | "settling" | "settled" | "mailing"}`
   | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`
 

@@ -17,6 +17,8 @@ import * as InstallPlanActor from "./install-plan/InstallPlanActor.ts"
 import { InstallPlanSteps } from "./install-plan/InstallPlanSteps.ts"
 import { InstallPlanStore } from "./install-plan/InstallPlanStore.ts"
 import * as InstallPlansLive from "./install-plan/InstallPlansLive.ts"
+import * as PullRequestReporter from "./pull-request-report/PullRequestReporter.ts"
+import { ReportFacts } from "./pull-request-report/ReportFacts.ts"
 import * as PullRequestActor from "./pull-request/PullRequestActor.ts"
 import { PullRequestLooks } from "./pull-request/PullRequestLooks.ts"
 import { PullRequestSteps } from "./pull-request/PullRequestSteps.ts"
@@ -64,5 +66,12 @@ const services = Layer.mergeAll(
 
 const schedules = Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer, DriftSchedule.layer)
 
+const reports = PullRequestReporter.layer.pipe(
+  Layer.provide(PullRequestReporter.PullRequestReporter.layer.pipe(Layer.provide(ReportFacts.layer)))
+)
+
 /** Layers of the commands that people, schedules and webhooks send, and of their reads. */
-export const commands = Layer.mergeAll(services, schedules).pipe(Layer.provideMerge(actors))
+export const commands = Layer.mergeAll(schedules, reports).pipe(
+  Layer.provideMerge(services),
+  Layer.provideMerge(actors)
+)

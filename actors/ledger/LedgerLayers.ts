@@ -12,6 +12,7 @@ import { InterfaceMaterialization } from "./interface/InterfaceMaterialization.t
 import { InterfaceSettlement } from "./interface/InterfaceSettlement.ts"
 import * as InterfacesLive from "./interface/InterfacesLive.ts"
 import { OutputShares } from "./output-share/OutputShares.ts"
+import { PullRequestReports } from "./pull-request-report/PullRequestReports.ts"
 import { PullRequestStore } from "./pull-request/PullRequestStore.ts"
 import * as PullRequestsLive from "./pull-request/PullRequestsLive.ts"
 import { LogRemoval } from "./run/LogRemoval.ts"
@@ -53,7 +54,8 @@ const records = Layer.mergeAll(
   SourceStore.layer,
   SourceLanes.layer,
   DeferredSyncs.layer,
-  PullRequestStore.layer
+  PullRequestStore.layer,
+  PullRequestReports.layer
 ).pipe(
   Layer.provideMerge(RunLifecycle.layer),
   Layer.provideMerge(Layer.mergeAll(RunJournal.layer, RunCancels.layer)),

@@ -86,6 +86,8 @@ export class Forge extends Context.Service<
     readonly account: (access: ForgeAccess) => Asked<ForgeAccount>
     /** Finds a repository by its path, such as `team/network`. */
     readonly repository: (access: ForgeAccess, path: string) => Asked<ForgeRepository>
+    /** Finds a repository by its id. Its path may be another one than before. */
+    readonly repositoryWithId: (access: ForgeAccess, id: string) => Asked<ForgeRepository>
     readonly openPullRequests: (access: ForgeAccess, repository: ForgeRepository) => Asked<ForgePullRequestList>
     readonly pullRequest: (access: ForgeAccess, repository: ForgeRepository, number: number) => Asked<ForgePullRequest>
     /** Returns true if the account may push to the repository. */

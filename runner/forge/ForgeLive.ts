@@ -46,6 +46,7 @@ export const layer = Layer.effect(
         }
         return settled(Effect.catchTag(client.repository(access, path), "ForgeMoved", follow))
       },
+      repositoryWithId: (access, id) => settled(clients[access.kind].repositoryWithId(access, id)),
       openPullRequests: (access, repository) =>
         at(access, repository, (client, current) => client.openPullRequests(access, current)),
       pullRequest: (access, repository, number) =>

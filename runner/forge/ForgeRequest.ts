@@ -6,7 +6,6 @@ import { pinnedAddresses } from "../git/GitEndpoint.ts"
 import { GitPolicy } from "../git/GitPolicy.ts"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
 import { outsideTransaction } from "../thread/OutsideTransaction.ts"
-import type { ForgeRepository } from "../../schema/records/Forge.ts"
 import { type Forge, type ForgeAccess, ForgeFailure } from "./Forge.ts"
 
 /** Maximum size of a response. A page of 30 long comments is smaller. */
@@ -262,7 +261,4 @@ export type ForgeCalls = {
   readonly [Name in keyof Service]: (
     ...given: Parameters<Service[Name]>
   ) => AskedOnce<Effect.Success<ReturnType<Service[Name]>>>
-} & {
-  /** Finds a repository by its id. */
-  readonly repositoryWithId: (access: ForgeAccess, id: string) => AskedOnce<ForgeRepository>
 }

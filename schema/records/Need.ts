@@ -24,7 +24,8 @@ export const StuckWorkKind = Schema.Literals([
   "apply_plan",
   "unread_source",
   "pull_request_look",
-  "pull_request"
+  "pull_request",
+  "pull_request_report"
 ])
 export type StuckWorkKind = typeof StuckWorkKind.Type
 

@@ -76,3 +76,27 @@ export const pullRequestPlanColumns: ReadonlyArray<string> = [
   `ALTER TABLE pull_requests ADD COLUMN planned_actor TEXT`,
   `ALTER TABLE pull_requests ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0`
 ]
+
+/**
+ * The comment and the status of each pull request at its forge. `due` counts the reasons to report; a report that has served them
+ * all leaves `taken` equal to it.
+ */
+export const pullRequestReportTables: ReadonlyArray<string> = [
+  `CREATE TABLE pull_request_reports (
+    id TEXT PRIMARY KEY NOT NULL REFERENCES pull_requests (id) ON DELETE CASCADE,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    due INTEGER NOT NULL DEFAULT 0,
+    taken INTEGER NOT NULL DEFAULT 0,
+    seen TEXT NOT NULL,
+    next_at TEXT,
+    failures INTEGER NOT NULL DEFAULT 0,
+    connection_id TEXT,
+    repository_id TEXT,
+    comment_id TEXT,
+    comment_digest TEXT,
+    status_digest TEXT,
+    sent_at TEXT,
+    error_code TEXT,
+    error_message TEXT
+  )`
+]

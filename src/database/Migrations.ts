@@ -48,6 +48,7 @@ import { actionConfirmationTables, profileTables } from "../../schema/tables/Pro
 import {
   pullRequestPlanColumns,
   pullRequestPolicyColumns,
+  pullRequestReportTables,
   pullRequestTables
 } from "../../schema/tables/PullRequestTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
@@ -184,7 +185,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0076_forge_connections": forgeConnectionColumns,
   "0077_nodes": nodeTables,
   "0078_pull_requests": pullRequestTables,
-  "0079_pull_request_plans": pullRequestPlanColumns
+  "0079_pull_request_plans": pullRequestPlanColumns,
+  "0080_pull_request_reports": pullRequestReportTables
 }
 
 /** A newer release has written the database. */

@@ -32,6 +32,7 @@ export const actorFloors: ReadonlyArray<
       build: "archives of built modules",
       state: "StateVersions, checkpoints, backups",
       source: "Sources, their lanes, snapshots and findings",
+      "pull-request-report": "the comment and status of a pull request, as svc last wrote them",
       "pull-request": "pull requests: rows, and the judgement of a repository's refs",
       configuration:
         "install configurations: compiled, stored, governed by the operator's base configurations, succeeded",
@@ -84,6 +85,7 @@ export const actorFloors: ReadonlyArray<
       "capsule-export": "the export of a Capsule to its owner",
       adoption: "states of existing infrastructure: received, checked, adopted",
       source: "commands on a Source",
+      "pull-request-report": "the comment and status of a pull request at its forge",
       "pull-request": "looks for pull requests, and the steps of each",
       "revision-plan": "plans of another revision",
       "install-plan": "plans that make a new Capsule",

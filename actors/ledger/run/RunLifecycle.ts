@@ -8,6 +8,7 @@ import { now } from "../../base/Identity.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { type HoldLost, holdLost, isHeld, type RunHold, StopRequested } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
+import { markReports } from "../pull-request-report/PullRequestReports.ts"
 import { reportMove } from "./RunNotices.ts"
 import { EvidenceJson, isSpeculative, mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
 import { type RunId, Subject } from "../../../schema/records/Ids.ts"
@@ -188,6 +189,7 @@ export class RunLifecycle extends Context.Service<
         const who = kind === "run.cancelled" ? decided(decider) : {}
         yield* journal.append(seen.id, kind, { ...who, ...data })
         yield* reportMove(sql, seen.id, seen.type, to, kind)
+        yield* markReports(sql, seen.id)
         yield* killPoint(`${seen.type}.${kind}`)
         return true
       }, Effect.orDie)

@@ -60,7 +60,10 @@ const Rule = rowShape({
 })
 
 /** Returns the approvals that a plan of this Capsule requires: those of all matching rules or, without rules, one by an admin. */
-const awaited = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, row: Row) {
+export const awaitedApprovals = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  row: Pick<Row, "workspace_id" | "project_id" | "environment">
+) {
   const rules = yield* Rule.rows(sql)`SELECT a.approvers, a.role, a.team_id, t.name AS team
     FROM approval_rules a LEFT JOIN teams t ON t.id = a.team_id
     WHERE a.workspace_id = ${row.workspace_id} AND (a.project_id IS NULL OR a.project_id = ${row.project_id})
@@ -155,7 +158,7 @@ export const reportMove = Effect.fnUntraced(function* (
       sql,
       "run.waiting_approval",
       ofCapsule<"run.waiting_approval">((found, capsule) =>
-        Effect.map(awaited(sql, found), (waitsFor) => ({ capsule, ...planFields(found), waitsFor }))
+        Effect.map(awaitedApprovals(sql, found), (waitsFor) => ({ capsule, ...planFields(found), waitsFor }))
       )
     )
   }

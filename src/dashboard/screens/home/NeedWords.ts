@@ -97,7 +97,8 @@ const en = {
     apply_plan: "A plan of auto-update is not applied",
     unread_source: "A source that could not be read is not removed",
     pull_request_look: "The pull requests of a source are not read",
-    pull_request: "A pull request is not reviewed"
+    pull_request: "A pull request is not reviewed",
+    pull_request_report: "A pull request gets no comment"
   },
   firstPlanFailed: "Its first plan failed: none of its infrastructure exists yet",
   destroyWaits: "A plan to destroy it waits for approval",
@@ -194,7 +195,8 @@ const ja: typeof en = {
     apply_plan: "自動更新のプランが適用されません",
     unread_source: "読み取れなかったソースが削除されません",
     pull_request_look: "ソースのプルリクエストを読み取れません",
-    pull_request: "プルリクエストがレビューされません"
+    pull_request: "プルリクエストがレビューされません",
+    pull_request_report: "プルリクエストにコメントできません"
   },
   firstPlanFailed: "最初のプランが失敗しました。まだ何も作成されていません",
   destroyWaits: "削除プランが承認を待っています",

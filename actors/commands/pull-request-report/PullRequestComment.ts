@@ -1,0 +1,250 @@
+import type { ForgeStatusState } from "../../../schema/records/Forge.ts"
+import type { PlanSummary } from "../../../schema/records/PlanDetails.ts"
+
+/**
+ * The state of a Capsule's plan for a pull request, before the merge and after it. `differs`: the plan after the merge changes
+ * something else than the approved one. `refused`: svc may not plan this head.
+ */
+export type CapsuleVerdict =
+  | "failed"
+  | "differs"
+  | "needs_approval"
+  | "refused"
+  | "planning"
+  | "superseded"
+  | "approved"
+  | "planned"
+  | "applied"
+  | "unchanged"
+
+/** A change that deserves attention first. */
+export interface ReportedRisk {
+  /** `undoes`: the base changed this file since the branch left it, and the plan would take the change back. */
+  readonly kind: "undoes" | "destroys" | "replaces" | "forgets"
+  readonly address: string
+}
+
+/** A Capsule in a report. Texts come from redacted projections, and may contain anything else. */
+export interface ReportedCapsule {
+  readonly name: string
+  readonly environment: string
+  readonly verdict: CapsuleVerdict
+  /** The page of its plan, or of the Capsule. */
+  readonly url: string
+  readonly summary?: PlanSummary | undefined
+  readonly risks: ReadonlyArray<ReportedRisk>
+  /** The people or roles whose approval is missing, or the reason of a refusal. */
+  readonly note?: string | undefined
+}
+
+/** Facts of a static review, by kind of block. */
+export interface ReportedFact {
+  readonly kind: "resources" | "data sources" | "modules" | "providers" | "inputs" | "outputs" | "code that runs"
+  readonly added: ReadonlyArray<string>
+  readonly removed: ReadonlyArray<string>
+}
+
+/** Everything that a comment shows. It contains no log and no value. */
+export interface PullRequestReport {
+  readonly url: string
+  readonly headCommit: string
+  readonly state: "open" | "closed" | "merged"
+  readonly base?:
+    | { readonly branch: string; readonly commit?: string | undefined; readonly behind?: string | undefined }
+    | undefined
+  readonly capsules: ReadonlyArray<ReportedCapsule>
+  readonly review: ReadonlyArray<ReportedFact>
+  /** The lines of the change that differ from the approved one. */
+  readonly differences: ReadonlyArray<string>
+}
+
+/** Maximum size of a comment in bytes, so that it remains readable on every forge. */
+export const mostCommentBytes = 8 * 1024
+const longestName = 80
+const mostRisksShown = 3
+const mostFactsShown = 10
+
+const bytesOf = (text: string) => new TextEncoder().encode(text).length
+
+/** Characters that are invisible, or change the direction of the text around them. */
+const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]+/gu
+
+/**
+ * Returns foreign text as a code span, in which forges resolve no mention, reference, link or HTML. A backtick would end the span
+ * and a vertical bar the table's cell, so both are replaced.
+ */
+export const codeSpan = (text: string, longest = longestName): string => {
+  const visible = text.replaceAll(unseen, " ").replaceAll(/\s+/g, " ")
+  // The beginning of an HTML comment would look like a marker.
+  const plain = visible.replaceAll("`", "'").replaceAll("|", "¦").replaceAll(/<!-+/g, "<!").trim()
+  const points = [...plain]
+  const shown = points.length > longest ? `${points.slice(0, longest - 1).join("")}…` : plain
+  return `\`${shown === "" ? "-" : shown}\``
+}
+
+/** Returns an address as the target of a link. The address is one of svc's own pages. */
+const target = (url: string): string => `<${encodeURI(decodeURI(url)).replaceAll(/[<>\s|]/g, "")}>`
+
+const countOf = (amount: number, singular: string): string => `${amount} ${amount === 1 ? singular : `${singular}s`}`
+
+/** Verdicts, most urgent first, with their words. */
+const verdictWords: Readonly<Record<CapsuleVerdict, string>> = {
+  failed: "failed",
+  differs: "differs from the approved change",
+  needs_approval: "needs approval",
+  refused: "not planned",
+  planning: "planning",
+  superseded: "superseded",
+  approved: "approved",
+  planned: "planned",
+  applied: "applied",
+  unchanged: "no changes"
+}
+const urgency = Object.keys(verdictWords)
+
+const byUrgency = (a: ReportedCapsule, b: ReportedCapsule) =>
+  b.risks.length - a.risks.length || urgency.indexOf(a.verdict) - urgency.indexOf(b.verdict)
+
+/** Returns one sentence about all Capsules of the pull request. It is the first line of the comment and the text of the status. */
+export const verdictOf = (report: Pick<PullRequestReport, "capsules">): string => {
+  const { capsules } = report
+  if (capsules.length === 0) return "No Capsule uses the files of this pull request."
+  const counted = Object.entries(verdictWords).flatMap(([verdict, words]) => {
+    const amount = capsules.filter((capsule) => capsule.verdict === verdict).length
+    return amount === 0 ? [] : [`${amount} ${words}`]
+  })
+  return `${countOf(capsules.length, "Capsule")}: ${counted.join(", ")}.`
+}
+
+const stateOfVerdict: Readonly<Record<CapsuleVerdict, ForgeStatusState>> = {
+  failed: "failure",
+  differs: "failure",
+  needs_approval: "pending",
+  refused: "pending",
+  planning: "pending",
+  superseded: "error",
+  approved: "success",
+  planned: "success",
+  applied: "success",
+  unchanged: "success"
+}
+const stateUrgency: ReadonlyArray<ForgeStatusState> = ["failure", "error", "pending", "success"]
+
+/** Returns the state of the commit: that of its most urgent Capsule. */
+export const statusStateOf = ({ capsules }: Pick<PullRequestReport, "capsules">): ForgeStatusState =>
+  stateUrgency.find((state) => capsules.some(({ verdict }) => stateOfVerdict[verdict] === state)) ?? "success"
+
+const signs = [
+  ["+", "add"],
+  ["~", "change"],
+  ["±", "replace"],
+  ["-", "destroy"],
+  ["import ", "import"],
+  ["forget ", "forget"]
+] as const
+
+const summaryText = (summary: PlanSummary | undefined): string => {
+  if (summary === undefined) return ""
+  return signs.flatMap(([sign, field]) => (summary[field] === 0 ? [] : [`${sign}${summary[field]}`])).join(" ")
+}
+
+const listText = (texts: ReadonlyArray<string>, most: number): string => {
+  const more = texts.length - most
+  const shown = texts.slice(0, most).map((text) => codeSpan(text))
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(", ")
+}
+
+const riskText = (risks: ReadonlyArray<ReportedRisk>): string =>
+  (["undoes", "destroys", "replaces", "forgets"] as const)
+    .flatMap((kind) => {
+      const addresses = risks.filter((risk) => risk.kind === kind).map(({ address }) => address)
+      return addresses.length === 0 ? [] : [`${kind} ${listText(addresses, mostRisksShown)}`]
+    })
+    .join("; ")
+
+const titleOf = ({ environment, name, url }: ReportedCapsule) =>
+  `[${codeSpan(`${name} (${environment})`)}](${target(url)})`
+
+const rowOf = (capsule: ReportedCapsule): string => {
+  const { note, risks, summary, verdict } = capsule
+  const words = note === undefined ? verdictWords[verdict] : `${verdictWords[verdict]}: ${codeSpan(note, 120)}`
+  return `| ${titleOf(capsule)} | ${words} | ${summaryText(summary)} | ${riskText(risks)} |`
+}
+
+const tableHead = ["| Capsule | State | Changes | Risks |", "| --- | --- | --- | --- |"]
+
+const factLine = ({ added, kind, removed }: ReportedFact): string => {
+  const parts = [
+    ...(added.length === 0 ? [] : [`adds ${listText(added, mostFactsShown)}`]),
+    ...(removed.length === 0 ? [] : [`removes ${listText(removed, mostFactsShown)}`])
+  ]
+  return `- ${kind}: ${parts.join("; ")}`
+}
+
+const short = (commit: string) => commit.slice(0, 7)
+
+const footOf = (report: PullRequestReport, marker: string): ReadonlyArray<string> => {
+  const { base, headCommit, url } = report
+  const behind = base?.behind === undefined ? "" : `, ${base.behind}`
+  const from =
+    base === undefined
+      ? ""
+      : `, base ${codeSpan(base.branch)}${base.commit === undefined ? "" : ` at ${codeSpan(short(base.commit))}`}${behind}`
+  return ["", `Head ${codeSpan(short(headCommit))}${from}. [Open in svc](${target(url)}).`, marker]
+}
+
+/**
+ * Adds lines while the text remains within the limit, and a line with the number of the others. Returns the lines with an empty
+ * one before them, or nothing.
+ */
+const fitting = (
+  lines: ReadonlyArray<string>,
+  head: ReadonlyArray<string>,
+  room: number,
+  more: (left: number) => string
+): ReadonlyArray<string> => {
+  if (lines.length === 0) return []
+  const kept: Array<string> = ["", ...head]
+  const sizeOf = (added: ReadonlyArray<string>) => bytesOf([...kept, ...added].join("\n")) + 1
+  for (const [index, line] of lines.entries()) {
+    const left = lines.length - index
+    const isLast = left === 1
+    if (sizeOf(isLast ? [line] : [line, "", more(left - 1)]) > room) {
+      const rest = ["", more(left)]
+      return sizeOf(rest) > room ? [] : [...kept, ...rest]
+    }
+    kept.push(line)
+  }
+  return kept
+}
+
+/**
+ * Renders the comment: the verdict, a row for each Capsule that changes with risks first, the unchanged ones in a line, the facts
+ * of the static review, and the marker by which svc finds the comment again. Leaves out whole rows if it would be too long.
+ */
+export const commentOf = (report: PullRequestReport, marker: string): string => {
+  const changing = report.capsules.filter(({ verdict }) => verdict !== "unchanged").sort(byUrgency)
+  const unchanged = report.capsules.filter(({ verdict }) => verdict === "unchanged")
+  const first = `**${verdictOf(report)}**`
+  const foot = footOf(report, marker)
+  const lines: Array<string> = [first]
+  const room = () => mostCommentBytes - bytesOf([...lines, ...foot].join("\n")) - 1
+  const add = (added: ReadonlyArray<string>) => void lines.push(...added)
+  const andMore = (left: number) => `And ${countOf(left, "more line")}, see svc.`
+  add(
+    fitting(
+      report.differences.map((line) => `- ${codeSpan(line, 200)}`),
+      ["Differs from the approved change:", ""],
+      Math.floor(room() / 3),
+      andMore
+    )
+  )
+  add(fitting(changing.map(rowOf), tableHead, Math.floor((room() * 3) / 4), (left) => `And ${left} more, see svc.`))
+  const names = unchanged.map(({ environment, name }) => `${name} (${environment})`)
+  add(fitting(names.length === 0 ? [] : [`No changes: ${listText(names, mostFactsShown)}.`], [], room(), andMore))
+  add(fitting(report.review.map(factLine), ["Static review, read from the files alone:", ""], room(), andMore))
+  return [...lines, ...foot].join("\n")
+}
+
+/** The marker by which svc finds its comment. Its digest ties it to this installation and this pull request. */
+export const markerOf = (pullRequestId: string, digest: string): string => `<!-- svc ${pullRequestId} ${digest} -->`

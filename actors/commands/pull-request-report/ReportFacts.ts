@@ -1,0 +1,151 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { CapsuleId, ProjectId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { type Run, RunStatus } from "../../../schema/records/Run.ts"
+import type { StaticReview } from "../../../schema/records/StaticReview.ts"
+import { NoticeSettings } from "../../base/notice/NoticeRows.ts"
+import { Flag, rowShape } from "../../base/database/Table.ts"
+import type { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
+import { StaticReviewJson } from "../../ledger/pull-request/PullRequestRow.ts"
+import { awaitedApprovals } from "../../ledger/run/RunNotices.ts"
+import { Runs } from "../../ledger/run/Runs.ts"
+import type { PullRequestReport, ReportedCapsule, ReportedFact } from "./PullRequestComment.ts"
+import { behindText, capsuleVerdict, risksOf, undoneBy } from "./ReportedState.ts"
+
+const Judged = rowShape({
+  id: CapsuleId,
+  name: Schema.String,
+  environment: Schema.String,
+  project_id: Schema.NullOr(ProjectId),
+  workspace_id: WorkspaceId,
+  touched: Flag,
+  run_id: Schema.NullOr(RunId),
+  refusal_message: Schema.NullOr(Schema.String)
+})
+
+const Found = rowShape({ id: RunId })
+const Ended = rowShape({ status: RunStatus })
+const Handle = rowShape({ handle: Schema.String })
+
+const kinds = [
+  ["resources", "resources"],
+  ["dataSources", "data sources"],
+  ["moduleCalls", "modules"],
+  ["providers", "providers"],
+  ["inputs", "inputs"],
+  ["outputs", "outputs"],
+  ["runsCode", "code that runs"]
+] as const
+
+/** Returns the facts of a static review, of all modules together. */
+const factsOf = (review: StaticReview): ReadonlyArray<ReportedFact> =>
+  kinds.flatMap(([field, kind]) => {
+    const namesOf = (side: "added" | "removed") =>
+      review.modules.flatMap((one) => one[field][side].map(({ name }) => name))
+    const [added, removed] = [namesOf("added"), namesOf("removed")]
+    return added.length + removed.length === 0 ? [] : [{ kind, added, removed }]
+  })
+
+/** Reads the facts of a report from the records: redacted projections, no logs and no values. */
+export class ReportFacts extends Context.Service<
+  ReportFacts,
+  {
+    readonly read: (row: PullRequestRow) => Effect.Effect<PullRequestReport & { readonly handle: string }>
+  }
+>()("svc/actors/commands/pull-request-report/ReportFacts") {
+  static readonly layer = Layer.effect(
+    ReportFacts,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const runs = yield* Runs
+      const { baseUrl } = yield* NoticeSettings
+
+      const runWith = (id: RunId | null | undefined) =>
+        id == null ? Effect.undefined : Effect.orElseSucceed(runs.read(id), (): Run | undefined => undefined)
+
+      /** Finds the plan of the lane after the merge: of the merge commit, or else the newest one since the merge. */
+      const planAfter = Effect.fnUntraced(function* (row: PullRequestRow, capsuleId: CapsuleId) {
+        if (row.state !== "merged") return undefined
+        const [found] = yield* Found.rows(sql)`SELECT id FROM runs
+          WHERE capsule_id = ${capsuleId} AND type = 'plan' AND purpose IS NULL
+            AND (resolved_commit = ${row.merge_commit ?? ""} OR created_at >= ${row.closed_at ?? row.created_at})
+          ORDER BY CASE WHEN resolved_commit = ${row.merge_commit ?? ""} THEN 0 ELSE 1 END, created_at DESC, id DESC LIMIT 1`
+        return yield* runWith(found?.id)
+      })
+
+      const applyOf = Effect.fnUntraced(function* (planRunId: RunId | undefined) {
+        if (planRunId === undefined) return undefined
+        const [found] = yield* Ended.rows(sql)`SELECT status FROM runs
+          WHERE plan_run_id = ${planRunId} AND type = 'apply' ORDER BY created_at DESC, id DESC LIMIT 1`
+        return found?.status
+      })
+
+      const noteOf = Effect.fnUntraced(function* (judged: typeof Judged.Row, verdict: ReportedCapsule["verdict"]) {
+        if (verdict === "refused") return judged.refusal_message ?? undefined
+        if (verdict !== "needs_approval") return undefined
+        const rules = yield* awaitedApprovals(sql, judged)
+        return rules
+          .map((rule) => `${rule.approvers} of ${"team" in rule ? rule.team : `${rule.role} or above`}`)
+          .join(", ")
+      })
+
+      const reported = Effect.fnUntraced(function* (row: PullRequestRow, judged: typeof Judged.Row, at: string) {
+        const speculative = yield* runWith(judged.run_id)
+        const plan = yield* planAfter(row, judged.id)
+        const verdict = capsuleVerdict({
+          speculative,
+          isRefused: judged.refusal_message !== null,
+          approvals: 0,
+          isMerged: row.state === "merged",
+          plan: plan === undefined ? undefined : { ...plan, differs: false },
+          apply: yield* applyOf(plan?.id)
+        })
+        const shown = plan ?? speculative
+        const capsule = {
+          name: judged.name,
+          environment: judged.environment,
+          verdict,
+          url: `${at}/${shown === undefined ? `capsules/${judged.id}` : `runs/${shown.id}`}`,
+          summary: shown?.planSummary,
+          risks: [
+            ...undoneBy(plan === undefined ? speculative?.base : undefined),
+            ...risksOf(shown?.resourceChanges ?? [])
+          ],
+          note: yield* noteOf(judged, verdict)
+        } satisfies ReportedCapsule
+        return { capsule, base: speculative?.base }
+      })
+
+      const read = Effect.fn("ReportFacts.read")(function* (row: PullRequestRow) {
+        const [workspace] = yield* Handle.rows(sql)`SELECT handle FROM workspaces WHERE id = ${row.workspace_id}`
+        const handle = workspace?.handle ?? ""
+        const at = `${baseUrl}/w/${handle}`
+        const judged = yield* Judged.rows(sql)`SELECT c.id, c.name, c.environment, c.project_id, c.workspace_id,
+            j.touched, j.run_id, j.refusal_message
+          FROM pull_request_capsules j JOIN capsules c ON c.id = j.capsule_id
+          WHERE j.pull_request_id = ${row.id} AND j.head_commit = ${row.head_commit} AND j.touched = 1 ORDER BY c.name, c.environment, c.id`
+        const all = yield* Effect.forEach(judged, (one) => reported(row, one, at))
+        const isPlanned = judged.some(({ run_id }) => run_id !== null)
+        return {
+          handle,
+          url: `${at}/sources/${row.source_id}`,
+          headCommit: row.head_commit,
+          state: row.state,
+          base:
+            row.base_branch === null
+              ? undefined
+              : {
+                  branch: row.base_branch,
+                  ...(row.base_commit === null ? {} : { commit: row.base_commit }),
+                  behind: behindText(all.map(({ base }) => base))
+                },
+          capsules: all.map(({ capsule }) => capsule),
+          review: row.review === null || isPlanned ? [] : factsOf(StaticReviewJson.read(row.review)),
+          differences: []
+        }
+      }, Effect.orDie)
+
+      return ReportFacts.of({ read })
+    })
+  )
+}

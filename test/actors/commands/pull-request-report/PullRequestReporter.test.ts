@@ -1,0 +1,330 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Context, Effect, Exit, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { DueWork } from "../../../../actors/base/DueWork.ts"
+import { KillPoint, type KillPointName } from "../../../../actors/base/KillPoint.ts"
+import { PullRequestReporter } from "../../../../actors/commands/pull-request-report/PullRequestReporter.ts"
+import { ReportFacts } from "../../../../actors/commands/pull-request-report/ReportFacts.ts"
+import { Connections } from "../../../../actors/inputs/connection/Connections.ts"
+import {
+  PullRequestReportRow,
+  PullRequestReports
+} from "../../../../actors/ledger/pull-request-report/PullRequestReports.ts"
+import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import { PullRequestCapsuleRow, PullRequestRow } from "../../../../actors/ledger/pull-request/PullRequestRow.ts"
+import { CreateConnection } from "../../../../schema/api/ConnectionsApi.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
+import { PullRequestId } from "../../../../schema/records/Ids.ts"
+import { suite } from "../../../support/Effect.ts"
+import { fakeForgejo } from "../../../support/forge/FakeForgejo.ts"
+import {
+  commitOf,
+  type FakePullRequest,
+  type ForgeState,
+  forgeState,
+  openPullRequest
+} from "../../../support/forge/ForgeState.ts"
+import { eventually } from "../../../support/Eventually.ts"
+import { active, applied, replanned, settled } from "../../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { greeting } from "../../support/GreetingModule.ts"
+
+setDefaultTimeout(120_000)
+
+const robot = { id: 7, login: "svc-robot" }
+const ada = { id: 8, login: "ada" }
+
+class FakeForge extends Context.Service<FakeForge, { readonly state: ForgeState; readonly address: string }>()(
+  "test/PullRequestReporter/FakeForge"
+) {}
+
+const forge = Layer.effect(
+  FakeForge,
+  Effect.gen(function* () {
+    const state = forgeState()
+    return { state, address: yield* fakeForgejo(state) }
+  })
+)
+
+const tests = suite(
+  Layer.unwrap(Effect.map(FakeForge, ({ address }) => testPlane({ gitOrigins: [address] }))).pipe(
+    Layer.provideMerge(forge)
+  )
+)
+afterAll(tests.dispose)
+
+const bodyOf = Schema.decodeUnknownSync(CreateConnection)
+let worlds = 0
+
+/** The process died at a kill point. */
+class Killed extends Schema.TaggedError<Killed>()("Killed", {}) {}
+
+/** A Capsule whose Source names a forge, and a pull request that touches it. */
+const world = Effect.gen(function* () {
+  const { address, state } = yield* FakeForge
+  const { context, workspaceId } = yield* TestPlane
+  const sql = yield* SqlClient.SqlClient
+  worlds += 1
+  const number = worlds
+  state.tokens.set("forge-token", { account: robot, permissions: new Set(["user", "repository", "issue"]) })
+  const repository = state.addRepository(`team/app-${worlds}`)
+  repository.collaborators.set(robot.login, "write")
+  const { capsule } = yield* active(`lane-${worlds}`, greeting("one"))
+  const connection = yield* (yield* Connections).create(
+    context,
+    bodyOf({
+      workspaceId,
+      provider: "forgejo",
+      kind: "forge",
+      displayName: "Comments",
+      values: { token: "forge-token" },
+      origins: [address]
+    })
+  )
+  // The Source's repository is served by another fake, so its address on the forge is set directly.
+  const servedAt = (url: string) => sql`UPDATE sources SET url = ${url} WHERE id = ${capsule.sourceId}`
+  const forgeUrl = `${address}/${repository.path}.git`
+  const { url: gitUrl } = yield* (yield* Sources).read(capsule.sourceId)
+  yield* servedAt(forgeUrl)
+  yield* (yield* SourceCommands).Update(capsule.sourceId, { context, request: { forgeConnectionId: connection.id } })
+  const opened = openPullRequest(repository, number, ada)
+  const at = "2026-01-01T00:00:00.000Z"
+  const id = PullRequestId.make(`pr_${"a".repeat(20)}${worlds}`)
+  yield* sql`INSERT INTO pull_requests ${PullRequestRow.values(sql, {
+    id,
+    workspace_id: workspaceId,
+    source_id: capsule.sourceId,
+    number,
+    ref: `refs/pull/${number}/head`,
+    state: "open",
+    head_commit: opened.headCommit,
+    head_branch: "topic",
+    fork: "no",
+    base_branch: "main",
+    base_commit: commitOf("base"),
+    last_seen_at: at,
+    created_at: at
+  })}`
+  yield* sql`INSERT INTO pull_request_capsules ${PullRequestCapsuleRow.values(sql, {
+    pull_request_id: id,
+    capsule_id: capsule.id,
+    head_commit: opened.headCommit,
+    touched: 1,
+    refusal_code: "permission_denied",
+    refusal_message: "A maintainer may plan this commit."
+  })}`
+  const { take } = yield* PullRequestReporter.pipe(
+    Effect.provide(yield* Layer.build(Layer.fresh(PullRequestReporter.layer).pipe(Layer.provide(ReportFacts.layer))))
+  )
+  /** Reports once, in a process that dies at the point. */
+  const takeUntil = (point: KillPointName) =>
+    Effect.gen(function* () {
+      const dying = Layer.fresh(PullRequestReporter.layer).pipe(
+        Layer.provide(ReportFacts.layer),
+        Layer.provide(
+          Layer.succeed(KillPoint, (name: KillPointName) => (name === point ? Effect.die(new Killed()) : Effect.void))
+        )
+      )
+      const reporter = yield* PullRequestReporter.pipe(Effect.provide(yield* Layer.build(dying)))
+      return Exit.isFailure(yield* Effect.exit(reporter.take(id)))
+    })
+  const report = Effect.gen(function* () {
+    const [row] = yield* PullRequestReportRow.rows(sql)`SELECT * FROM pull_request_reports WHERE id = ${id}`
+    return row
+  })
+  const refuse = (message: string) =>
+    sql`UPDATE pull_request_capsules SET refusal_message = ${message} WHERE pull_request_id = ${id}`
+  const head = (commit: string) => {
+    opened.headCommit = commit
+    return Effect.andThen(
+      sql`UPDATE pull_requests SET head_commit = ${commit} WHERE id = ${id}`,
+      sql`UPDATE pull_request_capsules SET head_commit = ${commit} WHERE pull_request_id = ${id}`
+    )
+  }
+  return {
+    address,
+    capsule,
+    connection,
+    context,
+    head,
+    id,
+    opened,
+    forgeUrl,
+    gitUrl,
+    servedAt,
+    refuse,
+    report,
+    repository,
+    sql,
+    state,
+    take,
+    takeUntil
+  }
+})
+
+const own = ({ comments }: FakePullRequest) => comments.filter(({ author }) => author.id === robot.id)
+
+describe("The report of a pull request", () => {
+  tests.live("is one comment and a status, edited in place, without a call when nothing changed", () =>
+    Effect.gen(function* () {
+      const { head, id, opened, refuse, state, take } = yield* world
+      opened.comments.push({ id: 1, author: ada, body: "Nice" })
+      yield* take(id)
+      expect(own(opened)).toHaveLength(1)
+      expect(own(opened)[0]?.body).toStartWith("**1 Capsule: 1 not planned.**")
+      expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit, state: "pending" })
+      const calls = state.calls.length
+      yield* take(id)
+      expect(state.calls).toHaveLength(calls)
+
+      yield* refuse("Another reason.")
+      yield* take(id)
+      expect(own(opened)).toHaveLength(1)
+      expect(own(opened)[0]?.body).toContain("Another reason.")
+      // The repository, and an edit; the status is the same.
+      expect(state.calls.slice(calls)).toHaveLength(2)
+
+      yield* head(commitOf("a later head"))
+      yield* take(id)
+      expect(own(opened)).toHaveLength(1)
+      expect(own(opened)[0]?.body).toContain(commitOf("a later head").slice(0, 7))
+      expect(state.statuses.at(-1)?.commit).toBe(commitOf("a later head"))
+    })
+  )
+
+  tests.live("is exactly one comment after a kill at each step", () =>
+    Effect.gen(function* () {
+      const points: ReadonlyArray<KillPointName> = [
+        "report.sending",
+        "report.creating",
+        "report.commented",
+        "report.noted",
+        "report.sent"
+      ]
+      for (const point of points) {
+        const { head, id, opened, report, state, take, takeUntil } = yield* world
+        expect([point, yield* takeUntil(point)]).toEqual([point, true])
+        yield* take(id)
+        expect([point, own(opened).length]).toEqual([point, 1])
+        expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit })
+        // The same in a later report.
+        yield* head(commitOf(point))
+        yield* takeUntil(point)
+        yield* take(id)
+        expect([point, own(opened).length]).toEqual([point, 1])
+        expect(own(opened)[0]?.body).toContain(commitOf(point).slice(0, 7))
+        expect(state.statuses.at(-1)?.commit).toBe(commitOf(point))
+        expect((yield* report)?.failures).toBe(0)
+      }
+    })
+  )
+
+  tests.live("is found again if the forge's answer was lost", () =>
+    Effect.gen(function* () {
+      const { id, opened, report, state, take } = yield* world
+      // Repository, account and comments are read; the answer to the new comment is lost.
+      state.troubles.push(undefined, undefined, undefined, { kind: "lost answer" })
+      yield* take(id)
+      expect((yield* report)?.error_code).toBe("unavailable")
+      expect(own(opened)).toHaveLength(1)
+      yield* take(id)
+      expect(own(opened)).toHaveLength(1)
+      expect(yield* report).toMatchObject({ failures: 0, error_code: null })
+    })
+  )
+
+  tests.live("is made again when it was deleted, put right when it was edited, and never takes another's comment", () =>
+    Effect.gen(function* () {
+      const { id, opened, refuse, take } = yield* world
+      yield* take(id)
+      const body = own(opened)[0]?.body ?? ""
+      opened.comments.push({ id: 99, author: ada, body })
+      opened.comments.splice(0, 1)
+      yield* refuse("After the deletion.")
+      yield* take(id)
+      expect(own(opened)).toHaveLength(1)
+      expect(opened.comments.find(({ author }) => author.id === ada.id)?.body).toBe(body)
+      const comment = own(opened)[0]
+      if (comment !== undefined) comment.body = "Approved by everybody!"
+      yield* refuse("After the edit.")
+      yield* take(id)
+      expect(own(opened).map((one) => one.body.includes("After the edit."))).toEqual([true])
+    })
+  )
+
+  tests.live("waits as long as the forge asks, and shows why it failed", () =>
+    Effect.gen(function* () {
+      const { id, opened, report, sql, state, take } = yield* world
+      const { due } = yield* PullRequestReports
+      const isDue = Effect.map(due, (rows) => rows.some((row) => row.id === id))
+      yield* sql`UPDATE pull_requests SET head_snapshot_id = ${"snap_x"} WHERE id = ${id}`.pipe(Effect.ignore)
+      state.troubles.push({ kind: "secondary limit", seconds: 300 })
+      yield* take(id)
+      expect(yield* report).toMatchObject({ failures: 1, error_code: "limited" })
+      expect(yield* isDue).toBe(false)
+      state.tokens.delete("forge-token")
+      yield* take(id)
+      const refused = yield* report
+      expect(refused).toMatchObject({ failures: 2, error_code: "unauthorized" })
+      expect(refused?.error_message).not.toContain("forge-token")
+      expect(own(opened)).toEqual([])
+    })
+  )
+
+  tests.live("goes to the same repository after a rename, not to one that took its name", () =>
+    Effect.gen(function* () {
+      const { id, opened, refuse, repository, state, take } = yield* world
+      yield* take(id)
+      const path = repository.path
+      state.rename(repository, `${path}-renamed`)
+      const squatter = openPullRequest(state.addRepository(path), opened.number, ada)
+      yield* refuse("After the rename.")
+      yield* take(id)
+      expect(own(opened)[0]?.body).toContain("After the rename.")
+      expect(squatter.comments).toEqual([])
+      repository.hidden = true
+      yield* refuse("After the transfer.")
+      yield* take(id)
+      expect(squatter.comments).toEqual([])
+    })
+  )
+
+  tests.live("follows the plan and the apply of the lane after the merge, without being asked", () =>
+    Effect.gen(function* () {
+      const { capsule, context, forgeUrl, gitUrl, id, opened, servedAt, sql, state } = yield* world
+      const { commit } = yield* TestPlane
+      const work = yield* DueWork
+      yield* sql`UPDATE pull_requests SET head_snapshot_id = ${"snap_seen"} WHERE id = ${id}`
+      const statusBecomes = (description: string) =>
+        eventually(
+          // Without the minimum time between two edits, and without waiting for the next reading of the marks.
+          sql`UPDATE pull_request_reports SET next_at = NULL WHERE id = ${id}`.pipe(
+            Effect.andThen(work.wake),
+            Effect.map(() => state.statuses.findLast((one) => one.commit === opened.headCommit)?.description)
+          ),
+          (shown) => shown === description
+        )
+      yield* statusBecomes("1 Capsule: 1 not planned.")
+
+      yield* servedAt(gitUrl)
+      const merged = yield* commit(capsule.adoptedSourceRevision?.ref ?? "", greeting("two"))
+      const sync = yield* (yield* SourceCommands).Sync(capsule.sourceId, {
+        context,
+        intent: "manual_plan",
+        trigger: "user"
+      })
+      yield* settled(sync.id)
+      yield* servedAt(forgeUrl)
+      yield* sql`UPDATE pull_requests SET state = 'merged', merge_commit = ${merged}, closed_at = ${new Date().toISOString()}
+        WHERE id = ${id}`
+      yield* statusBecomes("1 Capsule: 1 planning.")
+      const plan = yield* replanned(capsule.id)
+      yield* statusBecomes("1 Capsule: 1 needs approval.")
+      expect(own(opened)[0]?.body).toContain("needs approval: `1 of admin or above`")
+      expect(own(opened)[0]?.body).toContain(`/runs/${plan.id}`)
+      expect((yield* applied(plan)).status).toBe("succeeded")
+      yield* statusBecomes("1 Capsule: 1 applied.")
+      expect(own(opened)).toHaveLength(1)
+    })
+  )
+})
