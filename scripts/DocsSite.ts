@@ -18,7 +18,7 @@ export const docsSections: Readonly<Record<string, ReadonlyArray<string>>> = {
     "notices",
     "api"
   ],
-  People: ["invitations", "automation-members", "upstream", "oidc", "identity-tutorial", "oauth-helpers"],
+  People: ["invitations", "automation-members", "upstream", "oidc", "identity-tutorial", "oauth-helpers", "forges"],
   Operate: ["operations", "hosting", "tls", "sizing", "upgrade", "stuck-run", "agents", "security"],
   Embed: ["embedding"],
   Build: []
