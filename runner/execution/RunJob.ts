@@ -129,6 +129,7 @@ export type BuildReference = typeof BuildReference.Type
  * - `state`: the initial state
  * - `stateSecrets`: texts from secret inputs that the state may contain unmarked
  * - `addressKey`: the Capsule's key for the digests that replace secret instance keys in addresses
+ * - `speculative`: true for a plan that waits for no other Run of its Capsule, so that it must not share a path with them
  * - `variableTypes`: the type constraint of each input, as written in the module
  * - `network`: true by default, because most providers call an API
  * - `demands`: the requirements of the Run's execution profile for the machine, including for its source build
@@ -145,6 +146,7 @@ export const RunJob = Schema.Struct({
   state: Schema.optional(SecretBytes),
   stateSecrets: Schema.optional(Schema.Array(SecretText)),
   addressKey: Schema.optional(SecretString),
+  speculative: Schema.optional(Schema.Boolean),
   variableTypes: Schema.optional(Schema.Record(Schema.String, Schema.String)),
   network: Schema.optional(Schema.Boolean),
   timing: Schema.optional(RunTiming),

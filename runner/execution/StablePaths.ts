@@ -16,10 +16,15 @@ const places = [...new Set(["/var/tmp", tmpdir()])]
 /** File in the run folder that contains the path of the link, for a server that starts after a crash. */
 const noteOf = (runFolder: string) => join(runFolder, "stable-path")
 
-/** Derives the name of a Capsule's link. The name reveals nothing about the Capsule and is the same on every machine. */
-const nameOf = (key: Redacted.Redacted) =>
+type PathJob = Pick<RunJob, "addressKey" | "speculative">
+
+/**
+ * Derives the name of a Capsule's link. The name reveals nothing about the Capsule and is the same on every machine. Speculative
+ * plans have a separate link, because the Capsule's other Runs must not wait for them.
+ */
+const nameOf = (key: Redacted.Redacted, isSpeculative: boolean) =>
   `svc-${createHash("sha256")
-    .update(`stable path\0${Redacted.value(key)}`)
+    .update(`${isSpeculative ? "speculative" : "stable"} path\0${Redacted.value(key)}`)
     .digest("hex")
     .slice(0, 24)}`
 
@@ -82,10 +87,7 @@ export class StablePaths extends Context.Service<
   StablePaths,
   {
     /** Reserves the path for the Run's sandbox folder until the scope closes. */
-    readonly hold: (
-      job: Pick<RunJob, "addressKey">,
-      runFolder: string
-    ) => Effect.Effect<string, RunFileFailed, Scope.Scope>
+    readonly hold: (job: PathJob, runFolder: string) => Effect.Effect<string, RunFileFailed, Scope.Scope>
   }
 >()("svc/runner/execution/StablePaths") {
   static readonly layer = Layer.effect(
@@ -111,11 +113,11 @@ export class StablePaths extends Context.Service<
           if (entry.users === 0) turns.delete(name)
         })
 
-      const hold = Effect.fn("StablePaths.hold")(function* (job: Pick<RunJob, "addressKey">, runFolder: string) {
+      const hold = Effect.fn("StablePaths.hold")(function* (job: PathJob, runFolder: string) {
         const own = runFolderPaths(runFolder).sandbox
         const inside = sandbox.insideRoot(own)
         if (inside !== own || job.addressKey === undefined) return inside
-        const name = nameOf(job.addressKey)
+        const name = nameOf(job.addressKey, job.speculative === true)
         yield* takeTurn(name)
         for (const folder of places) {
           const path = join(folder, name)

@@ -26,6 +26,16 @@ describe("Run timeline", () => {
     ])
   })
 
+  test("the timeline of a speculative plan ends with the plan, because nobody approves it", () => {
+    const run = { ...runOf(reviewRun), speculative: true, status: "succeeded", requiresApproval: false } as const
+    expect(stepsOf(run, eventsOf(run)).map(({ id, state }) => [id, state])).toEqual([
+      ["queue", "done"],
+      ["prepare", "done"],
+      ["init", "done"],
+      ["plan", "done"]
+    ])
+  })
+
   test("the timeline of an approved or discarded plan keeps the plan's time, and shows the decision", () => {
     const waiting = runOf(reviewRun)
     const events = eventsOf(waiting)

@@ -29,6 +29,7 @@ import { differenceWords } from "../../src/dashboard/screens/run/DifferenceWords
 import { paletteWords } from "../../src/dashboard/app/PaletteWords.ts"
 import { resultWords } from "../../src/dashboard/screens/run/ResultWords.ts"
 import { planBasisWords } from "../../src/dashboard/screens/run/PlanBasisWords.ts"
+import { plannedRefWords } from "../../src/dashboard/screens/run/PlannedRef.tsx"
 import { planEndWords } from "../../src/dashboard/screens/run/PlanEndWords.ts"
 import { planWords } from "../../src/dashboard/screens/run/PlanWords.ts"
 import { whyWords } from "../../src/dashboard/screens/run/WhyWords.ts"
@@ -78,6 +79,7 @@ const dictionaries = {
   resultWords,
   differenceWords,
   planBasisWords,
+  plannedRefWords,
   planEndWords,
   planWords,
   sourceOptionsWords,

@@ -16,6 +16,7 @@ import { BusyAgentRow, FactsJson, runsOfAgent } from "./PoolRows.ts"
 
 const Assigned = rowShape({ assigned: Schema.Int })
 
+type PlacedRun = WaitingRun & Pick<ListedRunRow, "purpose">
 type WaitingRun = Pick<ListedRunRow, "id" | "pool" | "type" | "workspace_id">
 
 /** The reason why a Run cannot start in its pool yet, as fields of its queue position. */
@@ -53,7 +54,7 @@ const distinct = (lacks: ReadonlyArray<Lack>): ReadonlyArray<Lack> =>
 export class PoolObstacles extends Context.Service<
   PoolObstacles,
   {
-    readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined>
+    readonly obstacle: (run: PlacedRun) => Effect.Effect<PoolObstacle | undefined>
     /**
      * Returns the connected agents that could execute the Run and have not recently declined it, whether or not they have a free
      * slot.
@@ -102,9 +103,10 @@ export class PoolObstacles extends Context.Service<
       const obstacle = Effect.fn("PoolObstacles.obstacle")(function* ({
         id,
         pool,
+        purpose,
         type,
         workspace_id
-      }: WaitingRun): Effect.fn.Return<PoolObstacle | undefined> {
+      }: PlacedRun): Effect.fn.Return<PoolObstacle | undefined> {
         if (pool === localPool) {
           const until = isApply(type) ? yield* leases.end : undefined
           return until === undefined ? undefined : heldBack(until)
@@ -144,7 +146,10 @@ export class PoolObstacles extends Context.Service<
           )
         }
         if (taking.some(({ facts, runs }) => runs < facts.places)) {
-          const kept = type === "drift_check" ? placesWithLastKept(takingOf(connected).map(placesOf)) : undefined
+          const kept =
+            type === "drift_check" || purpose === "speculative"
+              ? placesWithLastKept(takingOf(connected).map(placesOf))
+              : undefined
           return kept === undefined ? undefined : { reason: "place_kept", limit: kept }
         }
         const places = taking.reduce((sum, { facts }) => sum + facts.places, 0)

@@ -454,6 +454,7 @@ export class RunPreparation extends Context.Service<
             module: { snapshotDigest: snapshot.archive_digest, path: capsule.module_path },
             localModules,
             addressKey: yield* index.addressKey(capsule.id),
+            ...(isSpeculative(run) ? { speculative: true } : {}),
             variableTypes: Object.fromEntries(scan.variables.map(({ name, typeExpression }) => [name, typeExpression])),
             selfContained: isSelfContained(scan),
             tool: { name: tool.name, version: tool.version },

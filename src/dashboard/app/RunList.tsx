@@ -16,10 +16,13 @@ interface RunListProps {
   readonly capsules?: ReadonlyArray<Capsule>
 }
 
+const kindOf = ({ speculative, type }: Run, words: typeof vocabulary.en) =>
+  speculative === true ? words.speculativePlan : words.runType[type]
+
 /** A Run without a Capsule concerns a Source. */
 const SourceOrKind = ({ run }: { readonly run: Run }) => {
   const words = useWords(vocabulary)
-  const kind = words.runType[run.type]
+  const kind = kindOf(run, words)
   return run.capsuleId !== undefined || run.sourceId === undefined ? (
     <strong>{kind}</strong>
   ) : (
@@ -50,7 +53,7 @@ export const RunList = ({ runs, capsules }: RunListProps) => {
                   <>
                     <strong>{capsule.name}</strong>
                     <span className="tag">{capsule.environment}</span>
-                    <span className="muted">{words.runType[run.type]}</span>
+                    <span className="muted">{kindOf(run, words)}</span>
                   </>
                 )}
                 {run.planSummary === undefined ? null : <Sum summary={run.planSummary} />}

@@ -47,6 +47,7 @@ const en = {
     backup: "Backup",
     restore: "Restore"
   },
+  speculativePlan: "Speculative plan",
   trigger: {
     user: "by hand",
     webhook: "by webhook",
@@ -143,6 +144,7 @@ const ja: typeof en = {
     backup: "バックアップ",
     restore: "復元"
   },
+  speculativePlan: "投機的プラン",
   trigger: {
     user: "手動",
     webhook: "Webhook",

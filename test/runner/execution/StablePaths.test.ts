@@ -39,6 +39,24 @@ describe("Stable paths", () => {
     }).pipe(Effect.provide(stablePaths))
   )
 
+  it.live("a speculative plan has a path of its own, so that the Capsule's other Runs do not wait for it", () =>
+    Effect.gen(function* () {
+      const { first, job, second } = yield* twoRuns
+      const { hold } = yield* StablePaths
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const shown = yield* hold({ ...job, speculative: true }, first)
+          const reviewed = yield* hold(job, second)
+          expect(shown).not.toBe(reviewed)
+          expect([readlinkSync(shown), readlinkSync(reviewed)]).toEqual([
+            join(first, "capsule"),
+            join(second, "capsule")
+          ])
+        })
+      )
+    }).pipe(Effect.provide(stablePaths))
+  )
+
   it.live(
     "a Capsule's stable path belongs to one Run at a time, and a Run cancelled while it waits never gets the path",
     () =>

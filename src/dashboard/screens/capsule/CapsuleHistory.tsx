@@ -216,7 +216,9 @@ const Lines = ({
 const useHistory = (capsule: Capsule) => {
   const workspace = useWorkspace()
   const url = useQuery(sourceQuery(capsule.sourceId)).data?.url
-  return { url, query: useInfiniteQuery(runsQuery(workspace.id, { capsuleId: capsule.id, view: "changes" })) }
+  // A speculative plan is no step of the Capsule's history.
+  const filter = { capsuleId: capsule.id, speculative: "false", view: "changes" }
+  return { url, query: useInfiniteQuery(runsQuery(workspace.id, filter)) }
 }
 
 /** Number of changes that the overview shows. */

@@ -140,7 +140,7 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
   const workspace = useWorkspace()
   const outputs = useQuery(outputsQuery(capsule.id))
   const source = useQuery(sourceQuery(capsule.sourceId)).data
-  const runsPage = useInfiniteQuery(runsQuery(workspace.id, { capsuleId: capsule.id }))
+  const runsPage = useInfiniteQuery(runsQuery(workspace.id, { capsuleId: capsule.id, speculative: "false" }))
   const runs = runsPage.data?.pages[0]?.runs ?? []
   const revision = capsule.adoptedSourceRevision
   const hasState = capsule.currentStateVersionId !== undefined && isInService(capsule.status)

@@ -129,7 +129,7 @@ const Content = ({
   const workspace = useWorkspace()
   const actorName = useActorName()
   const restores = useWords(restoreWords)
-  const isReviewed = isPlan(run.type)
+  const isReviewed = isPlan(run.type) && run.speculative !== true
   if (run.status === "queued") return <Queue run={run} />
   if (run.status === "running") {
     return cancelling ? (
@@ -145,7 +145,7 @@ const Content = ({
       <Notice tone="info">
         <p>{run.status === "superseded" ? words.superseded : words.expired}</p>
         <Ended run={run} reason={endReason} />
-        <NewerPlan run={run} />
+        {run.speculative === true ? null : <NewerPlan run={run} />}
         {isReviewed && run.type !== "restore" ? <Again run={run} capsule={capsule} /> : null}
       </Notice>
     )
@@ -188,13 +188,14 @@ export const Decision = (props: DecisionProps) => {
   const [open, setOpen] = useState<"approve" | "discard" | undefined>(undefined)
   const apply = useApplyOf(run)
   const now = useNow(1000)
-  const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: isPlan(run.type) }).data
+  const isReviewed = isPlan(run.type) && run.speculative !== true
+  const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: isReviewed }).data
   // Reads the approvals again, because an approved plan may have lost an approval since, and a rule or a left-over state may have
   // been added.
   const acknowledged = (standing?.uncertain ?? []).every((each) => each.acknowledged)
   const approved =
     run.approvedAt !== undefined && acknowledged && (standing === undefined || standing.state === "approved")
-  const end = isPlan(run.type)
+  const end = isReviewed
     ? planEndOf(run, { capsule, isApplied: apply !== undefined && apply !== null, now })
     : undefined
   const close = () => setOpen(undefined)

@@ -113,7 +113,10 @@ export const Discussion = ({ run, events }: { readonly run: Run; readonly events
   const may = useMay()
   const [removing, setRemoving] = useState<string | undefined>(undefined)
   const { data: comments = noComments } = useQuery(commentsQuery(run.id))
-  const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: isPlan(run.type) }).data
+  const standing = useQuery({
+    ...runApprovalsQuery(run.id),
+    enabled: isPlan(run.type) && run.speculative !== true
+  }).data
   const apply = useApplyOf(run)
   const lines = storyOf({ run, events, approvals: standing?.approvals ?? [], apply: apply ?? undefined, comments })
   return (

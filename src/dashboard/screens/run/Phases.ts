@@ -102,7 +102,8 @@ const present = (finishedAt: string | undefined) => (finishedAt === undefined ? 
 export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<Step> => {
   const starts = startsOf(events)
   const ended = endedAt(run, starts)
-  const all = [...expected[run.type]]
+  // A speculative plan waits for no approval, like a drift check.
+  const all = [...expected[run.speculative === true ? "drift_check" : run.type]]
   for (const { id } of starts) {
     if (all.includes(id)) continue
     const before = starts[starts.findIndex((start) => start.id === id) - 1]

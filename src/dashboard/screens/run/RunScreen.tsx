@@ -122,6 +122,7 @@ const OrphanedStateList = lazy(
   whenReachable(async () => ({ default: (await import("../left-over/OrphanedStateList.tsx")).OrphanedStateList }))
 )
 const LookNotice = lazy(whenReachable(async () => ({ default: (await import("./LookNotice.tsx")).LookNotice })))
+const PlannedRef = lazy(whenReachable(async () => ({ default: (await import("./PlannedRef.tsx")).PlannedRef })))
 const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
 // A drift check shows differences but no actions.
@@ -171,7 +172,8 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
   const decides = run.status === "waiting_approval" && run.type !== "restore"
   const busy = run.status === "queued" || run.status === "running"
   const cancelAsked = events.some(({ kind }) => kind === "run.cancelling")
-  const title = capsule === undefined ? terms.runType[run.type] : `${terms.runType[run.type]} · ${capsule.name}`
+  const type = run.speculative === true ? terms.speculativePlan : terms.runType[run.type]
+  const title = capsule === undefined ? type : `${type} · ${capsule.name}`
   const documentTitle = useRunNotice(run, events, expectedOf(plan), title)
   return (
     <Page
@@ -247,6 +249,11 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
           {isApply && run.status === "succeeded" && capsule !== undefined ? (
             <Suspense fallback={<Skeleton rows={4} />}>
               <ApplyResult run={run} plan={plan} capsule={capsule} />
+            </Suspense>
+          ) : null}
+          {run.speculative === true || run.base !== undefined ? (
+            <Suspense fallback={null}>
+              <PlannedRef run={run} />
             </Suspense>
           ) : null}
           <Decision run={run} capsule={capsule} cancelling={cancelAsked} endReason={endReasonOf(events)} />

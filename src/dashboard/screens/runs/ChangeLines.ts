@@ -57,7 +57,7 @@ type Bar = "done" | "waiting" | "failed" | "active" | "open"
 
 /** The stages of a change: its plan, its approval and its apply. */
 export const barsOf = (run: Run, apply: FoldedRun | undefined): readonly [Bar, Bar, Bar] | undefined => {
-  if (!isPlan(run.type)) return undefined
+  if (!isPlan(run.type) || run.speculative === true) return undefined
   const active = (status: Run["status"]): Bar =>
     status === "succeeded" ? "done" : status === "failed" ? "failed" : status === "running" ? "active" : "open"
   if (apply !== undefined) return ["done", "done", active(apply.status)]

@@ -107,7 +107,7 @@ export const ChangeRow = ({ run, apply, fed, capsule, project }: ChangeRowProps)
   const language = useLanguage()
   const workspace = useWorkspace()
   const actorName = useActorName()
-  const kind = terms.runType[(apply ?? run).type]
+  const kind = run.speculative === true ? terms.speculativePlan : terms.runType[(apply ?? run).type]
   const took = tookOf(run, apply)
   const count = (type: Run["type"]) => fed.filter((each) => each.type === type).length
   const replaced = count("plan") + count("destroy_plan")

@@ -59,7 +59,7 @@ const wholeQueue = Effect.gen(function* () {
       pool: row.slot_pool,
       subject: row.created_by ?? "",
       capsuleLine: row.capsule_line ?? undefined,
-      comesLast: row.type === "drift_check",
+      comesLast: row.type === "drift_check" || row.purpose === "speculative",
       queuedAt: row.queued_at,
       workspaceTurn: row.workspace_turn,
       subjectTurn: row.subject_turn
@@ -75,6 +75,7 @@ const events = fc.array(
         workspace: fc.nat(4),
         subject: fc.constantFrom("usr_1", "usr_2", undefined),
         capsule: fc.nat(3),
+        isSpeculative: fc.boolean(),
         type: fc.constantFrom<RunType>("plan", "plan", "apply", "drift_check", "source_sync", "backup", "destroy_plan"),
         at: fc.nat(9)
       })
@@ -136,6 +137,7 @@ tests.live(
             type: event.type,
             capsuleId,
             createdBy: event.subject,
+            purpose: event.type === "plan" && event.isSpeculative ? "speculative" : undefined,
             trigger: "user",
             spec: {}
           })

@@ -7,7 +7,7 @@ import { holdOf } from "../../../../actors/ledger/run/RunHold.ts"
 import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
 import { RunLifecycle } from "../../../../actors/ledger/run/RunLifecycle.ts"
 import { RunQueue } from "../../../../actors/running/queue/RunQueue.ts"
-import type { RunType } from "../../../../schema/records/Run.ts"
+import type { RecordedPurpose, RunType } from "../../../../schema/records/Run.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../../support/Accounts.ts"
 import { suite } from "../../../support/Effect.ts"
 import { setRun } from "../../../support/HeldRuns.ts"
@@ -28,9 +28,14 @@ const workspace = Effect.gen(function* () {
   counter += 1
   const owner = yield* newPerson(`queue-${counter}`)
   const { id } = yield* newWorkspace(owner.subject, { handle: `queue-${counter}` })
-  const queued = Effect.fnUntraced(function* (name: string, type: RunType, capsuleId?: CapsuleId) {
+  const queued = Effect.fnUntraced(function* (
+    name: string,
+    type: RunType,
+    capsuleId?: CapsuleId,
+    purpose?: RecordedPurpose
+  ) {
     const runId = namedRun(`${counter}${name}`)
-    yield* ledger.insert({ id: runId, workspaceId: id, type, capsuleId, trigger: "user", spec: {} })
+    yield* ledger.insert({ id: runId, workspaceId: id, type, capsuleId, trigger: "user", purpose, spec: {} })
     counter += 1
     yield* setRun(runId, { queued_at: `2026-01-01T00:00:${String(counter % 60).padStart(2, "0")}.000Z` })
     return runId
@@ -79,6 +84,29 @@ tests.live("each Capsule has one active Run, and drift checks wait for people's 
     expect(yield* claim).toBe(drift)
     yield* finish(drift)
   })
+)
+
+tests.live(
+  "a speculative plan waits for no Run of its Capsule, delays none, and starts after people's other Runs",
+  () =>
+    Effect.gen(function* () {
+      const { finish, queued } = yield* workspace
+      const speculative = yield* queued("speculative", "plan", namedCapsule("1"), "speculative")
+      const apply = yield* queued("apply", "apply", namedCapsule("1"))
+      const plan = yield* queued("plan", "plan", namedCapsule("1"))
+      expect(yield* claim).toBe(apply)
+      // Only the place that is kept for others is free in the Workspace.
+      expect(yield* placeOf(speculative)).toMatchObject({ reason: "place_kept" })
+      expect(yield* placeOf(plan)).toMatchObject({ reason: "capsule_busy", heldByRunId: apply })
+      expect(yield* claim).toBeUndefined()
+      yield* finish(apply)
+      expect(yield* claim).toBe(plan)
+      yield* finish(plan)
+      expect(yield* claim).toBe(speculative)
+      const next = yield* queued("next", "apply", namedCapsule("1"))
+      expect(yield* claim).toBe(next)
+      yield* finish(speculative, next)
+    })
 )
 
 tests.live("limits apply per Workspace and overall, and drift checks leave one place open", () =>
