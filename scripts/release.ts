@@ -25,7 +25,7 @@ const run = Effect.fnUntraced(function* (root: string, program: string, ...args:
   yield* Console.log(`ok    ${command}`)
 }, Effect.scoped)
 
-/** A release has a heading in the changelog, and its promises are those of its own snapshot. */
+/** Checks that a release has a heading in the changelog, and that its promises match its snapshot. */
 const checkPromises = Effect.fn("release.checkPromises")(function* (root: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -18,8 +18,8 @@ const ofCommand = isClientCommand(args)
     : "dist/build/Service.js"
 const program = programs.get(process.argv[2] ?? "") ?? ofCommand
 
-// Ends the lazy compilation with which binaries start (see `scripts/build.ts`), because a sync unpacks and hashes from its first
-// moment.
+// Ends the lazy compilation that speeds up the start of binaries (see `scripts/build.ts`), because a sync hashes and unpacks much
+// data and needs compiled code.
 if (isSync) Bun.unsafe.setJITPolicy(1)
 
 void import(join(dirname(Bun.main), program))

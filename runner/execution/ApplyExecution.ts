@@ -65,8 +65,8 @@ const readOutputs = (session: RunSession, state: StateFile | undefined) => {
 }
 
 /**
- * Returns the Outputs and marks those that repeat a secret. If an Output is no longer declared sensitive, its own earlier value
- * does not count as a secret.
+ * Returns the Outputs, with a mark on each Output that repeats a secret. If an Output is no longer declared sensitive, its
+ * previous value does not count as a secret.
  */
 const publishableOutputs = Effect.fnUntraced(function* (
   session: RunSession,

@@ -5,7 +5,8 @@ export const pullRequestPolicyColumns: ReadonlyArray<string> = [
 
 /** Pull requests, the Capsules that each may affect, and the looks at the repositories that find them. */
 export const pullRequestTables: ReadonlyArray<string> = [
-  // The person who set `pull_requests`. Speculative plans of own branches use Connections with that person's role.
+  // The person who set `pull_requests`. Speculative plans of branches in the repository itself use Connections with that person's
+  // role.
   `ALTER TABLE sources ADD COLUMN pull_requests_by TEXT`,
   // `asked` counts the requests to look; a look that has served them all leaves `taken` equal to it.
   `CREATE TABLE pull_request_looks (

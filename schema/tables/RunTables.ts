@@ -140,8 +140,8 @@ export const logRemovalColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The name and digest of a Run's execution profile. For an apply, also the result of the tool itself (1 for success, 0 for
- * failure), whatever happened afterwards. `NULL` before the result, and in rows written before these columns existed.
+ * The name and digest of a Run's execution profile. For an apply, also the result of the tool (1 for success, 0 for failure),
+ * regardless of later failures. `NULL` before the result, and in rows written before these columns existed.
  */
 export const runProfileColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN profile TEXT`,

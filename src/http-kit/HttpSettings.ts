@@ -22,7 +22,7 @@ export class HttpSettings extends Context.Service<
   }
 >()("svc/src/http-kit/HttpSettings") {}
 
-/** Features of this release that require no declaration by the operator. */
+/** Features of this release that the operator need not declare. */
 export const implementedFeatures: Discovery["features"] = {
   stacks: true,
   opentofu_runner: true,

@@ -24,8 +24,8 @@ const collected = Effect.gen(function* () {
 })
 
 /**
- * Returns the licences of the running program. For a binary or package, they are those at build time; for a checkout, those that
- * a build would have now.
+ * Returns the licences of the running program: for a binary or package, the licences at build time; for a checkout, the licences
+ * that a build would contain now.
  */
 export const licenses = Effect.gen(function* () {
   const embedded = yield* EmbeddedLicenses

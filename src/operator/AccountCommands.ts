@@ -82,7 +82,8 @@ export class AccountCommands extends Context.Service<
      */
     readonly invite: (request: InvitationRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
-     * Creates a link that changes the account's address to one that the operator vouches for. Fails like `AddressChanges.issue`.
+     * Creates a link that changes the account's address to the address that the operator confirms. Fails like
+     * `AddressChanges.issue`.
      */
     readonly addressLink: (request: {
       readonly email: string

@@ -7,7 +7,7 @@ import { barriers, browserSuite, darkJapanese, lightEnglish } from "./support/Su
 
 const suite = browserSuite()
 
-/** Creates a world whose plan has these facts. */
+/** Creates a test server whose plan has these facts. */
 const worldOf = (more: Partial<Run>) => {
   const world = newWorld()
   world.runs = world.runs.map((run) => (run.id === reviewRun ? { ...run, ...more } : run))

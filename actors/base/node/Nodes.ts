@@ -45,7 +45,7 @@ export const NodeLabel = Context.Reference<NodeLabelShape>("svc/actors/base/node
 const beatEvery = Duration.seconds(2)
 /** Silence after which a server counts as gone. */
 const goneAfter = Duration.seconds(10)
-/** A server that could not beat for this time stops its work before the others may count it as gone. */
+/** A server that could not beat for this time stops its work before other servers may count it as gone. */
 const currentFor = Duration.seconds(8)
 
 const nanosOf = (duration: Duration.Duration) => Duration.toNanosUnsafe(duration)
@@ -134,7 +134,7 @@ const make = Effect.gen(function* () {
   let beatAt = lookedAt
 
   const beat = Effect.gen(function* () {
-    // The time before the statement, because the others may see its effect at any time after.
+    // The time before the statement, because other servers may see its effect at any time after.
     const at = yield* monotonicNow
     const kept = yield* withoutWriteLock(
       NodeRow.some(sql, "beats")`UPDATE nodes SET beats = beats + 1, beat_at = ${yield* now}
@@ -186,7 +186,7 @@ const make = Effect.gen(function* () {
     return row === undefined || row.gone_at !== null
   }, Effect.orDie)
 
-  // A server that leaves is gone at once. If this fails, the others find out.
+  // Other servers count a server that leaves as gone at once. If this statement fails, they notice the silence later.
   yield* Effect.addFinalizer(() => Effect.ignore(sql`DELETE FROM nodes WHERE id = ${id}`))
 
   return Nodes.of({

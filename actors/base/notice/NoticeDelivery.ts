@@ -133,8 +133,8 @@ const make = Effect.gen(function* () {
   }).pipe(Effect.orDie)
 
   /**
-   * Returns due deliveries in the order in which they were written, except those that an earlier delivery of their subject holds
-   * back.
+   * Returns due deliveries in the order in which they were written. Omits a delivery if an earlier delivery of its subject holds
+   * it back.
    */
   const dueOf = Effect.fnUntraced(function* (endpoint: NoticeEndpointRow) {
     const now = yield* DateTime.now

@@ -13,8 +13,8 @@ export const stepAfterJob = (run: Pick<RunRow, "status"> | undefined): Coordinat
 }
 
 /**
- * Decides the step for plans. A computed plan is ready for review, whatever the review decides later. A speculative plan has
- * succeeded then.
+ * Decides the step for plans. A computed plan is ready for review, and a speculative plan has succeeded, regardless of the
+ * review's later decision.
  */
 export const stepAfterPlan = (run: Pick<RunRow, "status" | "approved_at" | "purpose"> | undefined): CoordinatorStep => {
   if (run === undefined || run.status === "queued" || run.status === "running") return "wait"

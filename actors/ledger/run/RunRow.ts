@@ -116,7 +116,7 @@ export const RunRow = table(
     profile: Schema.NullOr(Schema.String),
     /** Digest of the execution profile when the Run started. */
     profile_digest: Schema.NullOr(Schema.String),
-    /** For an apply: true if the tool itself succeeded, whatever happened afterwards. */
+    /** For an apply: true if the tool succeeded, regardless of later failures. */
     provider_apply_succeeded: Schema.NullOr(Flag),
     cancel_requested_at: Schema.NullOr(Timestamp),
     cancel_reason: Schema.NullOr(Schema.String),

@@ -8,7 +8,10 @@ const Generated = Schema.Struct({
   text: Schema.String
 })
 
-/** A Capsule's secrets in a backup: those of its last apply, and those that svc generated. The state is stored separately. */
+/**
+ * The secrets of a Capsule in a backup: the secrets of its last apply, and the secrets that svc generated. The state is stored
+ * separately.
+ */
 const ImportedSecrets = Schema.Struct({ secrets: StoredSecrets, generated: Schema.Array(Generated) })
 export type ImportedSecrets = typeof ImportedSecrets.Type
 

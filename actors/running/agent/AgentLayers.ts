@@ -16,7 +16,7 @@ import { CarriedBlobs } from "./CarriedBlobs.ts"
 import { LostAnswers } from "./LostAnswers.ts"
 import { RunAgents } from "./RunAgents.ts"
 
-/** Layers of the services that agents use, and of those that process agents' reports. */
+/** Layers of the services that agents use and of the services that process agents' reports. */
 export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentMonitor.layer),
   Layer.provideMerge(

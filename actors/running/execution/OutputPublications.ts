@@ -7,7 +7,7 @@ import type { ApplyResult } from "./ApplyResult.ts"
 /** An Output of the current state. */
 type StoredOutput = Pick<OutputRow, "name" | "sensitive" | "private_origins">
 
-/** The Outputs that reviewers of a plan see, and the names of those that its apply may publish. */
+/** The Outputs that reviewers of a plan see, and the names of the Outputs that its apply may publish. */
 interface ReviewedOutputs {
   readonly outputChanges: ReadonlyArray<OutputChange>
   readonly publicOutputs: ReadonlyArray<string>
@@ -57,7 +57,7 @@ export const restoredOutputs = (
   ]
 }
 
-/** Adds to a plan's Outputs those that its apply publishes or withdraws, even if the tool reports no change for them. */
+/** Adds the Outputs that the apply publishes or withdraws to a plan's Outputs, even if the tool reports no change for them. */
 export const reviewedOutputs = (
   { outputChanges, plannedOutputs }: Pick<PlanOutcome, "outputChanges" | "plannedOutputs">,
   stored: ReadonlyArray<StoredOutput>

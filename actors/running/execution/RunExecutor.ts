@@ -36,7 +36,7 @@ const defectOf = (cause: Cause.Cause<never>) => {
   return hasStorageFull(cause) ? storageFull : defect
 }
 
-/** Returns true for events about resources. The runner keeps those that recovery needs in the run folder. */
+/** Returns true for events about resources. The runner keeps these events in the run folder, because recovery needs them. */
 const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.")
 
 /** The end of an execution. `unreadable`: the files it left behind could not be read. `lost`: it no longer held the Run. */
@@ -46,8 +46,8 @@ type Ended = "settled" | "unreadable" | "lost"
 const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
 
 /**
- * Executes Runs in fibers outside any mailbox, so that reads and cancels never wait for a Run. No other part of this process owns
- * running Runs; after a crash, `RunRecovery` settles those that were left.
+ * Executes Runs in fibers outside any mailbox, so that reads and cancels never wait for a Run. Nothing else in this process owns
+ * running Runs. After a crash, `RunRecovery` settles the Runs that were interrupted.
  */
 export class RunExecutor extends Context.Service<
   RunExecutor,

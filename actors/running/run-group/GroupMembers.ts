@@ -118,7 +118,7 @@ export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroup
     WHERE p.run_group_id = ${group.id} AND p.type = 'plan' ORDER BY p.created_at, p.id`
   const newest = new Map<string, PlanRow>()
   for (const plan of plans) {
-    // Of two plans with the same creation time, the one that is not void is newer.
+    // If two plans were created at the same time, the plan that is not void is newer.
     const isOlder = plan.status === "superseded" && newest.get(plan.capsule_id)?.created_at === plan.created_at
     if (!isOlder) newest.set(plan.capsule_id, plan)
   }

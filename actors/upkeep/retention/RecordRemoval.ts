@@ -70,7 +70,7 @@ export class RecordRemoval extends Context.Service<
   RecordRemoval,
   {
     /**
-     * Returns the records that a removal would remove now, by kind and Workspace, and those that it would keep, by kind and
+     * Returns the records that a removal would remove now, by kind and Workspace, and the records that it would keep, by kind and
      * reason.
      */
     readonly survey: Effect.Effect<RecordSurvey>

@@ -10,7 +10,10 @@ export interface ConfinementCommandShape {
 
 const entryPoint = (name: string) => fileURLToPath(moduleBeside(import.meta.url, name))
 
-/** Returns the Bun to run on Node: the one that is installed with the library. The sandbox needs Bun for its system calls. */
+/**
+ * Returns the path of Bun when this process runs on Node: the Bun that is installed with the library. The sandbox needs Bun for
+ * its system calls.
+ */
 const installedBun = Option.liftThrowable(() => createRequire(import.meta.url).resolve("bun/bin/bun.exe"))
 
 const program = (): Option.Option<string> =>

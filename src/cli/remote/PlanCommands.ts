@@ -244,7 +244,10 @@ export const driftCommand = Command.make(
 
 const isStateVersionId = (text: string) => text.startsWith("sv_")
 
-/** Returns the state to restore: the one with the given id, or a generation of a Capsule's state, by default the previous one. */
+/**
+ * Returns the state to restore: the state with the given id, or a generation of a Capsule's state, by default the previous
+ * generation.
+ */
 const returnOf = Effect.fn("returnOf")(function* (given: {
   readonly to: string
   readonly generation: Option.Option<number>

@@ -52,7 +52,7 @@ it.effect("a plain form with a setup link and a password opens an account and a 
   }).pipe(fresh)
 )
 
-it.effect("a refused plain form shows a page, opens no session, and quotes no input", () =>
+it.effect("a refused plain form shows a page, creates no session, and repeats no input", () =>
   Effect.gen(function* () {
     yield* setUp
     const refused = [

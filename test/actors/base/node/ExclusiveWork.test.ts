@@ -90,7 +90,7 @@ describe("Work that one server does for all", () => {
     )
   )
 
-  it.effect("of two servers that find the work free, one takes it", () =>
+  it.effect("if two servers find the work free, only one takes it", () =>
     on(
       Effect.gen(function* () {
         const { databaseFile } = yield* DataFolder
@@ -147,7 +147,7 @@ describe("Locks", () => {
     )
   )
 
-  it.effect("a lock of a server that is gone passes on, and a failed decision releases its lock", () =>
+  it.effect("another server takes the lock of a server that is gone, and a failed decision releases its lock", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]

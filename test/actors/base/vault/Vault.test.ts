@@ -15,7 +15,7 @@ const place: SealContext = { table: "connections", column: "values", workspaceId
 const secret = (text: string) => Redacted.make(text)
 const opened = (text: Redacted.Redacted) => Redacted.value(text)
 
-it.live("sealed strings and bytes round-trip through the vault, and printing shows neither", () =>
+it.live("sealed strings and bytes round-trip through the vault, and printed values contain neither", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const envelope = yield* vault.seal(place, secret("hunter2 é"))

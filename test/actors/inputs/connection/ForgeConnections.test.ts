@@ -121,7 +121,7 @@ describe("A Connection of kind forge", () => {
     })
   )
 
-  tests.live("is chosen only by admins, and only for a repository on its forge", () =>
+  tests.live("can be chosen only by admins, and only for a repository on its forge", () =>
     Effect.gen(function* () {
       const { body, connection, context, source, workspaceId } = yield* world
       const { Update } = yield* SourceCommands

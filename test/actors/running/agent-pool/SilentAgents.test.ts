@@ -122,7 +122,7 @@ tests.live("an agent awaiting the review after a restore is removed neither befo
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
-tests.live("an agent owes no state once it has submitted the state of its apply", () =>
+tests.live("an agent that has submitted the state of its apply has no pending state", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
