@@ -19,7 +19,7 @@ describe("Action confirmations", () => {
     })
     await go("/confirm?code=BCDF-GHJK", ".form-actions .button-primary")
     const shown = await page.locator(".facts").innerText()
-    for (const fact of ["Make a new webhook secret", "acme", "infrastructure", "svc-cli", "BCDF-GHJK"]) {
+    for (const fact of ["Create a new webhook secret", "acme", "infrastructure", "svc-cli", "BCDF-GHJK"]) {
       expect(shown).toContain(fact)
     }
     await page.getByRole("button", { name: "Approve" }).click()

@@ -174,7 +174,7 @@ describe("Failed checks", () => {
     await submit.press("Enter")
     await dialog.getByText("The Capsule has changed since its guard was read.").waitFor()
     await again
-    await dialog.getByLabel("Give the inputs anew").check()
+    await dialog.getByLabel("Enter the inputs again").check()
     await dialog.getByLabel("domain").fill("shop.example")
     await submit.press("Enter")
     await page.getByText("The capsule was re-adopted. Plan it next.").waitFor()

@@ -99,7 +99,7 @@ describe("External installs", () => {
     const answered = page.waitForResponse("**/install/return")
     await page.getByRole("button", { name: "Continue to notes" }).click()
     await answered
-    await page.getByText("The server named another address than the one this began with.").waitFor()
+    await page.getByText("The server returned a different address than at the start.").waitFor()
     expect(new URL(page.url()).pathname).toBe(`/w/acme/runs/${applyRun}`)
   })
 

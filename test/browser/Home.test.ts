@@ -92,7 +92,7 @@ describe("home", () => {
     api.world.health = healthOf(12)
     await go("/w/acme", ".health")
     await page.getByRole("heading", { level: 1, name: "Everything is as configured" }).waitFor()
-    await page.getByText("its last drift check found no difference").waitFor()
+    await page.getByText("no recent drift check found a difference").waitFor()
 
     api.world.health = healthOf(12, { healthy: 4, unchecked: 8 })
     await page.reload()

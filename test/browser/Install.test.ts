@@ -208,7 +208,7 @@ describe("signing in", () => {
     await page.getByLabel("E-mail address").fill("mina@acme.example")
     await page.getByLabel("Password").fill("wrong")
     await page.getByRole("button", { name: "Sign in", exact: true }).click()
-    await page.getByText("The e-mail address or the password is not right.").waitFor()
+    await page.getByText("The e-mail address or the password is wrong.").waitFor()
     await page.getByLabel("Password").fill("correct horse battery")
     await page.getByRole("button", { name: "Sign in", exact: true }).click()
     await page.getByLabel("Git address").waitFor()

@@ -97,7 +97,7 @@ describe("Path filter", () => {
   test("a capsule's path filter is a check box with an explanation, and saves the choice", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel")
-    const box = page.getByLabel("Pass over commits that do not touch this module")
+    const box = page.getByLabel("Skip commits that do not change this module")
     expect(await box.isChecked()).toBe(false)
     await page.getByText("Manifest changes, source builds and computed paths always count.").waitFor()
     await box.click()

@@ -17,7 +17,7 @@ describe("Left-over states", () => {
     })
     await go(`/w/acme/capsules/${capsuleId}`, ".notice")
     const notice = page.locator(".notice", { hasText: title })
-    await notice.getByText("It could not be read as a whole.").waitFor()
+    await notice.getByText("It could not be read completely.").waitFor()
     await notice.getByText("Serial 12, 18.0 KiB · 9 resources").waitFor()
     await notice.getByRole("button", { name: "Adopt" }).click()
     const dialog = page.getByRole("dialog")

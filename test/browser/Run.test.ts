@@ -49,7 +49,7 @@ describe("Failed checks", () => {
         : run
     )
     await go(`/w/acme/runs/${applyRun}`, ".diagnosis")
-    await page.getByText("only the operator's check afterwards did not pass").waitFor()
+    await page.getByText("only the operator's check after the apply failed").waitFor()
     await page.getByText("it answered with status 503").waitFor()
     await page.getByText("health: the endpoint/healthz answers 200 within 60 s").waitFor()
     await page.getByText("untrusted", { exact: true }).waitFor()
@@ -120,14 +120,14 @@ describe("Reviewed plans", () => {
   test("a plan warns if its module ran with weaker isolation than a sandbox with its own network", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
-    expect(await page.getByText("with less isolation than svc can give").count()).toBe(0)
+    expect(await page.getByText("with less isolation than svc can provide").count()).toBe(0)
     api.world.runs = api.world.runs.map((run) =>
       run.id === safeRun ? { ...run, isolation: "landlock" as const, network: "host" as const } : run
     )
     await go(`/w/acme/runs/${safeRun}`, ".decision")
-    await page.getByText("with less isolation than svc can give").waitFor()
+    await page.getByText("with less isolation than svc can provide").waitFor()
     await page.getByText("without a separate file system and separate processes").waitFor()
-    await page.getByText("could reach the server's own network").waitFor()
+    await page.getByText("could reach the server's network").waitFor()
     await page.getByText("The server's own, with its loopback").waitFor()
   })
 

@@ -34,7 +34,7 @@ describe("Workspace updates", () => {
     const { page, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${checkoutId}`, ".split")
     await page.getByText("An update is available").waitFor()
-    const notice = page.locator(".notice", { hasText: "Its inputs from other capsules have changed" })
+    const notice = page.locator(".notice", { hasText: "Inputs from other capsules have changed" })
     await notice.getByText("bucket").waitFor()
     await notice.getByRole("link", { name: "storefront" }).waitFor()
     expect(faults).toEqual([])

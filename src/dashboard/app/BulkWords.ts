@@ -11,7 +11,7 @@ const en = {
   clear: "Clear the choice",
   approveTitle: (count: number) => `Approve ${counted(count, "plan")}?`,
   approveText:
-    "Each approval is for exactly the plan that is listed here. A plan that has changed, or needs its own confirmation, is refused and stays as it is.",
+    "Each approval is for exactly the plan that is listed here. A plan that has changed or needs a separate confirmation is refused and does not change.",
   discardTitle: (count: number) => `Discard ${counted(count, "plan")}?`,
   discardText: "Nothing has been changed. New plans can be made at any time.",
   approveAndApply: (count: number) => `Approve and apply ${count}`,
@@ -21,9 +21,9 @@ const en = {
   discardDo: (count: number) => `Discard ${counted(count, "plan")}`,
   resultTitle: (failed: number, of: number) => `${failed} of ${counted(of, "plan")} could not be decided`,
   results: {
-    applied: "Approved, and its apply is started",
+    applied: "Approved, and its apply has started",
     approved: "Approved",
-    given: "Your approval is recorded; it waits for more approvals",
+    given: "Your approval is recorded; more approvals are needed",
     discarded: "Discarded"
   },
   done: (count: number) => `${counted(count, "plan")} decided.`

@@ -2,17 +2,16 @@ const en = {
   title: "Confirm that it is you",
   text: "This action requires a confirmation of your identity. You are not asked again for the next five minutes.",
   password: "Your password",
-  code: "Code of your authenticator, or a recovery code",
-  wrongCode: "The code is not right, or it was used before. Wait for the next one.",
+  code: "Code from your authenticator, or a recovery code",
+  wrongCode: "The code is wrong or was already used. Wait for the next code.",
   confirm: "Confirm",
   byPasskey: "Confirm with a passkey",
   byProvider: (provider: string) => `Confirm with ${provider}`,
-  byProviderText: "It leads to another page and back here. Then start again what you wanted to do.",
+  byProviderText: "You confirm on another page and return here. Then start the action again.",
   or: "or",
-  wrongPassword: "The password is not right.",
+  wrongPassword: "The password is wrong.",
   passkeyRefused: "The passkey was not accepted. Nothing was changed.",
-  noWay:
-    "This account has no password and no passkey that could be asked for. Sign in again, and repeat what you wanted to do.",
+  noWay: "This account has no password or passkey to confirm with. Sign in again, then repeat the action.",
   signInAgain: "Sign in again"
 }
 

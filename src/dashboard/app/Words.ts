@@ -21,7 +21,7 @@ const en = {
   restoreReview: "Restored from a backup",
   restoreReviewText:
     "Some memberships, connections, shares, agents and pools have no effect until the operator confirms them with `svc admin restore-review`.",
-  accountChanged: "How you sign in, or your address, was changed",
+  accountChanged: "Your sign-in methods or your address changed",
   accountChangedLook: "Review the change, and confirm that you made it",
   accountMenu: "Account menu",
   signOut: "Sign out",
@@ -55,23 +55,23 @@ const en = {
   keySearch: "Search the list on this page",
   keyInstall: "Install a module",
   removedTitle: (name: string) => `You no longer have access to ${name}`,
-  removedText: "You are not a member of this workspace any more. Nothing of it is shown here.",
+  removedText: "You are no longer a member of this workspace, so this page shows nothing of it.",
   noWorkspaceTitle: "No such workspace",
   noWorkspaceText: "The workspace in this address does not exist, or you are not a member of it.",
   notFoundTitle: "No such page",
-  notFoundText: "The address may be mistyped, or what it named was removed.",
+  notFoundText: "The address may be mistyped, or the page was removed.",
   goHome: "Go to home",
   crashTitle: "This page stopped working",
   crashText: "The error is shown below. You can reload safely: all your data is on the server.",
   reload: "Reload",
-  unreachable: "The server does not answer.",
+  unreachable: "The server does not respond.",
   unreachableStays: "This page stays open and updates automatically.",
   unreachableClick: "The page you requested opens as soon as the server responds.",
   unreachableRetry: "Try now",
-  signOutFailed: "The server does not answer: you are still signed in.",
+  signOutFailed: "The server does not respond. You are still signed in.",
   plainHttpTitle: "This connection is not encrypted",
   plainHttpText:
-    "You reach this server over plain http: your password, your session and everything you see can be read and changed on the network. Ask the operator to put it behind https.",
+    "You are connected over plain HTTP: anybody on the network can read and change your password, your session and everything you see. Ask the operator to enable HTTPS.",
   backupFailed: {
     title: "The scheduled backups of this server fail",
     text: "Earlier backups are kept. The server's log and svc doctor show the reason."
@@ -86,11 +86,11 @@ const en = {
   },
   isolationOff: {
     title: "Modules are not isolated on this server",
-    text: "The operator switched the isolation off. A module that runs here can read every secret of this server and change everything it keeps. Run only modules you would run there by hand."
+    text: "The operator turned isolation off. A module that runs here can read every secret on this server and change all its data. Run only modules that you would run on it by hand."
   },
   runsRefused: {
     title: "Runs are refused on this server",
-    text: "The machine gives no isolation that would keep a module from the secrets of this server. The operator can run svc doctor to see what is missing."
+    text: "This machine cannot isolate modules from the server's secrets. The operator can run svc doctor to see what is missing."
   },
   version: (version: string) => `Version ${version}`
 }

@@ -2,17 +2,17 @@ const en = {
   problems: {
     required: "This needs a value.",
     number: "This must be a number.",
-    long_number: "A number has more digits than JSON keeps. Write it as a string of its digits.",
+    long_number: "A number has more digits than JSON can represent. Write it as a string.",
     json: "This is not valid JSON.",
     boolean: "Choose yes or no."
   },
   advanced: (count: number) => `Advanced (${count})`,
-  advancedAbout: "These have a default; leave them empty to keep it.",
+  advancedAbout: "These inputs have defaults. Leave an input empty to keep its default.",
   type: "Type",
   default: "default",
   moduleDefault: "Module default",
   keepDefault: "Leave empty to use the module's default.",
-  secretHelp: "Stored sealed. It is never shown again.",
+  secretHelp: "Stored sealed and never shown again.",
   chooseFirst: "Choose…",
   format: "Format JSON",
   filled: "Filled in for you",
@@ -26,14 +26,14 @@ const en = {
   },
   drift: {
     label: "Check for drift",
-    help: "Compares the state with the real infrastructure and changes neither. Requests of people always come first.",
-    inherit: "As the workspace",
+    help: "Compares the state with the real infrastructure, and changes neither. People's requests always run first.",
+    inherit: "Same as the workspace",
     off: "Only when asked",
     every: (hours: number) =>
       hours === 1 ? "Every hour" : hours === 24 ? "Every day" : hours === 168 ? "Every week" : `Every ${hours} hours`
   },
   noInputs: "This module has no inputs.",
-  secretKept: "For your safety, secret values are not kept across a reload: enter them again."
+  secretKept: "For your safety, secret values are lost on reload. Enter them again."
 }
 
 const ja: typeof en = {

@@ -5,7 +5,7 @@ const en = {
   titleServer: "Join this server",
   invitedBy: (name: string) => `${name} invites you.`,
   role: {
-    owner: "You join as an owner: you may do everything, roles and the workspace itself included.",
+    owner: "You join as an owner: you can do everything, including managing roles and the workspace itself.",
     admin: "You join as an admin: you see everything, plan, approve and apply, and manage connections and members.",
     member: "You join as a member: you see everything but credentials, plan and install. Only admins can approve.",
     viewer: "You join as a viewer: you see everything but credentials."

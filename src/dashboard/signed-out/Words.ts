@@ -11,7 +11,7 @@ const en = {
   noWay:
     "Passwords are off on this server, and passkeys need a host name and a secure connection (https). Open it at its own address.",
   passkeyFailed: "The passkey was not accepted. Try again, or use your password.",
-  signInFailed: "The e-mail address or the password is not right.",
+  signInFailed: "The e-mail address or the password is wrong.",
   tooMany: "Too many attempts. Wait a minute, then try again.",
   unreachable: "The server cannot be reached. Check your connection and try again.",
   forgot: "Forgot the password? An operator can reset it with",
@@ -19,7 +19,7 @@ const en = {
   code: "Code of your authenticator",
   codeHelp: "If you have set up a second factor: six digits, or one of your recovery codes.",
   codeWanted: "Now the code of your second factor.",
-  codeFailed: "The code is not right, or it was used before. Wait for the next one.",
+  codeFailed: "The code is wrong or was already used. Wait for the next code.",
   displayName: "Your name",
   displayNameHelp: "Others see this name next to your actions.",
   passwordHelp: `At least ${shortestPassword} characters. A sentence is easier to remember than a code.`

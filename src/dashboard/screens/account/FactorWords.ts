@@ -2,7 +2,7 @@ import { counted } from "../../words/Format.ts"
 
 const en = {
   title: "Second factor",
-  about: "A code of an authenticator app, asked for after your password.",
+  about: "A code from an authenticator app, required after your password.",
   off: "Off",
   offText: "With a second factor, a stolen password alone is not enough to sign in.",
   on: "On",
@@ -10,20 +10,20 @@ const en = {
   setUp: "Set up",
   setUpText:
     "Scan the code with your authenticator app, enter the key by hand, or open the app on this device. Then enter the code that it shows.",
-  picture: "QR picture of the key",
+  picture: "QR code of the key",
   open: "Open in the app on this device",
   code: "Code",
   activate: "Turn on",
   remove: "Turn off",
   removeTitle: "Turn off the second factor?",
-  removeText: "Your password alone opens the account then. The recovery codes end.",
+  removeText: "Your password alone then signs you in, and the recovery codes stop working.",
   renew: "New recovery codes",
-  renewTitle: "Make new recovery codes?",
-  renewText: "The present ones stop working.",
+  renewTitle: "Create new recovery codes?",
+  renewText: "The current codes stop working.",
   codesTitle: "Your recovery codes",
   codesText:
-    "Keep them apart from your authenticator. Each code replaces one code of the authenticator when you cannot use it. They are not shown again.",
-  done: "I have kept them"
+    "Keep them separate from your authenticator. If you cannot use the authenticator, enter one of these codes. Each code works once. They are not shown again.",
+  done: "I have saved them"
 }
 
 const ja: typeof en = {

@@ -4,7 +4,7 @@ const en = {
   addressHow: "To change the address, ask an operator for a link. Operators create the link with",
   addressTitle: "Change your address",
   addressText: (from: string, to: string) =>
-    `Your account gets the address ${to} instead of ${from}. You sign in with it from then on.`,
+    `Your account gets the address ${to} instead of ${from}. From then on, sign in with the new address.`,
   addressAction: "Change the address",
   addressChanged: "Address changed",
   addressUntil: "The link works once and expires",
@@ -16,15 +16,15 @@ const en = {
     },
     used: {
       title: "This link was used",
-      text: "This link was for changing the address of your account, once, and has done so. Your account page shows the current address. If that was not you, sign out all other devices and contact your operator."
+      text: "This link has already changed the address of your account. Your account page shows the current address. If you did not do this, sign out all other devices and contact your operator."
     },
     expired: {
       title: "This link has expired",
-      text: "This link was for changing the address of your account, and worked for 24 hours. The address was not changed; ask for a new link."
+      text: "The link was valid for 24 hours. Your address was not changed; ask for a new link."
     },
     unknown: {
       title: "This link is not for your account",
-      text: "It was made for another account, was replaced by a newer link, or was not copied whole. Sign in to the account that it is for, or open the newest link."
+      text: "The link belongs to another account, was replaced by a newer link, or was not copied completely. Sign in to the other account, or open the newest link."
     }
   },
   changeAddress: "Change address",
@@ -34,7 +34,8 @@ const en = {
   mailLink: "Send the link",
   linkMailed: "A link was sent to the new address",
   setPassword: "Set a password",
-  setPasswordAbout: "You sign in without one. With a password you get in where your passkey is not at hand.",
+  setPasswordAbout:
+    "You sign in without a password. With a password, you can also sign in when you do not have your passkey with you.",
   others: "Sign out all others",
   othersTitle: "Sign out all other devices?",
   othersText: "Every other device is signed out. API tokens remain valid; revoke them one by one.",
@@ -43,7 +44,7 @@ const en = {
     "Was it you? If not, sign out all other devices, remove everything you do not recognise, and contact your operator.",
   noticesSeen: "It was me",
   notices: {
-    address: (detail: string) => `The address was changed. Before it was ${detail}.`,
+    address: (detail: string) => `The address was changed. The previous address was ${detail}.`,
     password: () => "A password was set.",
     password_removed: () => "The password was removed.",
     passkey_added: (detail: string) => `The passkey “${detail}” was added.`,
@@ -52,7 +53,7 @@ const en = {
     identity_unlinked: (detail: string) => `An identity at ${detail} was unlinked.`,
     second_factor_on: () => "The second factor was turned on.",
     second_factor_off: () => "The second factor was turned off.",
-    recovery_codes: () => "New recovery codes were made.",
+    recovery_codes: () => "New recovery codes were created.",
     recovery_code_used: (detail: string) => `A recovery code was used. Codes left: ${detail}.`
   }
 }

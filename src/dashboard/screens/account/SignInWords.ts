@@ -1,6 +1,6 @@
 const en = {
   upstream: "Single sign-on",
-  upstreamAbout: "Identities at this server's sign-in provider that open this account.",
+  upstreamAbout: "Identities at this server's sign-in provider that can sign in to this account.",
   upstreamNone: "Nothing linked",
   upstreamNoneText: "Link your identity at the provider, and sign in with it from then on.",
   link: "Link an identity",
@@ -8,9 +8,9 @@ const en = {
   used: "used",
   unlink: "Unlink",
   unlinkTitle: (issuer: string) => `Unlink ${issuer}?`,
-  unlinkText: "That identity does not open this account any more. You can link it again while you are signed in.",
+  unlinkText: "You can no longer sign in with this identity. You can link it again while you are signed in.",
   applications: "Applications",
-  applicationsAbout: "Programs that you have let act for you.",
+  applicationsAbout: "Programs that you allowed to act for you.",
   applicationsNone: "No applications",
   applicationsNoneText:
     "Programs that you allow to act for you appear here, such as the command line after `svc login`.",

@@ -57,7 +57,7 @@ const words = {
     noneTitle: "Nothing matches these filters",
     noneText: "Other filters, or a longer time, may show more.",
     download: "Export as JSON lines",
-    emptyTitle: "Nothing happened yet",
+    emptyTitle: "No activity yet",
     emptyText: "Every change that a person, a token or the service makes is recorded here."
   },
   ja: {

@@ -4,7 +4,7 @@ const en = {
   turn: {
     member: "A member of this workspace can continue.",
     admin: "An owner or admin of this workspace can resolve this.",
-    operator: "The operator of this service does not allow the provider, and can change that."
+    operator: "The operator of this service does not allow this provider. Only the operator can change that."
   },
   renewed: "The connection was changed after this run. Plan again.",
   bind: "Bind a connection",

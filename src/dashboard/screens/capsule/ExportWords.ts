@@ -4,17 +4,17 @@ const en = {
     "Exports everything that Terraform or OpenTofu needs to continue without svc: the state, the module, and the inputs that are not secret. Nothing changes.",
   export: "Export capsule",
   ownerOnly: "Only an owner of this workspace can export a capsule.",
-  never: "Nothing was ever applied, so there is nothing to export.",
+  never: "Nothing has been applied yet, so there is nothing to export.",
   dialogTitle: (name: string) => `Export ${name}?`,
   secrets:
-    "The archive holds the state in the clear, and with it the secrets of the infrastructure. Protect it like a password.",
+    "The archive contains the state unencrypted, including the secrets of the infrastructure. Protect it like a password.",
   recorded: "The activity records the export and every download.",
   readyTitle: (name: string) => `The export of ${name} is ready`,
   until: "The link works only in this session and expires",
   supply: "The archive does not contain these inputs, so have them ready:",
   download: "Download the export",
   release:
-    "svc still manages the infrastructure. Once a plan in the unpacked folder shows no changes, release the capsule: two places that apply to it overwrite each other."
+    "svc still manages the infrastructure. Once a plan in the unpacked folder shows no changes, release the capsule. If both places apply, they overwrite each other's changes."
 }
 
 const ja: typeof en = {

@@ -11,7 +11,7 @@ const en = {
   purposes: { rollback: "Rollback", reconcile: "Reconcile", accept_drift: "Drift accepted" },
   adopts: "Takeover",
   approvedBy: (name: string) => `approved by ${name}`,
-  automatic: "applied without a person",
+  automatic: "applied automatically",
   waiting: "waits for approval",
   unapproved: "not approved",
   apply: "Apply",

@@ -1,13 +1,13 @@
 const en = {
   title: "This capsule was imported and is disabled",
   text: (name: string) =>
-    `It comes from the capsule ${name} of another installation, which this one does not lock. While both manage the same infrastructure, each destroys the other's work. Release the original first.`,
+    `It was copied from the capsule ${name} of another installation, which svc cannot lock. If both manage the same infrastructure, each destroys the other's work. Release the original first.`,
   asOf: "Its state is as it was in the backup, from",
-  ownerOnly: "An owner has to confirm that the original no longer manages it.",
+  ownerOnly: "An owner must confirm that the original no longer manages its infrastructure.",
   confirm: "Confirm the import",
   dialogTitle: (name: string) => `Confirm the import of ${name}`,
   effect:
-    "The capsule can be planned then. Nothing is applied automatically: the first plan shows the differences between the backup and the real infrastructure, and must be approved.",
+    "The capsule can then be planned. Nothing is applied automatically: the first plan shows the differences between the backup and the real infrastructure, and must be approved.",
   stated: "By typing the name, you confirm that the original no longer manages this infrastructure.",
   done: "Import confirmed. Plan the capsule next."
 }

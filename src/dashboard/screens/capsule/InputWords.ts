@@ -16,7 +16,7 @@ const en = {
   sources: {
     set: "Set",
     operator: "Set by the operator",
-    host: "Given by svc",
+    host: "Delivered by svc",
     capsule_name: "The name of the capsule",
     workspace_scoped_capsule_name: "The name of the workspace and the capsule",
     default: "Default",

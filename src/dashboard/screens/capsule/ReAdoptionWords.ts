@@ -1,7 +1,7 @@
 const en = {
   title: "Re-adoption",
   about:
-    "Derives the configuration of this capsule anew, under the operator's present settings. It changes no infrastructure and makes no plan.",
+    "Derives this capsule's configuration again from the operator's current settings. It changes no infrastructure and makes no plan.",
   start: "Re-adopt…",
   dialogTitle: (name: string) => `Re-adopt ${name}`,
   voids: "Every plan that is not applied yet becomes void. Plan the capsule afterwards.",
@@ -10,17 +10,17 @@ const en = {
     "The apply succeeded; its state and outputs are saved. Fix the problem that the check found and plan again. If the check itself was wrong and the operator has corrected it, re-adopt the capsule, then plan and apply it.",
   afterCheck: "The capsule stays in error until a new plan has been applied.",
   reason: "Reason",
-  reasonHelp: "Kept in the activity for everybody in the workspace. No secrets.",
+  reasonHelp: "Everybody in the workspace can read it in the activity. Do not enter secrets.",
   snapshot: "Snapshot",
   snapshots: {
-    configuration: (id: string) => `Of the present configuration (${id})`,
+    configuration: (id: string) => `Current configuration (${id})`,
     adopted: (id: string) => `Last applied (${id})`
   },
   noSnapshot: "This capsule has no source snapshot to re-adopt. Plan it first.",
-  review: "Give the inputs anew",
+  review: "Enter the inputs again",
   reviewHelp:
-    "Replaces every input that is not a secret. An optional input left empty is unset. Otherwise all inputs keep their values.",
-  noInputs: "This module has no inputs to review. All values stay as they are.",
+    "Replaces all inputs that are not secret. An optional input that you leave empty is unset. If this is off, all inputs keep their values.",
+  noInputs: "This module has no inputs to review. All values are kept.",
   disabled: "A disabled capsule cannot be re-adopted. Enable it first.",
   submit: "Re-adopt",
   done: "The capsule was re-adopted. Plan it next."

@@ -4,7 +4,7 @@ const en = {
   none: "No README",
   noneText: "The module of the adopted commit has no README.md.",
   notAdopted: "Nothing applied yet",
-  notAdoptedText: "The README of the module is shown once a commit was applied.",
+  notAdoptedText: "The module's README appears after the first apply.",
   tooLarge: "The README is larger than 128 KiB. Read it in the repository.",
   unreadable: "The README is not a text file in UTF-8.",
   cut: "The rest of this README is not shown: it is too long.",

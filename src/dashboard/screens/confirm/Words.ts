@@ -7,7 +7,7 @@ const en = {
     "No action waits for this code. The code is mistyped, belongs to somebody else, was already used, or expired after ten minutes.",
   actions: {
     "capsule.export": "Export a capsule with its state, secrets included",
-    "source.hook_secret.renew": "Make a new webhook secret of a source and show it"
+    "source.hook_secret.renew": "Create a new webhook secret for a source and show it"
   },
   action: "Action",
   workspace: "Workspace",

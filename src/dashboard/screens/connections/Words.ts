@@ -5,7 +5,7 @@ const en = {
   create: "New connection",
   emptyTitle: "No connections yet",
   emptyText:
-    "Modules that talk to a cloud need credentials. A run gets them only while it works, and its log never shows them.",
+    "Modules that use a cloud need credentials. A run receives them only while it is executing, and its log never shows them.",
   needsAdmin: "An admin of this workspace can add connections.",
   operator: "From the operator of this server",
   lastUsed: "used",
@@ -13,9 +13,9 @@ const en = {
   expires: "expires",
   test: "Test",
   testedAs: {
-    completeness: "Everything it needs is there. The provider itself is asked by the next plan.",
-    pool: "The operator lets this workspace use it. The agents of the pool have the values, and the next plan uses them.",
-    git_server: "The Git server of every source that uses it took it.",
+    completeness: "All required values are set. The next plan will try them with the provider.",
+    pool: "The operator allows this workspace to use it. The agents of the pool have the values, and the next plan uses them.",
+    git_server: "The Git server of every source that uses it accepts it.",
     forge: "The forge accepts it, and it can read the repository of every source that uses it."
   },
   providedBy: (pool: string) => `Values stay with the agents of ${pool}`,
@@ -30,35 +30,35 @@ const en = {
   rotated: (tested: string, plans: number) =>
     plans === 0
       ? `New values are in use. ${tested}`
-      : `New values are in use, plans to make again: ${plans}. ${tested}`,
+      : `New values are in use. Plans to make again: ${plans}. ${tested}`,
   use: "Who may use it",
   useRoles: "Roles",
   usedBy: { owner: "Used by owners", admin: "Used by owners and admins", member: "Used by owners, admins and members" },
   useRefs: "Refs",
   useRefsHelp:
-    "One per line. Without any: the adopted lane and the default of the source. A plan of another ref has to be started by an owner or admin, since it runs code nobody has reviewed.",
+    "One per line. If empty: the adopted lane and the source's default ref. Plans of other refs must be started by an owner or admin, because nobody has reviewed their code.",
   useModules: "Modules",
   useModulesHelp:
     "One per line: where the repository is and the path of the module, such as https://git.example.com/team/ modules/app.",
   useProjects: "Projects",
-  useProjectsHelp: "Project ids, one per line. Without any: all projects.",
-  confined: "confined to some modules or projects",
+  useProjectsHelp: "Project ids, one per line. If empty: all projects.",
+  confined: "limited to some modules or projects",
   rotate: "New values",
   rotateHelp:
-    "Leave empty to keep the present ones. Give all of them: what you save replaces what is there after a test, and plans made with the old ones have to be made again.",
+    "Leave empty to keep the current values. If you enter values, enter all of them: svc tests them, then replaces the current values. Plans made with the old values must be made again.",
   helpers: "Connect without typing a credential",
   helpersAbout:
-    "You agree at the provider, and its access token becomes a connection. It is renewed before runs that need it.",
+    "You give consent at the provider, and svc stores its access token as a connection. svc renews the token before runs that need it.",
   helperAsks: (host: string, scopes: string) =>
     scopes === "" ? `Asks you at ${host}` : `Asks you at ${host} for: ${scopes}`,
   connectWith: (name: string) => `Connect with ${name}`,
   connected: (name: string) => `${name} is connected.`,
   madeBy: (helper: string) => `connected with ${helper}`,
   reconnect: "Reconnect",
-  rotatedByHelper: "Its values come from the provider you agreed at. Reconnect to replace them.",
+  rotatedByHelper: "Its values come from the provider at which you gave consent. Reconnect to replace them.",
   remove: "Remove",
   removeTitle: (name: string) => `Remove ${name}?`,
-  removeText: "Its values are deleted. It is refused while a capsule, source or run uses it.",
+  removeText: "Its values are deleted. You cannot remove it while a capsule, source or run uses it.",
   revoke: "Revoke",
   revokeTitle: (name: string) => `Revoke ${name}?`,
   revokeText:
@@ -77,7 +77,7 @@ const en = {
   removeVariable: "Remove",
   file: "File content",
   expiresAt: "Expires on",
-  expiresHelp: "You are reminded; after this day it is not used any more.",
+  expiresHelp: "svc reminds you before this day, and does not use the connection after it.",
   documentation: "Documentation of this provider",
   origins: "May be sent to",
   originsHelp:

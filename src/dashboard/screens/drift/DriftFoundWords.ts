@@ -7,9 +7,9 @@ const en = {
   foundSome:
     "Somebody or something changed it outside svc. Both ways are plans: nothing happens before one is approved and applied.",
   putBack: "Put it back",
-  putBackHelp: "Plans to make the resources as the applied commit describes them.",
+  putBackHelp: "Makes a plan that restores the resources to the applied configuration.",
   accept: "Accept as it is",
-  acceptHelp: "Plans to record in the state what is there now. No resource changes.",
+  acceptHelp: "Makes a plan that records the current infrastructure in the state. No resource changes.",
   resources: "Changed outside svc",
   openCheck: "Open the check",
   more: (count: number) => `and ${counted(count, "more resource")} in the check`

@@ -6,7 +6,7 @@ const en = {
     `Capsules that take outputs from each other: ${counted(capsules, "capsule")}, ${counted(links, "link")}, ${counted(layers, "layer")}.`,
   apart: (count: number) => `${counted(count, "other capsule has none", "other capsules have none")}.`,
   emptyTitle: "No dependencies",
-  emptyText: "When one capsule takes in an output of another one, both appear here with the link between them.",
+  emptyText: "If a capsule takes an output of another capsule, both appear here with a link between them.",
   overview: (count: number) => `All ${count}, by layer`,
   overviewAbout: "layer 0 takes from none; changes flow to the right",
   layer: (layer: number, count: number) => `Layer ${layer}, ${counted(count, "capsule")}`,
@@ -32,7 +32,7 @@ const en = {
       : `A change of its outputs can reach ${counted(count, "capsule")}.`,
   all: (count: number) => `Show all ${count}`,
   keys: { walk: "walk along the links", centre: "centre", search: "search" },
-  list: "The same as a list",
+  list: "The same graph as a list",
   takes: (from: string) => `takes from ${from}`
 }
 

@@ -19,14 +19,14 @@ const failed: Readonly<Record<RunType, string>> = {
 const kinds: Readonly<Record<Kind, string>> = {
   unknown_safety: "It is uncertain which objects exist",
   failed: "Failed",
-  uncertain_ground: "A state was left behind: objects may exist that are in no plan",
+  uncertain_ground: "An apply left a state behind, and objects may exist that no plan contains",
   waiting_approval: "A plan waits for approval",
   approved: "An approved plan is not applied yet",
   waiting_credential: "Waits for a credential",
   check_failed: "Its drift check failed",
   update_held: "The update is held",
   lane_failed: "Cannot be fetched",
-  work_stuck: "Work of the service keeps failing; its log has the reason",
+  work_stuck: "Background work keeps failing; see the server's log",
   origins_unconfirmed: "Not sent to any Git server until its origins are confirmed",
   connection_expired: "Connection expired",
   connection_unrenewed: "Its access token could not be renewed",
@@ -103,8 +103,8 @@ const en = {
   firstPlanFailed: "Its first plan failed: none of its infrastructure exists yet",
   destroyWaits: "A plan to destroy it waits for approval",
   restoreWaits: "A restore waits for approval",
-  staleInput: "An output that it takes has changed",
-  staleRestore: "A backup was restored, and no plan of it was applied since",
+  staleInput: "An input from another capsule has changed",
+  staleRestore: "A backup was restored, and nothing has been applied since",
   drifted: (count: number) => `${counted(count, "resource")} changed outside svc`,
   alsoIs: (reasons: string) => `also: ${reasons}`,
   also,
@@ -113,13 +113,13 @@ const en = {
   ask: "Ask for approval",
   asked: (count: number) =>
     count === 0
-      ? "Nobody else may approve this plan yet. Ask an owner to look at the rules of approval."
+      ? "Nobody else can approve this plan yet. Ask an owner to check the approval rules."
       : `Asked ${counted(count, "person", "people")} for approval.`,
   askedBy: (name: string) => `${name} asked for approval`,
   more: (count: number) => `and ${count} more`,
   planAll: (count: number) => `Plan all ${count}`,
   replaceTitle: "Start a new update?",
-  replaceText: "The update that is open ends: its plans that were not applied are void.",
+  replaceText: "The current update ends, and its plans that are not applied yet become void.",
   replace: "Start the update"
 }
 

@@ -10,10 +10,10 @@ const en = {
   neverChecked: (count: number) => `${counted(count, "of them was", "of them were")} never checked for drift.`,
   attention: "Needs you",
   others: "Waiting for others",
-  othersText: "Somebody else has to act on these.",
+  othersText: "Somebody else must act on these entries.",
   order: "one entry per capsule, riskiest first",
   attentionNone: "Nothing needs you.",
-  allIsWell: "Every capsule is applied, and its last drift check found no difference.",
+  allIsWell: "Every capsule is applied, and no recent drift check found a difference.",
   uncheckedText: (count: number) =>
     `${counted(count, "capsule was", "capsules were")} never checked for drift: changes made outside svc would not show here.`,
   attentionNoneText: "Plans to approve, failures, drift, available updates and connections to confirm appear here.",
@@ -36,7 +36,7 @@ const en = {
   emptyText:
     "Give the address of a Git repository with an OpenTofu or Terraform module. You see the plan before anything is changed.",
   steps: [
-    "Point at a Git repository and a module in it",
+    "Choose a Git repository and a module in it",
     "Fill in its variables and connect its providers",
     "Review the plan, approve it, and watch it being applied"
   ]

@@ -1,9 +1,9 @@
 const en = {
   title: "Import from a backup",
   about:
-    "For a capsule of another svc. Upload the backup that you downloaded there. This installation needs a master key of that one in its settings; its operator adds it. The new capsule stays disabled until an owner confirms that the original no longer manages it.",
+    "For a capsule of another svc installation. Upload the backup that you downloaded there. The operator of this server must first add the other installation's master key to its settings. The new capsule stays disabled until an owner confirms that the original no longer manages the infrastructure.",
   file: "Backup file",
-  fileHelp: "The file that the download of a backup made. At most 128 MiB.",
+  fileHelp: "The file that you downloaded as a backup. At most 128 MiB.",
   tooLarge: "The file is larger than 128 MiB.",
   capsule: "Capsule of the backup",
   upload: "Upload the backup",
@@ -11,7 +11,7 @@ const en = {
   origin: "Imported from",
   unlocked: "The other installation is not locked",
   unlockedText:
-    "While both manage the same infrastructure, each destroys the other's work. Release the capsule there. This install makes no plan: the new capsule is disabled until you confirm.",
+    "If both manage the same infrastructure, each destroys the other's work. Release the capsule there. This install makes no plan: the new capsule is disabled until you confirm.",
   create: "Create the capsule"
 }
 

@@ -3,10 +3,10 @@ import { counted } from "../../words/Format.ts"
 const en = {
   title: "Take over an existing state",
   about:
-    "For infrastructure that Terraform or OpenTofu has applied elsewhere. Upload its state, and the capsule begins with it instead of with nothing. The plan shows what the module would change; nothing is applied until somebody approves it.",
+    "For infrastructure that Terraform or OpenTofu has applied elsewhere. Upload its state, and the capsule starts from it. The plan shows what the module would change; nothing is applied until somebody approves it.",
   file: "State file",
   fileHelp: "terraform.tfstate, or the output of terraform state pull or tofu state pull. At most 32 MiB.",
-  sealed: "It is sealed as soon as it arrives, and erased after an hour unless an install takes it over.",
+  sealed: "svc seals the state when it arrives, and erases it after an hour unless an install uses it.",
   tooLarge: "The file is larger than 32 MiB.",
   upload: "Upload the state",
   uploaded: "Uploaded state",

@@ -4,11 +4,11 @@ import { counted } from "../../words/Format.ts"
 type Reasons = Readonly<Record<OrphanedState["reason"], string>>
 
 const reasonsEn: Reasons = {
-  lineage_changed: "It belongs to another lineage than the state of this capsule.",
+  lineage_changed: "Its lineage differs from the lineage of this capsule's state.",
   serial_decreased: "It is older than the state of this capsule.",
-  unreadable: "It could not be read as a whole.",
-  handed_in: "Its agent had been given up, and handed it in later.",
-  unknown: "An earlier version of svc kept it without the reason."
+  unreadable: "It could not be read completely.",
+  handed_in: "Its agent submitted it after svc had given the agent up.",
+  unknown: "An earlier version of svc stored it without a reason."
 }
 
 const en = {
@@ -24,8 +24,8 @@ const en = {
   discard: "Discard",
   adoptTitle: (name: string) => `Adopt this state for ${name}?`,
   adoptText:
-    "It becomes the state of this capsule. No infrastructure is changed; plans that wait are void, and the capsule stays in error until a new plan is applied.",
-  adopted: "The state was adopted. Plan next and review what the plan finds.",
+    "It becomes this capsule's state. No infrastructure changes, waiting plans become void, and the capsule stays in error until a new plan is applied.",
+  adopted: "The state was adopted. Make a plan next, and review its changes.",
   discardTitle: "Discard this state?",
   discardText:
     "It is erased permanently. Objects that only this state lists must be found and removed by hand. The operator of svc can download it first, with this command:",

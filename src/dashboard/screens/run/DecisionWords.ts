@@ -18,7 +18,7 @@ const en = {
     agent: () => "No agent of the pool is connected.",
     tool: (needed: string) => `No connected agent has what it needs: ${needed}.`,
     platform: (needed: string) => `No connected agent runs on ${needed}.`,
-    isolation: (needed: string) => `No connected agent isolates as it needs: ${needed}.`,
+    isolation: (needed: string) => `No connected agent provides the required isolation: ${needed}.`,
     credentials: (needed: string) => `No connected agent has the credentials ${needed}.`,
     capability: () => "The connected agents run a release that cannot make this kind of plan. Update them.",
     disk: () => "The disks of all suitable agents are nearly full.",
@@ -27,7 +27,7 @@ const en = {
   },
   queueOfPool: (pool: string) => `It is for the pool ${pool}.`,
   openAgents: "See its agents",
-  queueTurn: "Nothing is in its way. It starts when it is its turn.",
+  queueTurn: "Nothing blocks this run. It starts when its turn comes.",
   queuePools: { runs: "runs", builds: "syncs, checks and builds", agents: "runs of this pool" },
   queuePosition: (position: number) => `It is number ${position} in this workspace.`,
   queueHolder: "It waits for:",
@@ -45,7 +45,7 @@ const en = {
   withdraw: "Withdraw approval",
   withdrawTitle: "Withdraw this approval?",
   withdrawText:
-    "The plan is void then and can no longer be applied. Nothing has been changed. A new plan can be made at any time.",
+    "The plan becomes void and can no longer be applied. Nothing has been changed. A new plan can be made at any time.",
   decidedBy: (what: string, name: string) => `${what} by ${name}`,
   ends: {
     cancelled: "Cancelled",
@@ -66,12 +66,12 @@ const en = {
   openApply: "Open the apply",
   expires: "Plan expires",
   approvedBy: "Approved by",
-  confinementTitle: "This plan was made with less isolation than svc can give",
+  confinementTitle: "This plan was made with less isolation than svc can provide",
   confinementLevel:
     "The module ran on the server without a separate file system and separate processes. Approve only modules that you would run there by hand.",
-  confinementUnbounded: "Its limits of memory, processes and disk stop an accident. A module can evade them.",
+  confinementUnbounded: "The limits on memory, processes and disk stop accidents, but a module can evade them.",
   confinementNetwork:
-    "The module could reach the server's own network, with services that listen on its loopback only. The apply will, too.",
+    "The module could reach the server's network, including services that listen only on its loopback. The apply can, too.",
   reviewTitle: "Review this plan",
   reviewNoChanges: "No changes to infrastructure. Applying records this revision as the adopted one.",
   reviewLosses: (count: number) =>
@@ -81,27 +81,27 @@ const en = {
   andMore: (count: number) => `and ${count} more`,
   reviewAccepts: (count: number) =>
     count === 0
-      ? "Every resource is as the state has it. No resource changes."
+      ? "Every resource matches the state. No resource changes."
       : `Only the state changes: ${counted(count, "resource is", "resources are")} recorded as they are now. No resource changes.`,
   reviewOutputs: "No changes to infrastructure. Only outputs change.",
   reviewMoves: "Only addresses change. Nothing real is touched.",
   reviewSafe: "Nothing will be destroyed or replaced.",
   needsAdmin: "An admin of this workspace can approve this plan.",
   approvedTitle: "Approved, not applied yet",
-  approvedText: "The approval holds for exactly this plan. It is refused if anything it came from has moved.",
+  approvedText:
+    "The approval is valid for exactly this plan. If anything behind the plan changes, the apply is refused.",
   approveDialogTitle: "Approve this plan?",
-  approveBinds:
-    "You approve exactly this plan. If anything it was made from moves before the apply, the apply is refused.",
+  approveBinds: "You approve exactly this plan. If anything behind it changes before the apply, the apply is refused.",
   confirmHelp: "Because resources will be destroyed or replaced.",
   comment: "Comment",
-  commentHelp: "Kept on the run and in the activity, for everybody who may read them.",
+  commentHelp: "Everybody who can read the run or the activity can read the comment.",
   superseded:
-    "Superseded: a newer plan or configuration replaced this one, or a value it used is no longer given. It can no longer be applied.",
+    "Superseded: a newer plan or configuration replaced this plan, or a value that it used is no longer available. It can no longer be applied.",
   expired: "Expired: nobody approved this plan in time. Make a new plan.",
   runAgain: "Plan again",
   revisionAgain: (ref: string) => `Plan ${ref} again`,
   because: "Reason:",
-  cancelRequested: "Cancelling. The tool is finishing what it began."
+  cancelRequested: "Cancelling. The tool is finishing its current operation."
 }
 
 const ja: typeof en = {

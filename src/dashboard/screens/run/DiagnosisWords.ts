@@ -7,7 +7,7 @@ const en = {
     "The tool may have worked on them after the agent's last message. They may or may not exist as planned; the saved state does not show it.",
   unsafeTitle: "It is uncertain which objects exist",
   unsafeText:
-    "The last apply of this capsule ended without evidence of its result. What was saved of the state is kept. Make a new plan: it reads the real infrastructure and shows what differs.",
+    "The last apply of this capsule ended without evidence of its result. svc keeps the part of the state that was saved. Make a new plan: it reads the real infrastructure and shows the differences.",
   partialTitle: "Part of this was applied",
   partialText:
     "Changes finished before the failure are kept in a partial state version. The next plan continues from there.",
@@ -22,21 +22,20 @@ const en = {
     credentials:
       "A provider refused the credentials, or has none. Check the connection: test it, or create a new one and bind it to the capsule.",
     configuration:
-      "The module or a value it was given is not valid. Correct it in the repository or in the capsule's configuration, then plan again.",
+      "The module or one of its inputs is not valid. Correct it in the repository or in the capsule's configuration, then plan again.",
     state:
       "Changes made before the failure are recorded. Make a new plan to see the remaining changes; do not create anything by hand that may already exist.",
-    stale: "Something moved after the plan was made. Make a new plan and review that one.",
-    timeout: "The run took longer than it may. See in the log what it waited for.",
+    stale: "Something changed after the plan was made. Make and review a new plan.",
+    timeout: "The run exceeded its time limit. Check the log for the step that took so long.",
     plan: "Read the message above and the last lines of the log. A plan changes nothing, so it is safe to run again.",
     agent:
-      "If the agent comes back, it hands in the state and the journal that it has: they appear here, and the state can be adopted. Check what may exist, then make a new plan: it reads the real infrastructure.",
+      "If the agent returns, it submits its state and its journal. They appear here, and the state can be adopted. Check the resources that may exist, then make a new plan, which reads the real infrastructure.",
     apply: "Read the message above and the last lines of the log, then make a new plan to see what is left.",
     lifecycle:
-      "The tool succeeded and its state and outputs are saved; only the operator's check afterwards did not pass. Fix the reported problem and plan again. If the check itself is wrong, the operator corrects it: re-adopt the configuration or make a new plan, and apply that.",
+      "The tool succeeded and its state and outputs are saved; only the operator's check after the apply failed. Fix the reported problem and plan again. If the check is wrong, the operator corrects it; then re-adopt the configuration or make a new plan, and apply the plan.",
     profile:
-      "The operator decides how this module is executed and with which settings, and that cannot be met here. Give the message above to the operator, then plan again.",
-    other:
-      "Read the message above and the log. If it looks like a fault of the server, give the run id to its operator."
+      "This server cannot meet the operator's execution settings for this module. Send the message above to the operator, then plan again.",
+    other: "Read the message above and the log. If it looks like a server fault, send the run id to the operator."
   },
   limits: {
     memory_limit:
@@ -50,7 +49,7 @@ const en = {
     folder_limit:
       "The run wrote more into its folder than a run may write here. Make the module or its build write less, or ask the server's operator for more.",
     disk_low:
-      "The server's disk was nearly full, and this run held the most of it. Tell the server's operator, and run again when there is room."
+      "The server's disk was nearly full, and this run used most of it. Contact the server's operator, and run again when there is space."
   },
   fixConnection: "Open connections",
   editConfiguration: "Open configuration",

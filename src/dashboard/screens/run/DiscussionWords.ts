@@ -9,7 +9,7 @@ const en = {
   suggestions: (count: number) => (count === 1 ? "1 person" : `${count} people`),
   remove: "Remove comment",
   removeTitle: "Remove this comment?",
-  removeText: "Its text is erased for everybody. That there was a comment stays visible.",
+  removeText: "Its text is erased for everybody. A note that there was a comment remains.",
   removedBy: (name: string) => `${name} removed this comment.`,
   story: {
     queued: (name: string) => `${name} started the run.`,

@@ -1,10 +1,10 @@
 const en = {
   later: (product: string) => `After a successful apply you can continue to ${product} at`,
   title: "Everything is in place",
-  text: (product: string) => `${product} started this installation and is told its result at`,
+  text: (product: string) => `${product} started this installation, and receives its result at`,
   go: (product: string) => `Continue to ${product}`,
   notOpened: "If no page opened, press again.",
-  astray: "The server named another address than the one this began with. Nothing was sent.",
+  astray: "The server returned a different address than at the start. Nothing was sent.",
   needsAdmin: "An admin of this workspace can continue from here."
 }
 

@@ -2,7 +2,7 @@ import { counted } from "../../words/Format.ts"
 
 const en = {
   title: "Before you decide",
-  takers: "Who takes the outputs that change",
+  takers: "Capsules that take the changed outputs",
   noOutputs: "No output changes.",
   noTakers: (outputs: string) => `No capsule takes them: ${outputs}.`,
   noTakersAtAll: "No capsule takes its outputs.",
@@ -11,7 +11,7 @@ const en = {
   plannedNext: "is planned next in this update",
   losesThem: "has no outputs to read after the apply",
   otherWorkspace: "Another workspace",
-  cost: "Cost a month",
+  cost: "Cost per month",
   noCost: "No estimate.",
   costSetUp: "The operator lists the prices of resources under prices in the policy file:",
   costLeftOut: "Not in the sum:",

@@ -3,7 +3,7 @@ import { counted, integer } from "../../words/Format.ts"
 const en = {
   log: "Log",
   logEmpty: "No output yet.",
-  logRemoved: (at: string) => `The log was removed on ${at}: it was older than this server keeps logs.`,
+  logRemoved: (at: string) => `The log was removed on ${at}, after the retention period of this server.`,
   logLines: (count: number) => counted(count, "line"),
   follow: "Follow",
   followHelp: "Stay at the newest line",
@@ -16,7 +16,7 @@ const en = {
   full: "Full screen",
   fullHelp: "Show only the log; Esc goes back (F)",
   problems: "Problems",
-  problemsHelp: "Only errors and warnings, each with what belongs to it",
+  problemsHelp: "Only errors and warnings, each with its details",
   nextError: (at: number, of: number) => (at === 0 ? `Errors: ${of}` : `Error ${at} of ${of}`),
   nextErrorHelp: "Go to the next error (E)",
   lineLink: (line: number) => `Link to line ${line}`,

@@ -8,7 +8,7 @@ const en = {
   count: (done: number, of: number) => `${done} of ${of}`,
   notify: "Notify me",
   notifyHelp: "This browser shows a notice when this or another open run ends or needs approval",
-  refused: "This browser does not allow notices of this site. Allow them in its settings.",
+  refused: "This browser blocks notices from this site. Allow them in its settings.",
   ended: (name: string) => `${name} has ended`,
   needsApproval: (name: string) => `${name} needs approval`,
   hasFailed: (name: string) => `${name} failed`

@@ -3,10 +3,10 @@ import { counted } from "../../words/Format.ts"
 const en = {
   what: {
     rollback:
-      "This plan returns the capsule to the revision and configuration of an earlier state. Applied, it holds the capsule there.",
-    accept_drift: "This plan accepts what was changed outside of svc.",
-    reconcile: "This plan puts back what was changed outside of svc, at the revision that is deployed.",
-    adopt: "This plan takes over a state of infrastructure that existed before the capsule.",
+      "This plan returns the capsule to the revision and configuration of an earlier state. Once applied, auto-update is paused until somebody resumes it.",
+    accept_drift: "This plan accepts changes made outside svc.",
+    reconcile: "This plan reverts changes made outside svc, at the deployed revision.",
+    adopt: "This plan takes over the state of infrastructure that existed before the capsule.",
     destroy: "This plan destroys everything that the capsule manages."
   },
   showFiles: "Show the files",
@@ -14,18 +14,18 @@ const en = {
   fileCount: (count: number) => counted(count, "file"),
   fileStates: {
     first: "Nothing was applied before: every file is new.",
-    not_stored: "The files of one of the two commits are not stored here any more.",
+    not_stored: "The files of one of the two commits are no longer stored.",
     no_source: "This run has no commit."
   },
   fileChange: { added: "added", changed: "changed", removed: "removed" },
   since: "Compared with",
-  ofSource: "Which files the module reads is not known for sure, so every file of the source counts.",
+  ofSource: "svc cannot determine which files the module reads, so every file of the source counts.",
   noFiles: "No file of the module differs.",
   publicOutputs: "Outputs that become public",
   withdrawnOutputs: "Outputs that are withdrawn",
   inputs: "Inputs from other capsules that differ",
-  inputChange: { added: "new", changed: "changed", removed: "no longer given" },
-  rule: "Rule of approval",
+  inputChange: { added: "new", changed: "changed", removed: "no longer available" },
+  rule: "Approval rule",
   noRule: "None: the approval of one admin is enough.",
   notAuthor: "not by an author of the plan",
   needs: (count: number, role: string) => `${counted(count, "approval")}: ${role}`

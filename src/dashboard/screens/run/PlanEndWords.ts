@@ -1,16 +1,16 @@
 const en = {
   title: "This plan can no longer be decided on",
   reasons: {
-    superseded: "It was superseded: a newer plan or configuration replaced it, or a value it used is no longer given.",
-    expired: "It expired: its time to be approved is over.",
+    superseded:
+      "It was superseded: a newer plan or configuration replaced it, or a value that it used is no longer available.",
+    expired: "It expired: nobody approved it in time.",
     withdrawn: "Its approval was withdrawn, which voids the plan.",
     discarded: "Somebody discarded it.",
     failed: "It failed.",
     applied: "Somebody has already started its apply.",
     capsule_ended: "Its capsule has ended.",
-    moved:
-      "The capsule has moved since: its configuration, state or authority is no longer what the plan was made from.",
-    lapsed: "An approval that it needs no longer counts. Close this dialog to see who is missing."
+    moved: "The capsule has changed since: its configuration, state or authority differs from the plan's.",
+    lapsed: "An approval that it needs no longer counts. Close this dialog to see which approvals are missing."
   },
   newer: "Open the newer plan"
 }

@@ -31,7 +31,7 @@ const en = {
     "It changes svc's records and no infrastructure. The capsule then needs a plan, and auto-update is paused until somebody resumes it.",
   approveTitle: "Approve this restore?",
   approve: "Approve and restore",
-  approvedText: "The approval holds for exactly this restore. It is refused if the capsule has moved.",
+  approvedText: "The approval is valid for exactly this restore. If the capsule changes, the restore is refused.",
   confirmHelp: "Because the state and configuration of the capsule are replaced.",
   restoreNow: "Restore now",
   opened: "Open the restore"

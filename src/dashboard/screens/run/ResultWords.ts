@@ -23,7 +23,7 @@ const en = {
   outputs: "Outputs",
   outputsNone: "This module has no public outputs.",
   outputsChanged: (changed: number, all: number) => `${changed} of ${all} changed`,
-  outputsLater: "A later apply has replaced the state of this one. The capsule shows its outputs as they are now.",
+  outputsLater: "A later apply has replaced this state. The capsule's page shows the current outputs.",
   created: "new",
   changed: "changed",
   openAddress: (host: string) => `Open ${host}`,

@@ -2,7 +2,7 @@ const en = {
   title: "Objects may exist that are missing from this plan",
   codes: {
     left_over_state: "An earlier apply left a state behind that is not part of this plan.",
-    handed_in_state: "An agent handed in a state of this capsule that is not part of this plan.",
+    handed_in_state: "An agent submitted a state of this capsule that is not part of this plan.",
     possibly_created: "An apply that did not finish may have created objects that are not part of this plan."
   },
   risk: "Applying may create them a second time. Adopt or discard the state, or look at the provider, and plan again.",

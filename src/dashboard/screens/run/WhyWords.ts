@@ -7,9 +7,9 @@ const en = {
   first: "This is the first apply by svc, so there is no earlier state to compare: everything is new.",
   destroy: "This plan was requested to destroy everything.",
   notRecorded: "This run recorded too little to explain the change.",
-  since: "What differs since the last apply:",
+  since: "Differences since the last apply:",
   nothing:
-    "Nothing that is recorded differs since the last apply. What changes comes from what the module reads or computes itself, or from its providers.",
+    "No recorded input differs since the last apply. The changes come from data that the module reads or computes, or from its providers.",
   unknown: {
     commit: "The commit of the last apply is not known, so it may differ as well.",
     inputs: "The inputs of the last apply are not known, so they may differ as well."
@@ -19,7 +19,7 @@ const en = {
     causes.length === 1
       ? `Possibly because ${causes[0]}. The evidence does not prove it.`
       : `Possibly because ${causes.slice(0, -1).join(", ")} or ${causes.at(-1)}. The evidence does not single out one.`,
-  unexplained: "Nothing that is recorded explains this.",
+  unexplained: "No recorded change explains this.",
   commit: (from: string, to: string, fileCount: number | undefined) =>
     fileCount === undefined
       ? `the commit changes from ${from} to ${to}`
@@ -28,17 +28,17 @@ const en = {
     `the input ${input} ${{ added: "was set", changed: "has another value", removed: "is no longer set" }[change]}`,
   dependency: (input: string, change: Change, capsule: string | undefined) =>
     `${capsule === undefined ? "another capsule" : `the capsule ${capsule}`} ${
-      { added: "now gives", changed: "gives another", removed: "no longer gives a" }[change]
+      { added: "now provides a", changed: "provides a different", removed: "no longer provides a" }[change]
     } value for the input ${input}`,
   driftHere: "it was changed outside of svc",
   drift: (names: string, count: number) =>
     count === 1 ? `${names} was changed outside of svc` : `${count} resources were changed outside of svc: ${names}`,
   resource: (names: string, count: number) =>
     count === 0
-      ? "a resource changes that it has to be replaced with"
+      ? "it must be replaced together with a resource that changes"
       : `it refers to ${names}, which ${count === 1 ? "changes" : "change"}`,
   data: (names: string) => `${names} may read other values than at the last apply`,
-  connection: "other connections serve its providers",
+  connection: "its providers use different connections",
   operator: "the operator's profile or base configuration differs",
   tool: "the tool or a provider has another version",
   unfinished: "the last apply ended before it was complete",

@@ -25,8 +25,8 @@ const en = {
   purpose: "Purpose",
   purposes: {
     rollback: "Return to an earlier state",
-    reconcile: "Put back what was changed outside",
-    accept_drift: "Accept what was changed outside"
+    reconcile: "Revert changes made outside svc",
+    accept_drift: "Accept changes made outside svc"
   },
   startedBy: "Started",
   who: (name: string, how: string) => `${name}, ${how}`,
@@ -61,7 +61,7 @@ const en = {
     landlock: "Files and system calls restricted, user of the service",
     seatbelt: "Files restricted by macOS, user of the service",
     user: "Separate system user",
-    process: "None: the module could read and change what the service can"
+    process: "None: the module could read and change everything that the service can"
   },
   network: "Network",
   networks: {
@@ -86,7 +86,7 @@ const en = {
   },
   connectionUse: (name: string, roles: string) => `Connection “${name}”, for ${roles}`,
   useRoles: { owner: "owners", admin: "owners and admins", member: "owners, admins and members" },
-  otherRef: (ref: string) => `${ref} is outside its refs; an owner or admin started this`,
+  otherRef: (ref: string) => `${ref} is not one of its refs; an owner or admin started this run`,
   automaticUse: "by the authority of the person who enabled the automation",
   newerCommit: "Newer commit",
   newerCommitUse: (ref: string, commit: string) =>

@@ -2,8 +2,8 @@ import { counted } from "../../words/Format.ts"
 
 const en = {
   title: "Runs",
-  about: "One line per change: what was synced, planned and applied for it, newest first.",
-  aboutFiltered: "Each run that fits, newest first.",
+  about: "One line per change with its syncs, plans and applies, newest first.",
+  aboutFiltered: "All matching runs, newest first.",
   search: "Search capsule, commit, message, person or id",
   filters: "Filters",
   status: "Status",
@@ -23,7 +23,7 @@ const en = {
   emptyTitle: "No runs",
   emptyText: "A run appears when a source is synced, a plan is made or a plan is applied.",
   noMatchTitle: "No run matches",
-  noMatchText: "No run fits all of the filters and words.",
+  noMatchText: "No run matches all filters and words.",
   applied: "Applied",
   destroyed: "Destroyed",
   applying: "Applying",

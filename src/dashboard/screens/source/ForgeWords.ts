@@ -27,7 +27,7 @@ export const forgeNames = {
 
 const en = {
   forge: "Git server",
-  another: "Another one, or a script",
+  another: "Another server, or a script",
   steps: {
     github: [
       "In the repository, open Settings, Webhooks, Add webhook.",

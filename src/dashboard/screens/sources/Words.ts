@@ -27,7 +27,7 @@ const en = {
   forgeHelp: "The connection that writes one comment and a status for each pull request.",
   forgeNone: "None",
   autoSync: "Sync automatically",
-  autoSyncHelp: "On a webhook, and from time to time. Capsules then see new commits.",
+  autoSyncHelp: "Syncs on a webhook and periodically, so that capsules find new commits.",
   sync: "Sync now",
   edit: "Edit",
   disable: "Disable",
@@ -68,7 +68,7 @@ const en = {
   },
   verdictText: {
     accepted: (runs: number) => `${counted(runs, "run")} queued to read the repository.`,
-    ping: () => "The address and the secret are right.",
+    ping: () => "The address and the secret are correct.",
     repeated: () => "The same delivery came before, so nothing was queued.",
     not_following: () => "This source does not sync by itself, or its workspace is archived.",
     unproven: () => "Renew the secret here and enter it at the Git server.",

@@ -4,7 +4,7 @@ import { counted } from "../../words/Format.ts"
 const en = {
   noneTitle: "No pool of agents",
   noneText:
-    "This workspace has no pool: the server executes its runs itself. The operator makes pools and assigns them; an agent is then started on a machine of yours.",
+    "This workspace has no pool, so the server executes its runs. The operator creates and assigns pools; you then start an agent on one of your machines.",
   about: (places: number, runs: number) =>
     places === 0
       ? "No agent can accept a run now."
@@ -13,7 +13,7 @@ const en = {
   lease: (minutes: number) => `svc gives an apply up ${counted(minutes, "minute")} after its agent's last message.`,
   isolation: (level: string) => `Agents isolate at least by: ${level}.`,
   agentsNone: "No agent is enrolled",
-  agentsNoneText: "Runs of this pool wait until one is started with an enrolment token of the operator.",
+  agentsNoneText: "Runs of this pool wait until somebody starts an agent with an enrolment token from the operator.",
   statuses: { connected: "Connected", draining: "Draining", silent: "Silent", revoked: "Revoked" } satisfies Record<
     Agent["status"],
     string

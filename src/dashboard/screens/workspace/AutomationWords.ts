@@ -2,7 +2,7 @@ import { counted } from "../../words/Format.ts"
 
 const en = {
   add: "New automation",
-  about: "A member that never signs in. It acts by tokens that you make for it, and no role is above yours.",
+  about: "A member that never signs in. It acts with tokens that you create for it. Its role cannot exceed yours.",
   name: "Name",
   tag: "automation",
   rename: "Rename",
@@ -16,7 +16,7 @@ const en = {
   project: "Project",
   everyProject: "Every Project",
   environments: "Environments",
-  environmentsHelp: "Names with commas between them. Without any, the token works in all of them.",
+  environmentsHelp: "Comma-separated names. If empty, the token works in every environment.",
   goodFor: "Good for",
   days: (count: number) => counted(count, "day"),
   make: "Make the token",
@@ -27,12 +27,12 @@ const en = {
   until: "until",
   used: "used",
   neverUsed: "never used",
-  removeText: "It is refused from its next request on, and its tokens are revoked.",
+  removeText: "It loses access with its next request, and its tokens are revoked.",
   stopsNothing: "No token and no connection stops working.",
   stopTokens: "Tokens that lose this workspace",
-  stopConnections: "Connections that nothing uses automatically any more",
+  stopConnections: "Connections that no automation uses any more",
   keptTokens: "Tokens of automations that they made: revoke them if they may have kept the secret",
-  use: { auto_update: "automatic updates", drift_check: "drift checks", sync: "looks at the source" }
+  use: { auto_update: "automatic updates", drift_check: "drift checks", sync: "syncs of the source" }
 }
 
 const ja: typeof en = {

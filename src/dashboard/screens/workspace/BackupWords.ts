@@ -7,7 +7,7 @@ const en = {
   capsule: "Capsule",
   review: "Review the restore",
   server: "Backups of this server",
-  serverAbout: "Made and verified by the schedule that its operator set; only operators see this.",
+  serverAbout: "The operator's schedule creates and verifies them. Only operators see this.",
   serverNewest: "Newest verified backup",
   serverNone: "No backup yet. The first backup is made soon after the start; the log reports failures."
 }

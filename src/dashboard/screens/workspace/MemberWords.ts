@@ -5,7 +5,7 @@ const en = {
   inviteTo: (workspace: string) => `Invite to ${workspace}`,
   email: "E-mail address",
   emailHelp:
-    "Only an account for which this address was verified can then use the link. Without an address anybody who has the link can.",
+    "Only an account with this verified address can then use the link. Without an address, anybody with the link can use it.",
   noAddress: "This server cannot verify addresses. Whoever opens the link first can join.",
   offerHelp: (role: string) =>
     `Whoever uses the link is a member at once, and becomes ${role} when an owner confirms the account on this page.`,
@@ -26,7 +26,7 @@ const en = {
     `An email with a separate link is on its way to ${email}. You can also send this link; it is shown only now.`,
   linkFor: (email: string) => `Send it to ${email} yourself. It works once and is shown only now.`,
   invitations: "Invitations",
-  invitationsAbout: "Nobody is a member before they accept.",
+  invitationsAbout: "People become members when they accept.",
   anybody: "Anybody with the link",
   invitedAt: "invited",
   until: "expires",

@@ -12,16 +12,16 @@ const en = {
     settings: "Settings"
   },
   sharesAbout:
-    "Outputs that cross from one workspace into another. The giving side offers them, the receiving side accepts, either ends it.",
+    "Outputs that one workspace shares with another. One side offers them, the other side accepts, and either side can end the share.",
   sharesNone: "Nothing is shared",
-  sharesNoneText: "Share outputs of a capsule so that capsules of another workspace can take them in.",
+  sharesNoneText: "Share outputs of a capsule so that capsules of another workspace can use them.",
   shareAdd: "Share outputs",
   shareDo: "Offer",
   shareCapsule: "Capsule",
   shareOutputs: "Outputs",
   shareOutputsNone: "This capsule has no outputs that could be shared yet.",
   shareTo: "Receiving workspace",
-  shareToHelp: "Its id. An admin there has to accept.",
+  shareToHelp: "The workspace's id. An admin of that workspace must accept.",
   shareGiven: (capsule: string, workspace: string) => `${capsule}, to ${workspace}`,
   shareTaken: (capsule: string, workspace: string) => `${capsule}, from ${workspace}`,
   shareStatus: {
@@ -33,19 +33,18 @@ const en = {
   shareApprove: "Accept",
   shareRevoke: "End",
   shareRevokeTitle: "End this share?",
-  shareRevokeText:
-    "Plans that were given these values and are not applied yet can no longer be applied. Applied values do not change.",
+  shareRevokeText: "Waiting plans that received these values can no longer be applied. Applied values do not change.",
   backupsAbout:
     "Sealed exports of the records of this workspace. An owner can download a backup, or restore a capsule from it.",
   backupsNone: "No backups yet",
-  backupsNoneText: "A backup holds the records and states of the workspace, sealed with the key of the server.",
+  backupsNoneText: "A backup contains the workspace's records and states, sealed with the server's key.",
   backUp: "Back up now",
   backupAll: "The whole workspace",
   backupRun: "its run",
   sections: "Sections of this workspace",
   role: "Role",
   roles: {
-    owner: "Everything, roles and the workspace itself included",
+    owner: "Everything, including roles and the workspace itself",
     admin: "Also approves, applies, and manages connections and members",
     member: "Also plans and installs",
     viewer: "Sees everything but credentials"
