@@ -1,5 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Forge } from "../../../runner/forge/Forge.ts"
+import type { ForgePullRequest, ForgeRepository } from "../../../schema/records/Forge.ts"
+import { provided } from "../../base/Provided.ts"
+import { ForgeConnectionUnusable, type ForgePlace, openForge } from "../../inputs/connection/ForgeConnections.ts"
+import type { ListedPullRequest } from "../../ledger/pull-request/PullRequestRow.ts"
 import type { RepositoryHeads } from "../../../runner/git/PullRequestRefs.ts"
 import { runErrorCode } from "../../inputs/git/LaneFetch.ts"
 import type { LaneUnavailable } from "../../inputs/git/LaneUnavailable.ts"
@@ -10,11 +15,14 @@ import { followObstacle } from "../../ledger/source/FollowedSource.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import type { SourceRow } from "../../ledger/source/SourceRow.ts"
 import { type DueLook, PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
-import { seenInRefs } from "../../ledger/pull-request/SeenPullRequests.ts"
+import { type Ended, seenInRefs, seenOnForge } from "../../ledger/pull-request/SeenPullRequests.ts"
 import { baseRefOf } from "../../ledger/pull-request/BaseLane.ts"
 
 const codeOf = (error: { readonly _tag: string } | LaneUnavailable) =>
   "code" in error ? error.code : runErrorCode(error._tag)
+
+/** Maximum number of requests of one look about pull requests that the forge no longer lists as open. */
+const mostAsked = 20
 
 /** Returns true if a look may take effect: the Source follows its repository, and reviews its pull requests. */
 const isWanted = (source: SourceRow | undefined): source is SourceRow =>
@@ -39,6 +47,8 @@ export class PullRequestLooks extends Context.Service<
       const store = yield* PullRequestStore
       const work = yield* DueWork
       const reads = yield* makeRepositoryReads
+      const forge = yield* Forge
+      const open = yield* provided(openForge)
 
       /** Reads the newest commits of the base only if a head could have been merged into it. */
       const ancestorsOf = Effect.fnUntraced(function* (
@@ -57,10 +67,60 @@ export class PullRequestLooks extends Context.Service<
         return isSettled ? [] : yield* reads.ancestors(source, commit)
       })
 
+      /** Asks the forge how each known pull request ended that it does not list as open, up to a limit. */
+      const endedOf = Effect.fnUntraced(function* (
+        place: ForgePlace,
+        repository: ForgeRepository,
+        missing: ReadonlyArray<ListedPullRequest>
+      ) {
+        const ended = new Map<number, Ended>()
+        const open: Array<ForgePullRequest> = []
+        for (const { number } of missing.slice(0, mostAsked)) {
+          const found = yield* forge
+            .pullRequest(place.access, repository, number)
+            .pipe(
+              Effect.catch((error) => (error.reason === "missing" ? Effect.succeed(undefined) : Effect.fail(error)))
+            )
+          if (found?.state === "open") open.push(found)
+          else ended.set(number, { state: found?.state ?? "closed", merge_commit: found?.mergeCommit ?? null })
+        }
+        return { ended, open }
+      })
+
+      /** Reads the open pull requests from the forge, if the Source has a Connection to it. */
+      const readForge = Effect.fnUntraced(function* (source: SourceRow, heads: RepositoryHeads) {
+        const place = yield* open(source)
+        if (place === undefined) return undefined
+        const repository = yield* forge.repository(place.access, place.path)
+        const { complete, pullRequests } = yield* forge.openPullRequests(place.access, repository)
+        const listed = new Set(pullRequests.map(({ number }) => number))
+        const isMissing = (row: ListedPullRequest) => row.state === "open" && !listed.has(row.number)
+        const missing = (yield* store.known(source.id)).filter(isMissing)
+        if (!complete && missing.length > mostAsked) {
+          return yield* new ForgeConnectionUnusable({ message: "The repository has too many open pull requests." })
+        }
+        const asked = yield* endedOf(place, repository, missing)
+        const { kind } = place.access
+        return seenOnForge({
+          kind,
+          repositoryId: repository.id,
+          open: [...pullRequests, ...asked.open],
+          heads,
+          ended: asked.ended
+        })
+      })
+
+      /** Reads the repository. If the forge cannot be asked, the refs alone are judged. */
       const read = Effect.fnUntraced(function* (source: SourceRow) {
         const heads = yield* reads.heads(source)
         const base = baseRefOf(source.default_ref, heads)
-        return { heads, base, ancestors: new Set(yield* ancestorsOf(source, heads, base)) }
+        const onForge = yield* Effect.result(readForge(source, heads))
+        if (onForge._tag === "Success" && onForge.success !== undefined) {
+          return { heads, base, onForge: onForge.success, ancestors: new Set<string>(), fault: undefined }
+        }
+        const ancestors = new Set(yield* ancestorsOf(source, heads, base))
+        const fault = onForge._tag === "Failure" ? onForge.failure.message : undefined
+        return { heads, base, onForge: undefined, ancestors, fault }
       })
 
       const take = Effect.fn("PullRequestLooks.take")(function* (look: DueLook) {
@@ -74,13 +134,15 @@ export class PullRequestLooks extends Context.Service<
           if (found._tag === "Failure") {
             return yield* store.failed(look, { code: codeOf(found.failure), message: found.failure.message })
           }
-          const { ancestors, base, heads } = found.success
+          const { ancestors, base, fault, heads, onForge } = found.success
           const fromNumber = (yield* store.look(look.id))?.from_number ?? heads.pullRequests[0]?.number ?? 0
           const known = yield* store.known(look.id)
+          const trustsKnown = current.forge_connection_id !== null
           yield* store.looked(look, {
-            sighting: seenInRefs({ heads, base, ancestors, fromNumber, known }),
+            sighting: onForge ?? seenInRefs({ heads, base, ancestors, fromNumber, known, trustsKnown }),
             defaultBranch: heads.defaultBranch ?? null,
-            fromNumber
+            fromNumber,
+            forgeFault: fault
           })
         })
         yield* transaction(sql)(settle)

@@ -25,6 +25,15 @@ const DuePullRequest = rowShape({ id: PullRequestId, workspace_id: WorkspaceId }
 
 const Found = rowShape({ id: SourceId, workspace_id: WorkspaceId })
 
+/** The result of one look. */
+interface Seen {
+  readonly sighting: Sighting
+  readonly defaultBranch: string | null
+  readonly fromNumber: number
+  /** The reason why the forge could not be asked. */
+  readonly forgeFault: string | undefined
+}
+
 /** The effect of a head on a Capsule. */
 export interface CapsuleJudgement {
   readonly capsuleId: CapsuleId
@@ -46,10 +55,7 @@ export class PullRequestStore extends Context.Service<
     readonly dueLooks: Effect.Effect<ReadonlyArray<DueLook>>
     readonly look: (sourceId: SourceId) => Effect.Effect<PullRequestLookRow | undefined>
     /** Records a look, and marks every pull request whose head has to be judged. */
-    readonly looked: (
-      look: DueLook,
-      seen: { readonly sighting: Sighting; readonly defaultBranch: string | null; readonly fromNumber: number | null }
-    ) => Effect.Effect<void>
+    readonly looked: (look: DueLook, seen: Seen) => Effect.Effect<void>
     /** Records that the repository could not be read. */
     readonly failed: (look: DueLook, error: { readonly code: string; readonly message: string }) => Effect.Effect<void>
     /** Ends a look that must not take effect. */
@@ -134,10 +140,7 @@ const make = Effect.gen(function* () {
   const mark = (id: PullRequestId) =>
     Effect.asVoid(Effect.orDie(sql`UPDATE pull_requests SET due = due + 1 WHERE id = ${id}`))
 
-  const looked = Effect.fnUntraced(function* (
-    look: DueLook,
-    seen: { readonly sighting: Sighting; readonly defaultBranch: string | null; readonly fromNumber: number | null }
-  ) {
+  const looked = Effect.fnUntraced(function* (look: DueLook, seen: Seen) {
     const at = yield* now
     const { appeared, changed } = pullRequestChanges(yield* known(look.id), seen.sighting, at)
     for (const one of appeared) {
@@ -169,8 +172,8 @@ const make = Effect.gen(function* () {
       default_branch: seen.defaultBranch,
       from_number: seen.fromNumber,
       left_out: seen.sighting.leftOut,
-      error_code: null,
-      error_message: null
+      error_code: seen.forgeFault === undefined ? null : "forge_unavailable",
+      error_message: seen.forgeFault ?? null
     })
   }, Effect.orDie)
 

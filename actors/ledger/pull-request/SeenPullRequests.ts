@@ -1,4 +1,5 @@
 import type { PullRequestRef, RepositoryHeads } from "../../../runner/git/PullRequestRefs.ts"
+import { type ForgeKind, type ForgePullRequest, isForeignHead } from "../../../schema/records/Forge.ts"
 import { type HeadIsFork, mostOpenPullRequests } from "../../../schema/records/PullRequest.ts"
 import type { ListedPullRequest } from "./PullRequestRow.ts"
 
@@ -11,14 +12,15 @@ export interface SeenPullRequest {
   readonly fork: HeadIsFork
   readonly base_branch: string | null
   readonly base_commit: string | null
-  readonly title: string | null
-  readonly url: string | null
-  readonly author: string | null
-  readonly draft: 0 | 1 | null
+  /** Absent if only the refs were read, which do not show it. */
+  readonly title?: string | null
+  readonly url?: string | null
+  readonly author?: string | null
+  readonly draft?: 0 | 1
 }
 
 /** The end of a pull request that is not open any more. */
-interface Ended {
+export interface Ended {
   readonly state: "closed" | "merged"
   readonly merge_commit: string | null
 }
@@ -48,6 +50,8 @@ interface RefsToJudge {
   /** The highest number when svc first looked. */
   readonly fromNumber: number
   readonly known: ReadonlyArray<Known>
+  /** True if the forge has shown the known pull requests but cannot be asked now: those that it showed as open stay open. */
+  readonly trustsKnown?: boolean
 }
 
 export const branchName = (ref: string): string => ref.replace(/^refs\/heads\//, "")
@@ -57,7 +61,7 @@ export const branchName = (ref: string): string => ref.replace(/^refs\/heads\//,
  * merged if the base contains its head. Otherwise it is open if it is newer than the first look, or if a branch of the repository
  * has its head; only then is the head known to be in this repository.
  */
-export const seenInRefs = ({ ancestors, base, fromNumber, heads, known }: RefsToJudge): Sighting => {
+export const seenInRefs = ({ ancestors, base, fromNumber, heads, known, trustsKnown }: RefsToJudge): Sighting => {
   const baseCommit = base === undefined ? undefined : heads.branches.get(base)
   const own = new Map([...heads.branches].flatMap(([name, commit]) => (name === base ? [] : [[commit, name]])))
   const before = new Map(known.map((row) => [row.number, row]))
@@ -68,7 +72,8 @@ export const seenInRefs = ({ ancestors, base, fromNumber, heads, known }: RefsTo
   const listed = new Map(heads.pullRequests.map((found) => [found.number, found]))
   const open = heads.pullRequests.flatMap((found): ReadonlyArray<SeenPullRequest> => {
     const branch = own.get(found.commit)
-    if (isMerged(found) || (found.number <= fromNumber && branch === undefined)) return []
+    const isNew = found.number > fromNumber || (trustsKnown === true && before.get(found.number)?.state === "open")
+    if (isMerged(found) || (!isNew && branch === undefined)) return []
     return [
       {
         number: found.number,
@@ -77,11 +82,7 @@ export const seenInRefs = ({ ancestors, base, fromNumber, heads, known }: RefsTo
         head_branch: branch === undefined ? null : branchName(branch),
         fork: branch === undefined ? "unknown" : "no",
         base_branch: base === undefined ? null : branchName(base),
-        base_commit: baseCommit ?? null,
-        title: null,
-        url: null,
-        author: null,
-        draft: null
+        base_commit: baseCommit ?? null
       }
     ]
   })
@@ -90,6 +91,44 @@ export const seenInRefs = ({ ancestors, base, fromNumber, heads, known }: RefsTo
     return { state: found !== undefined && isMerged(found) ? "merged" : "closed", merge_commit: null }
   }
   return { ...bounded(open), ended }
+}
+
+const shortened = (text: string, most: number) => [...text].slice(0, most).join("")
+
+const webAddress = (url: string) => (/^https?:\/\//.test(url) && url.length <= 2000 ? url : null)
+
+interface ForgeListing {
+  readonly kind: ForgeKind
+  /** Id of the Source's repository. */
+  readonly repositoryId: string
+  readonly open: ReadonlyArray<ForgePullRequest>
+  readonly heads: RepositoryHeads
+  /** The end of each known pull request that the forge does not list as open. */
+  readonly ended: ReadonlyMap<number, Ended>
+}
+
+/**
+ * Judges the pull requests that a forge lists as open. A head is in this repository only if the ids of both repositories are known
+ * and equal.
+ */
+export const seenOnForge = ({ ended, heads, kind, open, repositoryId }: ForgeListing): Sighting => {
+  const seen = open.map((one): SeenPullRequest => {
+    const isOwn = !isForeignHead(one) && one.baseRepositoryId === repositoryId
+    return {
+      number: one.number,
+      ref: kind === "gitlab" ? `refs/merge-requests/${one.number}/head` : `refs/pull/${one.number}/head`,
+      head_commit: one.headCommit,
+      head_branch: shortened(one.headRef, 255),
+      fork: isOwn ? "no" : one.headRepositoryId === null ? "unknown" : "yes",
+      base_branch: shortened(one.baseRef, 255),
+      base_commit: heads.branches.get(`refs/heads/${one.baseRef}`) ?? null,
+      title: shortened(one.title, 300),
+      url: webAddress(one.url),
+      author: shortened(one.author.login, 100),
+      draft: one.draft ? 1 : 0
+    }
+  })
+  return { ...bounded(seen), ended: ({ number }) => ended.get(number) ?? { state: "closed", merge_commit: null } }
 }
 
 /** The effect of a look on a known pull request. `isDue` if its head has to be judged again. */
