@@ -18,6 +18,7 @@ export const clientCommandNames: ReadonlySet<string> = new Set([
   "logs",
   "capsule",
   "source",
+  "pr",
   "pool",
   "drift",
   "rollback",

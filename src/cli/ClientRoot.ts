@@ -20,6 +20,7 @@ import { capsuleCommand } from "./remote/CapsuleCommands.ts"
 import { applyCommand, approveCommand } from "./remote/DecisionCommands.ts"
 import { destroyCommand, driftCommand, planCommand, rollbackCommand } from "./remote/PlanCommands.ts"
 import { poolCommand } from "./remote/PoolCommands.ts"
+import { pullRequestCommand } from "./remote/PullRequestCommands.ts"
 import { logsCommand, runCommand } from "./remote/RunCommands.ts"
 import { sourceCommand } from "./remote/SourceCommands.ts"
 import { whoamiCommand, workspaceCommand } from "./remote/WorkspaceCommands.ts"
@@ -44,6 +45,7 @@ const dailyCommands = [
   logsCommand,
   capsuleCommand,
   sourceCommand,
+  pullRequestCommand,
   poolCommand,
   driftCommand,
   rollbackCommand,

@@ -67,6 +67,9 @@ export const resultShapes: Readonly<Record<string, Readonly<Record<string, strin
     "lanes?": "array of SourceLane",
     "behind?": "array of {capsuleId, name, environment, deployedCommit, newestCommit}"
   },
+  "pr list": { pullRequests: "array of PullRequest" },
+  "pr show": { pullRequest: "PullRequest with its review and Capsules" },
+  "pr plan": { pullRequest: "PullRequest" },
   "source set": { source: "Source" },
   "source hook-secret": {
     sourceId: "id",

@@ -88,6 +88,7 @@ const exampleWalk = [
   "svc source set network --no-auto-sync",
   "svc source set network --reviewed-ref staging",
   "svc source set network --pull-requests own_branches",
+  "svc pr list --state all",
   'svc workspace create beta --display-name "Beta"',
   "svc share create network --to beta --output greeting",
   "svc share list",

@@ -57,6 +57,8 @@ const values: Readonly<Record<string, string>> = {
   trigger: "user",
   type: "plan",
   until: "2099-01-01T00:00:00.000Z",
+  speculative: "false",
+  state: "open",
   view: "changes"
 }
 

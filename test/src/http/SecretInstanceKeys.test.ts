@@ -47,6 +47,7 @@ const absent = new Set([
   "exportLink",
   "helperId",
   "leftOverStateId",
+  "pullRequestId",
   "runGroupId"
 ])
 

@@ -210,7 +210,11 @@ export const twoOfEach = Effect.fnUntraced(function* (workspace_id: WorkspaceId,
       discarded_at: newest,
       discarded_by: world.ada
     })
-    yield* copy("pull_requests", world.pullRequestId, { id: id("pr", number), number, created_at: at(number) })
+    yield* copy("pull_requests", world.pullRequestId, {
+      id: id("pr", number),
+      source_id: id("src", number),
+      created_at: at(number)
+    })
     yield* add("pull_request_capsules", {
       pull_request_id: id("pr", number),
       capsule_id: first.capsule,
