@@ -20,6 +20,7 @@ import { makeRestoreExecution } from "./execution/RestoreExecution.ts"
 import { RunExecutions } from "./execution/RunExecution.ts"
 import { RunExecutor } from "./execution/RunExecutor.ts"
 import { RunHandover } from "./execution/RunHandover.ts"
+import { BaseComparison } from "./execution/BaseComparison.ts"
 import { RunInputs } from "./execution/RunInputs.ts"
 import { RunPlans } from "./execution/RunPlans.ts"
 import { RunPreparation } from "./execution/RunPreparation.ts"
@@ -55,7 +56,7 @@ const moduleSteps = Layer.effect(
       drift: yield* makeDriftSteps
     })
   })
-).pipe(Layer.provide(RunPreparation.layer))
+).pipe(Layer.provide(RunPreparation.layer.pipe(Layer.provide(BaseComparison.layer))))
 
 const executions = Layer.effect(
   RunExecutions,

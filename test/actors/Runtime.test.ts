@@ -107,6 +107,7 @@ test("each actor's inferred requirements are exactly the services its handlers u
     | PathFilters
     | ReadSql
     | Receipts
+    | RunCancels
     | RunHandover
     | RunLedger
     | RunLifecycle

@@ -1,4 +1,4 @@
-import { Cache, Effect, Option } from "effect"
+import { Cache, Context, Effect, Layer, Option } from "effect"
 import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
 import { storedRef } from "../../../runner/git/RefTarget.ts"
@@ -33,8 +33,30 @@ interface Compared {
   readonly isBuilt: boolean
 }
 
-/** Compares the ref of a plan with the lane into which it would be merged. Reads the repository, so call it outside a transaction. */
-export const makeBaseComparison = Effect.gen(function* () {
+/** Compares the ref of a plan with the lane into which it would be merged. */
+export class BaseComparison extends Context.Service<
+  BaseComparison,
+  {
+    /**
+     * Reads the repository, so call it outside a transaction. Returns `undefined` if the ref is the Capsule's lane, or the lane has
+     * no snapshot.
+     */
+    readonly compare: (
+      run: RunRow,
+      capsule: CapsuleRow,
+      source: SourceRow | undefined,
+      head: SnapshotRow,
+      isBuilt: boolean
+    ) => Effect.Effect<PlanBase | undefined>
+  }
+>()("svc/actors/running/execution/BaseComparison") {
+  static readonly layer = Layer.effect(
+    BaseComparison,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
   const sources = yield* SourceStore
   const snapshots = yield* SnapshotStore
   const scanner = yield* ModuleScanner
@@ -126,8 +148,7 @@ export const makeBaseComparison = Effect.gen(function* () {
     } as const
   })
 
-  /** Returns `undefined` if the ref is the Capsule's lane, or the lane has no snapshot. */
-  return Effect.fn("Run.compareBase")(function* (
+  const compareBase = Effect.fn("BaseComparison.compare")(function* (
     run: RunRow,
     capsule: CapsuleRow,
     source: SourceRow | undefined,
@@ -148,4 +169,6 @@ export const makeBaseComparison = Effect.gen(function* () {
       )
     )
   })
+
+  return BaseComparison.of({ compare: compareBase })
 })

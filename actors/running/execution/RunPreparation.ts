@@ -42,7 +42,7 @@ import { authorityMoved } from "../../ledger/capsule/AuthorityColumns.ts"
 import { makeAutomaticObstacle } from "./AutomaticObstacle.ts"
 import { makeCapsuleObstacle } from "./CapsuleObstacle.ts"
 import { acceptanceRefusal } from "./AcceptedDrift.ts"
-import { makeBaseComparison } from "./BaseComparison.ts"
+import { BaseComparison } from "./BaseComparison.ts"
 import { blocked, type RunBlocked } from "./RunSteps.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { poolObstacle } from "./PoolObstacle.ts"
@@ -184,7 +184,7 @@ export class RunPreparation extends Context.Service<
       const commits = yield* StoredCommits
       const capsuleObstacle = yield* makeCapsuleObstacle
       const automaticObstacle = yield* makeAutomaticObstacle
-      const compareBase = yield* makeBaseComparison
+      const { compare: compareBase } = yield* BaseComparison
 
       /** Rebases the Run on the current state of the Capsule. Runs of the deployed revision also use its current revision. */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {

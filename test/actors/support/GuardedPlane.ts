@@ -8,6 +8,7 @@ import { CapsuleLedger } from "../../../actors/ledger/capsule/CapsuleLedger.ts"
 import { InstallConfigCompilation } from "../../../actors/ledger/configuration/InstallConfigCompilation.ts"
 import { InstallConfigStore, type StoredConfig } from "../../../actors/ledger/configuration/InstallConfigStore.ts"
 import { OperatorSuccession } from "../../../actors/ledger/configuration/OperatorSuccession.ts"
+import { BaseComparison } from "../../../actors/running/execution/BaseComparison.ts"
 import { RunInputs } from "../../../actors/running/execution/RunInputs.ts"
 import { RunPreparation } from "../../../actors/running/execution/RunPreparation.ts"
 import { StateIndex } from "../../../actors/ledger/state/StateIndex.ts"
@@ -302,6 +303,7 @@ export const preparation = (conditions: PlaneConditions) =>
           }
         }),
         Layer.mock(SnapshotStore)({}),
+        Layer.mock(BaseComparison)({ compare: () => Effect.undefined }),
         Layer.mock(StoredCommits)({ ensure: () => Effect.void }),
         Layer.mock(Toolchain)({
           resolve: () =>

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Deferred, Effect, Layer } from "effect"
+import * as fc from "fast-check"
 import { SqlClient } from "effect/sql"
 import { SourceStore } from "../../../../actors/ledger/source/SourceStore.ts"
 import { newId } from "../../../../actors/base/Identity.ts"
@@ -12,13 +13,17 @@ import { serviceContext } from "../../../../schema/commands/Command.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 import type { Capsule } from "../../../../schema/records/Capsule.ts"
 import { PullRequestId, RunId, SourceSnapshotId, Subject } from "../../../../schema/records/Ids.ts"
+import { notSpeculative } from "../../../../schema/tables/RunTables.ts"
 import { suite } from "../../../support/Effect.ts"
-import { active, eventOf, settled } from "../../../support/Journey.ts"
+import { eventually } from "../../../support/Eventually.ts"
+import { active, applied, eventOf, replanned, settled } from "../../../support/Journey.ts"
 import { newMember, TestPlane, testPlane } from "../../../support/TestPlane.ts"
-import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { newCommit, pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
 
 /** While set, plans of commits that start with `e` wait for it. */
 const gate: { open?: Deferred.Deferred<void> } = {}
+
+const modules = pureModules()
 
 const gatedRunner = Layer.effect(
   ModuleRunner,
@@ -38,7 +43,7 @@ const gatedRunner = Layer.effect(
       })
     })
   })
-).pipe(Layer.provideMerge(pureRunner(pureModules())))
+).pipe(Layer.provideMerge(pureRunner(modules)))
 
 const tests = suite(testPlane({ runner: gatedRunner }))
 afterAll(tests.dispose)
@@ -74,6 +79,40 @@ const rowsOf = (capsule: Capsule) =>
     (sql) => sql`SELECT (SELECT COUNT(*) FROM runs) AS runs, (SELECT COUNT(*) FROM audit_events) AS events,
       (SELECT COUNT(*) FROM plan_authors) AS authors, (SELECT updated_at FROM capsules WHERE id = ${capsule.id}) AS at`
   )
+
+/** Tables to which a speculative plan adds its own rows. */
+const ownTables = [
+  "runs",
+  "run_events",
+  "run_log_chunks",
+  "run_turns",
+  "run_follow_due",
+  "run_preparations",
+  "plan_authors",
+  "compatibility_reports",
+  "audit_events",
+  "audit_chains"
+]
+
+/** Every row of all other tables, and all Runs that are not speculative plans. */
+const otherRows = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'
+    AND name NOT LIKE 'sqlite_%' AND NOT ${sql.in("name", ownTables)} ORDER BY name`
+  const rows = yield* Effect.forEach(tables, ({ name }) =>
+    Effect.map(sql`SELECT * FROM ${sql(name)}`, (found) => [name, found] as const)
+  )
+  const runs = yield* sql`SELECT * FROM runs WHERE ${sql.literal(notSpeculative())} ORDER BY id`
+  return [...rows, ["runs", runs] as const]
+})
+
+const nothingUnderWay = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const open = yield* sql`SELECT id FROM runs WHERE status IN ('queued', 'running')
+    UNION ALL SELECT run_id FROM run_follow_due d JOIN runs r ON r.id = d.run_id WHERE r.coordinator_id IS NULL
+    UNION ALL SELECT id FROM capsules WHERE follow_snapshot_id IS NOT NULL`
+  return open.length === 0
+})
 
 describe("Plans of pull requests", () => {
   tests.live("the same commit of a pull request is planned once, unless another attempt is requested", () =>
@@ -236,5 +275,54 @@ describe("Plans of pull requests", () => {
       expect((yield* start({})).status).toBe("cancelled")
       expect((yield* start({ ofOwnBranch: true })).status).toBe("succeeded")
     })
+  )
+
+  tests.live(
+    "a speculative plan changes no row except its own, whatever its Capsule is doing and however the plan ends",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const capsules = yield* CapsuleCommands
+        const { capsule } = yield* active("rows", pureModule)
+        yield* allow(capsule, "own_branches")
+        const steps = {
+          newCommit: Effect.asVoid(newCommit(capsule.id)),
+          waitingPlan: Effect.asVoid(replanned(capsule.id)),
+          applied: Effect.flatMap(replanned(capsule.id), applied),
+          driftCheck: Effect.flatMap(capsules.DriftCheck(capsule.id, { context }), ({ id }) => settled(id)),
+          autoUpdate: capsules.Update(capsule.id, { context, autoUpdate: { enabled: true } })
+        }
+        const story = fc.array(
+          fc.record({
+            before: fc.constantFrom(...(Object.keys(steps) as ReadonlyArray<keyof typeof steps>)),
+            end: fc.constantFrom("succeeds" as const, "fails" as const, "is cancelled" as const),
+            isAsked: fc.boolean()
+          }),
+          { minLength: 12, maxLength: 12 }
+        )
+        const [events = []] = fc.sample(story, { seed: 55, numRuns: 1 })
+        for (const [at, { before, end, isAsked }] of events.entries()) {
+          yield* steps[before]
+          yield* eventually(nothingUnderWay, (isIdle) => isIdle)
+          const sourceSnapshotId = yield* headOf(capsule, `${end === "is cancelled" ? "e" : "a"}${at}f`)
+          const pullRequestId = pullRequest()
+          const asked = isAsked ? { context } : { context: serviceContext, ofOwnBranch: true }
+          const open = yield* Deferred.make<void>()
+          gate.open = open
+          if (end === "fails") modules.faults.set(capsule.id, "plan_fails")
+          const rows = yield* otherRows
+          const run = yield* capsules.PlanSpeculatively(capsule.id, { ...asked, pullRequestId, sourceSnapshotId })
+          if (end === "is cancelled") {
+            yield* eventOf(run.id, "run.started")
+            yield* capsules.CancelSpeculative(capsule.id, { context, pullRequestId, reason: "closed" })
+          }
+          const ended = yield* settled(run.id)
+          yield* Deferred.succeed(open, undefined)
+          delete gate.open
+          const expected = { succeeds: "succeeded", fails: "failed", "is cancelled": "cancelled" } as const
+          expect([at, ended.status]).toEqual([at, expected[end]])
+          expect(yield* otherRows).toEqual(rows)
+        }
+      })
   )
 })

@@ -54,7 +54,7 @@ describe("The base of a plan", () => {
 
       const changed = yield* commit("base", files({ "docs/about.md": "second\n", "extra.tf": "# second\n" }))
       yield* synced(capsule)
-      const stale = { ...base, resolvedCommit: changed, behind: 2, standing: "stale" }
+      const stale = { ...base, resolvedCommit: changed, behind: 2, standing: "stale" as const }
       expect((yield* planOf(capsule, "branch")).base).toEqual({
         ...stale,
         undoneFiles: ["extra.tf"],
