@@ -178,7 +178,7 @@ describe("Unknown providers", () => {
       await page.getByLabel("alias").waitFor()
       expect(
         await page
-          .locator(".form .form .input-mono, .form input[name]:not([name^=capsule-])")
+          .locator(".form .form .input-mono, .form input[name]")
           .evaluateAll((all) => all.map((each) => each.getAttribute("name")))
       ).toEqual(["alias", "bucket", "zone"])
       // The name comes from the module, and completed steps are folded.

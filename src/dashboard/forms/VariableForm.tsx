@@ -12,6 +12,7 @@ interface InputProps {
   readonly onChange: (value: string) => void
   /** Shown after the help of the question. */
   readonly note?: string | undefined
+  readonly form?: string | undefined
 }
 
 const prettier = (typed: string): string | undefined => {
@@ -41,7 +42,7 @@ const Declared = ({ field }: { readonly field: FormField }) => {
   )
 }
 
-export const VariableInput = ({ field, value, problem: found, onChange, note }: InputProps) => {
+export const VariableInput = ({ field, value, problem: found, onChange, note, form }: InputProps) => {
   const problem = problemWhileTyping(field, value) ?? found
   const words = useWords(formWords)
   const terms = useWords(vocabulary)
@@ -66,7 +67,8 @@ export const VariableInput = ({ field, value, problem: found, onChange, note }: 
         ? undefined
         : `${words.problems[problem.problem]}${problem.detail === undefined ? "" : ` ${problem.detail}`}`,
     optional: !field.required,
-    name: field.name
+    name: field.name,
+    form
   }
   if (field.type === "boolean") {
     return (
@@ -114,9 +116,11 @@ interface VariableFormProps {
   readonly problems: ReadonlyMap<string, { readonly problem: FieldProblem; readonly detail?: string }>
   readonly onChange: (name: string, value: string) => void
   readonly noteFor?: (name: string) => string | undefined
+  /** The id of the form that the fields belong to, if that form does not surround them. */
+  readonly form?: string
 }
 
-export const VariableForm = ({ model, draft, problems, onChange, noteFor }: VariableFormProps) => {
+export const VariableForm = ({ model, draft, problems, onChange, noteFor, form }: VariableFormProps) => {
   const words = useWords(formWords)
   const terms = useWords(vocabulary)
   const say = useBilingual()
@@ -127,6 +131,7 @@ export const VariableForm = ({ model, draft, problems, onChange, noteFor }: Vari
       value={draft[field.name] ?? ""}
       problem={problems.get(field.name)}
       note={noteFor?.(field.name)}
+      form={form}
       onChange={(value) => onChange(field.name, value)}
     />
   )

@@ -203,35 +203,36 @@ const Configured = ({
   return (
     <>
       <Step number={3} title={words.steps.inputs} state="open">
-        <form id={form} className="form" noValidate onSubmit={(event) => event.preventDefault()}>
-          <div className="form-pair">
-            <TextField
-              label={words.name}
-              helper={words.nameHelp}
-              name="capsule-name"
-              required
-              maxLength={80}
-              error={tried && draft.name.trim() === "" ? words.nameMissing : undefined}
-              value={draft.name}
-              onChange={(event) => change({ name: event.target.value })}
-            />
-            <TextField
-              label={words.environment}
-              name="capsule-environment"
-              error={tried && draft.environment.trim() === "" ? words.environmentMissing : undefined}
-              required
-              maxLength={40}
-              value={draft.environment}
-              onChange={(event) => change({ environment: event.target.value })}
-            />
-          </div>
-          <VariableForm
-            model={model}
-            draft={typed}
-            problems={tried ? answers.problems : new Map()}
-            onChange={onChange}
+        <div className="form-pair">
+          <TextField
+            label={words.name}
+            helper={words.nameHelp}
+            name="capsule-name"
+            form={form}
+            required
+            maxLength={80}
+            error={tried && draft.name.trim() === "" ? words.nameMissing : undefined}
+            value={draft.name}
+            onChange={(event) => change({ name: event.target.value })}
           />
-        </form>
+          <TextField
+            label={words.environment}
+            name="capsule-environment"
+            form={form}
+            error={tried && draft.environment.trim() === "" ? words.environmentMissing : undefined}
+            required
+            maxLength={40}
+            value={draft.environment}
+            onChange={(event) => change({ environment: event.target.value })}
+          />
+        </div>
+        <VariableForm
+          form={form}
+          model={model}
+          draft={typed}
+          problems={tried ? answers.problems : new Map()}
+          onChange={onChange}
+        />
         {may("admin") && whole.groups.length + whole.advanced.length > 0 ? (
           <FromCapsules inputs={fieldsOf(whole).map(({ name }) => name)} taken={taken} onChange={setTaken} />
         ) : null}

@@ -42,7 +42,7 @@ interface ReviewStepProps {
   readonly buildRead: boolean
   readonly onBuildRead: (read: boolean) => void
   readonly ready: boolean
-  /** The id of the form whose fields make the plan when a person presses Enter. */
+  /** The id of this step's form. The fields of the other steps belong to it, so that Enter in a field makes the plan. */
   readonly form: string
   readonly onTried: () => void
   readonly onDone: (made: InstallPlan) => void
@@ -192,25 +192,24 @@ export const ReviewStep = ({
         </Notice>
       )}
       {plan.error === null ? null : <FaultNotice error={plan.error} />}
-      <div className="form-actions">
-        <Button
-          id={planButton}
-          type="submit"
-          form={form}
-          tone="primary"
-          icon="run"
-          busy={plan.isPending}
-          onClick={() => {
-            onTried()
-            if (ready) plan.mutate()
-          }}
-        >
+      <form
+        id={form}
+        className="form-actions"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (plan.isPending) return
+          onTried()
+          if (ready) plan.mutate()
+        }}
+      >
+        <Button id={planButton} type="submit" tone="primary" icon="run" busy={plan.isPending}>
           {isImport ? imports.create : words.makePlan}
         </Button>
         <output className="muted">
           {plan.isPending && phase !== undefined ? words.phases[phase] : words.reviewNote}
         </output>
-      </div>
+      </form>
     </div>
   )
 }
