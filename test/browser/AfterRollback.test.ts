@@ -49,6 +49,20 @@ describe("Capsules after a rollback", () => {
     })
 })
 
+describe("Capsules without auto-update after a rollback", () => {
+  test("the page of a held capsule without auto-update offers to end the hold, and nothing to resume", async () => {
+    const { page } = await visit(lightEnglish, {
+      ...held,
+      autoUpdate: { ...held.autoUpdate, enabled: false, apply: false }
+    })
+    await page.getByText(autoUpdateWords.en.pinnedTitle).waitFor()
+    expect(await page.getByRole("button", { name: autoUpdateWords.en.pinnedResume, exact: true }).count()).toBe(0)
+    expect(await page.getByText(autoUpdateWords.en.pinnedUntilPerson).count()).toBe(0)
+    await page.getByRole("button", { name: autoUpdateWords.en.pinnedEnd, exact: true }).click()
+    await page.getByText(autoUpdateWords.en.pinnedTitle).waitFor({ state: "detached" })
+  })
+})
+
 describe("Destroyed capsules", () => {
   for (const look of [lightEnglish, darkJapanese, phone])
     test(`the page of a destroyed capsule offers nothing to resume or repair, in ${look.language} at ${look.width ?? 1360} px`, async () => {

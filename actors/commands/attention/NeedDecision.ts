@@ -128,12 +128,18 @@ const reasonsOf = (
   }
   // True if the Capsule already has a plan, or an update will create one.
   const isPlanned = facts.waiting !== undefined || facts.approved !== undefined || facts.isUpdating
-  if (row.status === "stale" && !isPlanned) {
-    const { newer } = facts
+  const { newer } = facts
+  const staleReasons = row.status === "stale" ? StaleReasonsJson.read(row.stale_reasons) : []
+  // A rollback has just left this commit, so nobody is asked to apply it again. A later commit is listed.
+  const isLeft =
+    newer !== undefined &&
+    newer.resolved_commit === row.pinned_commit &&
+    staleReasons.every(({ kind }) => kind === "commit")
+  if (row.status === "stale" && !isPlanned && !isLeft) {
     reasons.push({
       kind: "stale",
       since: newer?.created_at ?? row.updated_at,
-      staleReasons: StaleReasonsJson.read(row.stale_reasons),
+      staleReasons,
       ...(newer === undefined ? {} : { newer })
     })
   }

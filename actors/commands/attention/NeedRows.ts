@@ -30,6 +30,7 @@ const StandingRow = rowShape({
     "drift_checked_at",
     "stale_reasons",
     "credential_wait",
+    "pinned_commit",
     "current_state_version_id",
     "updated_at"
   ]),
@@ -47,7 +48,7 @@ export const standingRows = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
   StandingRow.rows(
     sql
   )`SELECT c.id, c.name, c.environment, c.status, c.runtime_safety, c.drift_status, c.drift_checked_at,
-      c.stale_reasons, c.credential_wait, c.current_state_version_id, c.updated_at,
+      c.stale_reasons, c.credential_wait, c.pinned_commit, c.current_state_version_id, c.updated_at,
       r.id AS run_id, r.type AS run_type, r.status AS run_status, COALESCE(r.finished_at, r.created_at) AS run_at,
       CASE WHEN c.drift_status = 'drifted' THEN (SELECT id FROM runs WHERE capsule_id = c.id AND type = 'drift_check'
         AND status = 'succeeded' ORDER BY created_at DESC, id DESC LIMIT 1) END AS drift_run_id,

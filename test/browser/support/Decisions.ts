@@ -60,9 +60,10 @@ const fill = async (dialog: Locator): Promise<void> => {
       await choice.selectOption({ index: 1 })
   }
   await dialog.page().waitForLoadState("networkidle")
-  for (const field of await dialog.locator("input:visible, textarea:visible").all()) {
+  // Typing into a field can hide the choices of a list.
+  const unwritten = ["checkbox", "radio", "file"].map((type) => `:not([type=${type}])`).join("")
+  for (const field of await dialog.locator(`input:visible${unwritten}, textarea:visible`).all()) {
     const type = await field.getAttribute("type")
-    if (type === "checkbox" || type === "radio" || type === "file") continue
     if ((await field.inputValue()) !== "") continue
     const label = await field.evaluate((element) =>
       element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement

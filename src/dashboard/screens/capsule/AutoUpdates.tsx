@@ -24,6 +24,7 @@ const en = {
   pinnedUntilCommit: "Auto-update continues with the next new commit, or when somebody resumes it.",
   pinnedNewer: "It stays at its commit. The ref has a newer commit, which is planned only when somebody asks for it.",
   pinnedResume: "Resume auto-update",
+  pinnedEnd: "End the hold",
   decisions: "Auto-update",
   decisionsAbout: "What it did about the newest commits.",
   decisionKinds: { taken: "Taken", waiting: "Waits for a person", skipped: "Skipped", deferred: "Later" },
@@ -55,6 +56,7 @@ const ja: typeof en = {
   pinnedNewer:
     "現在のコミットに留まります。ref にはより新しいコミットがありますが、指示された場合にのみプランされます。",
   pinnedResume: "自動更新を再開",
+  pinnedEnd: "固定を解除",
   decisions: "自動更新",
   decisionsAbout: "新しいコミットをどう扱ったかを示します。",
   decisionKinds: { taken: "実施", waiting: "人の対応待ち", skipped: "見送り", deferred: "保留" },
@@ -92,6 +94,8 @@ export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
     onSettled: () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   })
   const pin = capsule.autoUpdate.pinnedBy
+  // Without auto-update there is nothing to resume, and ending the hold only ends this notice.
+  const isFollowing = capsule.autoUpdate.enabled
   // A Capsule that has ended cannot be pinned.
   if (pin === undefined || isEnded(capsule.status)) return null
   return (
@@ -105,11 +109,11 @@ export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
         </Link>
       </p>
       {capsule.staleReasons.some(({ kind }) => kind === "commit") ? <p>{words.pinnedNewer}</p> : null}
-      <p>{pin.resumeOnNewCommit ? words.pinnedUntilCommit : words.pinnedUntilPerson}</p>
+      {isFollowing ? <p>{pin.resumeOnNewCommit ? words.pinnedUntilCommit : words.pinnedUntilPerson}</p> : null}
       {resume.error === null ? null : <FaultNotice error={resume.error} />}
       {may("admin") ? (
         <Button small busy={resume.isPending} onClick={() => resume.mutate()}>
-          {words.pinnedResume}
+          {isFollowing ? words.pinnedResume : words.pinnedEnd}
         </Button>
       ) : null}
     </Notice>

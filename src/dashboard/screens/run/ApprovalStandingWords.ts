@@ -3,6 +3,7 @@ const ofJa = (role: string, team: string | undefined) => (team === undefined ? r
 
 const en = {
   roles: { admin: "admins and owners", owner: "owners" },
+  none: "No approval rule applies: one admin or owner decides.",
   missing: (count: number, role: string, team: string | undefined) =>
     count === 1
       ? `1 more approval is needed: ${of(role, team)}.`
@@ -38,6 +39,7 @@ const en = {
 
 const ja: typeof en = {
   roles: { admin: "管理者またはオーナー", owner: "オーナー" },
+  none: "適用される承認ルールはありません。管理者またはオーナー 1 人が決定します。",
   missing: (count: number, role: string, team: string | undefined) =>
     `${ofJa(role, team)}の承認が、あと ${count} 件必要です。`,
   met: (count: number, role: string, team: string | undefined) =>

@@ -6,6 +6,7 @@ import { CommitLine } from "../../ui/Commit.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ApprovalStanding } from "./ApprovalStanding.tsx"
+import { standingWords } from "./ApprovalStandingWords.ts"
 import { decideWords, losesOf } from "./ApproveDialog.tsx"
 import { Confinement } from "./Confinement.tsx"
 import { decisionWords } from "./DecisionWords.ts"
@@ -44,6 +45,7 @@ export const Review = ({
   readonly onOpen: (dialog: "approve" | "discard") => void
 }) => {
   const words = useWords(decisionWords)
+  const standings = useWords(standingWords)
   const may = useMay()
   const actorName = useActorName()
   const lost = losesOf(run)
@@ -91,6 +93,7 @@ export const Review = ({
         )}
         {end === undefined ? null : <PlanEndNotice run={run} end={end} reason={endReason} />}
         {standing === undefined ? null : <ApprovalStanding standing={standing} />}
+        {standing?.rules.length !== 0 || approved ? null : <p className="muted">{standings.none}</p>}
         {run.approvedAt === undefined || (standing?.rules.length ?? 0) > 0 ? null : (
           <p>
             {words.approvedBy} {run.approvedBy === undefined ? "svc" : actorName(run.approvedBy)}{" "}

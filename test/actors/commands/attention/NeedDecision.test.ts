@@ -38,6 +38,7 @@ const capsule = (index: number, change: Partial<StandingRow> = {}): StandingRow 
   drift_checked_at: at,
   stale_reasons: "[]",
   credential_wait: null,
+  pinned_commit: null,
   current_state_version_id: null,
   updated_at: at,
   run_id: runId(index),
@@ -160,6 +161,13 @@ describe("one commit", () => {
     const drifted = { ...behind(2, 2), drift_status: "drifted" as const }
     const { entries } = decided({ capsules: [behind(1, 1), drifted], commits })
     expect(entries.map(({ kind, also }) => [kind, ...also]).sort()).toEqual([["drifted", "stale"], ["stale"]])
+  })
+
+  test("the commit that a rollback has left is not suggested, but a later commit is", () => {
+    const kinds = (pinned_commit: string) =>
+      decided({ capsules: [{ ...behind(1, 1), pinned_commit }], commits }).entries.map(({ kind }) => kind)
+    expect(kinds("c".repeat(40))).toEqual([])
+    expect(kinds("d".repeat(40))).toEqual(["stale"])
   })
 
   test("an update is not suggested for Capsules in an open update, even while that update is paused", () => {
