@@ -109,17 +109,19 @@ interface ForgeListing {
 
 /**
  * Judges the pull requests that a forge lists as open. A head is in this repository only if the ids of both repositories are known
- * and equal.
+ * and equal, and the branch has the head.
  */
 export const seenOnForge = ({ ended, heads, kind, open, repositoryId }: ForgeListing): Sighting => {
   const seen = open.map((one): SeenPullRequest => {
     const isOwn = !isForeignHead(one) && one.baseRepositoryId === repositoryId
+    // Some forges let people without the right to push open a pull request whose head they report as of the base repository.
+    const isPushed = heads.branches.get(`refs/heads/${one.headRef}`) === one.headCommit
     return {
       number: one.number,
       ref: kind === "gitlab" ? `refs/merge-requests/${one.number}/head` : `refs/pull/${one.number}/head`,
       head_commit: one.headCommit,
       head_branch: shortened(one.headRef, 255),
-      fork: isOwn ? "no" : one.headRepositoryId === null ? "unknown" : "yes",
+      fork: isOwn && isPushed ? "no" : isOwn || one.headRepositoryId === null ? "unknown" : "yes",
       base_branch: shortened(one.baseRef, 255),
       base_commit: heads.branches.get(`refs/heads/${one.baseRef}`) ?? null,
       title: shortened(one.title, 300),

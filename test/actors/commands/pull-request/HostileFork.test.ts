@@ -1,0 +1,105 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Audit } from "../../../../actors/base/audit/Audit.ts"
+import { canarySweep } from "../../../support/CanarySweep.ts"
+import { suite } from "../../../support/Effect.ts"
+import { bound, demoConnection, demoModule } from "../../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { branched, followed, looked, pullRef, readOf } from "../../support/PullRequestWorld.ts"
+
+setDefaultTimeout(120_000)
+
+const tests = suite(testPlane())
+afterAll(tests.dispose)
+
+const canaries = {
+  /** Also in the state, which a resource of the module keeps it in. */
+  input: "canary-of-the-private-input",
+  token: "canary-of-the-connection",
+  environment: "canary-of-the-environment"
+}
+
+const module = demoModule(
+  `variable "key" {
+    type      = string
+    sensitive = true
+  }
+  resource "terraform_data" "kept" { input = var.key }`
+)
+
+/** Everything by which a module may run code or read what it should not see. */
+const hostile = (witness: string) => `
+data "external" "leak" { program = ["sh", "-c", "touch ${witness}-external; env; echo '{}'"] }
+data "http" "call" { url = "http://127.0.0.1:9/?key=\${var.key}" }
+resource "terraform_data" "run" {
+  input = var.key
+  provisioner "local-exec" { command = "touch ${witness}-provisioner; env" }
+}
+check "always" {
+  data "external" "checked" { program = ["touch", "${witness}-check"] }
+  assert {
+    condition     = true
+    error_message = "never"
+  }
+}
+output "key" { value = nonsensitive(var.key) }
+`
+
+describe("A hostile fork", () => {
+  tests.live("gets a static review that runs nothing and opens nothing, and no plan", () =>
+    Effect.gen(function* () {
+      const { context, dataDir, moveBranch, workspaceId } = yield* TestPlane
+      const sql = yield* SqlClient.SqlClient
+      process.env["SVC_TEST_CANARY"] = canaries.environment
+      const connection = yield* demoConnection(canaries.token)
+      const { base, capsule, secret, source } = yield* followed(
+        "hostile",
+        { "main.tf": module },
+        { pullRequests: "own_branches" },
+        { variables: { key: canaries.input }, options: { providerBindings: [bound(connection.id)] } }
+      )
+      const witness = join(dataDir, "..", "witness")
+      const head = yield* branched(base, "eve", {
+        "main.tf": module,
+        "evil.tf": hostile(witness),
+        "evil.tf.json": JSON.stringify({ data: { external: { json: { program: ["touch", `${witness}-json`] } } } }),
+        "terraform.tfvars": 'key = "mine"',
+        ".terraformrc": `provider_installation { filesystem_mirror { path = "${witness}" } }`,
+        ".terraform/providers/registry.opentofu.org/hashicorp/external/linux_amd64/terraform-provider-external": `#!/bin/sh\ntouch ${witness}-provider\n`
+      })
+      yield* moveBranch("eve", undefined)
+      yield* pullRef(1, head)
+      // Older than the first look: seen only from a later number on.
+      yield* looked(source.id, secret)
+      yield* pullRef(2, head)
+      yield* looked(source.id, secret)
+
+      const one = yield* readOf(source.id, 2)
+      expect(one).toMatchObject({ fork: "unknown", headCommit: head, review: { commit: head } })
+      expect(one.capsules).toMatchObject([{ capsuleId: capsule.id, touched: true, refusal: { code: "static_review" } }])
+      const [review] = one.review?.modules ?? []
+      expect(review?.runsCode.added.map(({ name, path }) => [name, path])).toEqual([
+        ["data.external.leak", "evil.tf"],
+        ["data.http.call", "evil.tf"],
+        ["terraform_data.run provisioner local-exec", "evil.tf"],
+        ["data.external.checked", "evil.tf"]
+      ])
+      expect(review?.unread).toEqual(["evil.tf.json"])
+      expect(review?.validation).toMatchObject({ status: "not_run", reason: expect.any(String) })
+
+      const runs = yield* sql`SELECT type FROM runs WHERE coordinator_kind = 'pull_request' AND type <> 'source_sync'`
+      expect(runs).toEqual([])
+      for (const name of ["external", "provisioner", "check", "json", "provider"]) {
+        expect([name, existsSync(`${witness}-${name}`)]).toEqual([name, false])
+      }
+      const audit = yield* (yield* Audit).list(workspaceId, context.actor.subject ?? "", {}, { limit: 100 })
+      const outside = JSON.stringify([one, audit.items])
+      expect(Object.values(canaries).filter((canary) => outside.includes(canary))).toEqual([])
+      expect(canarySweep(dataDir, Object.values(canaries))).toEqual([])
+      delete process.env["SVC_TEST_CANARY"]
+    })
+  )
+})
