@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test"
+import { migrations } from "../../../src/database/Migrations.ts"
+
+/** From this number on, a release and the one before it can use a database at the same time, while servers are upgraded. */
+const additiveFrom = 77
+
+const words = (statement: string) => statement.replaceAll(/\s+/g, " ").trim()
+
+/** Tables that these statements create. */
+const createdBy = (statements: ReadonlyArray<string>) =>
+  new Set(statements.flatMap((statement) => /^CREATE TABLE (?:IF NOT EXISTS )?(\w+)/.exec(words(statement))?.[1] ?? []))
+
+/** Returns why a server of the previous release could not go on after this statement, or `undefined` if it can. */
+const breakageOf = (statement: string, created: ReadonlySet<string>): string | undefined => {
+  const text = words(statement)
+  const isNew = (pattern: RegExp) => created.has(pattern.exec(text)?.[1] ?? "")
+  if (/^CREATE TABLE /.test(text) || /^CREATE INDEX /.test(text) || /^(?:INSERT INTO|UPDATE) /.test(text))
+    return undefined
+  if (/^CREATE UNIQUE INDEX /.test(text)) {
+    return isNew(/ ON (\w+)/) ? undefined : "it may refuse rows that the previous release writes"
+  }
+  if (/^CREATE TRIGGER /.test(text))
+    return isNew(/ ON (\w+)/) ? undefined : "it runs for writes of the previous release"
+  const [, column] = /^ALTER TABLE \w+ ADD COLUMN (.+)$/.exec(text) ?? []
+  if (column === undefined) return "it removes, renames or changes what the previous release uses"
+  if (/\bUNIQUE\b|\bCHECK\b/.test(column)) return "it may refuse rows that the previous release writes"
+  return /\bNOT NULL\b/.test(column) && !/\bDEFAULT\b/.test(column)
+    ? "the previous release does not write the column"
+    : undefined
+}
+
+test("migrations only add what the previous release does not notice", () => {
+  const breaking = Object.entries(migrations).flatMap(([name, statements]) => {
+    if (Number.parseInt(name, 10) < additiveFrom) return []
+    const created = createdBy(statements)
+    return statements.flatMap((statement) => {
+      const reason = breakageOf(statement, created)
+      return reason === undefined ? [] : [`${name}: ${words(statement).slice(0, 80)}: ${reason}`]
+    })
+  })
+  expect(breaking).toEqual([])
+})
+
+test("the check finds every kind of statement that stops a server of the previous release", () => {
+  const created = createdBy(["CREATE TABLE added (id TEXT)"])
+  const refused = [
+    "DROP TABLE runs",
+    "ALTER TABLE runs DROP COLUMN type",
+    "ALTER TABLE runs RENAME COLUMN type TO kind",
+    "ALTER TABLE runs RENAME TO jobs",
+    "ALTER TABLE runs ADD COLUMN more TEXT NOT NULL",
+    "ALTER TABLE runs ADD COLUMN more TEXT CHECK (more <> '')",
+    "CREATE UNIQUE INDEX runs_by_type ON runs (type)",
+    "CREATE TRIGGER runs_guard BEFORE UPDATE ON runs BEGIN SELECT 1; END",
+    "DROP TRIGGER capsule_wait",
+    "DELETE FROM runs"
+  ]
+  const accepted = [
+    "CREATE TABLE added (id TEXT)",
+    "CREATE INDEX runs_by_type ON runs (type)",
+    "CREATE UNIQUE INDEX added_by_id ON added (id)",
+    "CREATE TRIGGER added_guard BEFORE UPDATE ON added BEGIN SELECT 1; END",
+    "ALTER TABLE runs ADD COLUMN more TEXT",
+    "ALTER TABLE runs ADD COLUMN count INTEGER NOT NULL DEFAULT 0",
+    "UPDATE runs SET more = type",
+    "INSERT INTO added (id) SELECT id FROM runs"
+  ]
+  expect(refused.filter((statement) => breakageOf(statement, created) === undefined)).toEqual([])
+  expect(accepted.filter((statement) => breakageOf(statement, created) !== undefined)).toEqual([])
+})
