@@ -16,3 +16,29 @@ export const nodeTables: ReadonlyArray<string> = [
     taken_at TEXT NOT NULL
   )`
 ]
+
+/** The leases of agents, in rows that several servers can judge, and the files that agents upload to any of them. */
+export const sharedLeaseTables: ReadonlyArray<string> = [
+  "ALTER TABLE agent_runs ADD COLUMN heard INTEGER NOT NULL DEFAULT 0",
+  "ALTER TABLE agent_runs ADD COLUMN newest_serial INTEGER",
+  "ALTER TABLE agent_runs ADD COLUMN closed_at TEXT",
+  "ALTER TABLE agent_runs ADD COLUMN node_id TEXT",
+  `CREATE TABLE agent_blobs (
+    run_id TEXT NOT NULL,
+    fence INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    parts INTEGER NOT NULL,
+    stored_at TEXT NOT NULL,
+    PRIMARY KEY (run_id, fence, kind, digest)
+  )`,
+  `CREATE TABLE agent_blob_parts (
+    run_id TEXT NOT NULL,
+    fence INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (run_id, fence, kind, digest, part)
+  )`
+]

@@ -41,7 +41,7 @@ import { invitationTables, offeredRoleColumns } from "../../schema/tables/Invita
 import { stateUploadTables } from "../../schema/tables/StateUploadTables.ts"
 import { orphanedStateTables } from "../../schema/tables/OrphanedStateTables.ts"
 import { mailSenderColumns, mailTables } from "../../schema/tables/MailTables.ts"
-import { nodeTables } from "../../schema/tables/NodeTables.ts"
+import { nodeTables, sharedLeaseTables } from "../../schema/tables/NodeTables.ts"
 import { noticeTables, reportedColumns } from "../../schema/tables/NoticeTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { actionConfirmationTables, profileTables } from "../../schema/tables/ProfileTables.ts"
@@ -186,7 +186,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0077_nodes": nodeTables,
   "0078_pull_requests": pullRequestTables,
   "0079_pull_request_plans": pullRequestPlanColumns,
-  "0080_pull_request_reports": pullRequestReportTables
+  "0080_pull_request_reports": pullRequestReportTables,
+  "0081_shared_leases": sharedLeaseTables
 }
 
 /** A newer release has written the database. */

@@ -25,7 +25,7 @@ import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { machineWith } from "../../src/composition/Machine.ts"
 import { platform } from "../../src/composition/Platform.ts"
 import { offlineMailSettings } from "../../src/composition/Mail.ts"
-import { storageOver } from "../../src/composition/Storage.ts"
+import { type DatabaseServices, storageOver } from "../../src/composition/Storage.ts"
 import * as Database from "../../src/database/Database.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
 import { joinWorkspace } from "./Accounts.ts"
@@ -47,6 +47,8 @@ export interface TestPlaneOptions {
   readonly cleanup?: Layer.Layer<never>
   /** Replaces the shipped runner, together with the tool that it simulates. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
+  /** The database of another service, if several services share it. */
+  readonly database?: Layer.Layer<DatabaseServices>
   /** Wraps the service's writing database client. */
   readonly writer?: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient>
 }
@@ -140,7 +142,7 @@ export const planeAt = ({ dataDir, mirror, origins }: TestPlaneEnvironment, opti
         runSettings,
         ...(options.git === undefined ? [] : [git])
       )
-      const database = (options.writer ?? Layer.empty).pipe(Layer.provideMerge(Database.layer))
+      const database = (options.writer ?? Layer.empty).pipe(Layer.provideMerge(options.database ?? Database.layer))
       return Runtime.layer.pipe(
         Layer.provideMerge(replaced),
         Layer.provideMerge(machineWith(settings, sandbox({ dataDir, mirror }, options.sandbox))),

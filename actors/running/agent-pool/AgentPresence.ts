@@ -1,5 +1,8 @@
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { monotonicNow } from "../../base/MonotonicNow.ts"
+import { SharedDatabase } from "../../base/node/Nodes.ts"
+import { AgentRow } from "./PoolRows.ts"
 import type { AgentId } from "../../../schema/records/Ids.ts"
 
 /** Silence, in nanoseconds, after which an agent counts as not connected. */
@@ -7,9 +10,13 @@ const connectedNanos = 45_000_000_000n
 /** Silence, in nanoseconds, after which an agent may never return. Nothing waits for it if another agent can do the same work. */
 const absentNanos = 3_600_000_000_000n
 
+/** Time, in milliseconds, after which the contact of an agent is written again. */
+const writtenEveryMillis = 30_000
+
 /**
  * Tracks which agents are connected, using the monotonic clock. Kept in memory: after a server restart, an agent counts as
- * connected once it contacts the server, which takes at most one long poll.
+ * connected once it contacts the server, which takes at most one long poll. Servers that share a database also read when others have heard
+ * of an agent.
  */
 export class AgentPresence extends Context.Service<
   AgentPresence,
@@ -30,10 +37,23 @@ export class AgentPresence extends Context.Service<
   static readonly layer = Layer.effect(
     AgentPresence,
     Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const isShared = yield* SharedDatabase
       const begun = yield* monotonicNow
       const connectedAt = new Map<AgentId, bigint>()
       const heardAt = new Map<AgentId, bigint>()
       let wasAnyHeard = false
+      /** Returns true if any server has heard of the agent within this time, by the wall clock. */
+      const isKnownElsewhere = Effect.fnUntraced(function* (agentId: AgentId, nanos: bigint) {
+        if (!isShared) return false
+        const [agent] = yield* AgentRow.some(sql, "last_contact_at")`SELECT last_contact_at FROM agents
+          WHERE id = ${agentId} AND revoked_at IS NULL
+            AND EXISTS (SELECT 1 FROM agent_sessions s WHERE s.agent_id = agents.id)`
+        if (agent === undefined) return false
+        const millis = (yield* Clock.currentTimeMillis) - Date.parse(agent.last_contact_at)
+        return millis < Number(nanos / 1_000_000n) + writtenEveryMillis
+      }, Effect.orDie)
+
       return AgentPresence.of({
         heard: (agentId) =>
           Effect.map(monotonicNow, (at) => {
@@ -48,12 +68,15 @@ export class AgentPresence extends Context.Service<
             // Removes entries of silent agents to save memory. An agent without an entry counts as silent too.
             for (const [id, last] of heardAt) if (at - last >= absentNanos) heardAt.delete(id)
           }),
-        isConnected: (agentId) =>
-          Effect.map(monotonicNow, (at) => {
-            const last = connectedAt.get(agentId)
-            return last !== undefined && at - last < connectedNanos
-          }),
-        isSilent: (agentId) => Effect.map(monotonicNow, (at) => at - (heardAt.get(agentId) ?? begun) >= absentNanos)
+        isConnected: Effect.fnUntraced(function* (agentId) {
+          const last = connectedAt.get(agentId)
+          if (last !== undefined && (yield* monotonicNow) - last < connectedNanos) return true
+          return yield* isKnownElsewhere(agentId, connectedNanos)
+        }),
+        isSilent: Effect.fnUntraced(function* (agentId) {
+          if ((yield* monotonicNow) - (heardAt.get(agentId) ?? begun) < absentNanos) return false
+          return !(yield* isKnownElsewhere(agentId, absentNanos))
+        })
       })
     })
   )

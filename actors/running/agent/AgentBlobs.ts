@@ -15,6 +15,7 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import type { AgentSession } from "../agent-pool/AgentSessions.ts"
 import { ServerKeys } from "../agent-pool/ServerKeys.ts"
 import { idOrNull } from "../../base/Identity.ts"
+import { SharedBlobs } from "./SharedBlobs.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { fromAgent } from "./JobSecrets.ts"
 
@@ -127,6 +128,7 @@ export class AgentBlobs extends Context.Service<
       const path = yield* Path.Path
       const { runsFolder } = yield* RunSettings
       const server = yield* ServerKeys
+      const shared = yield* SharedBlobs
       const root = path.join(path.dirname(runsFolder), "agent-blobs")
       // One lock per file. It exists while an upload holds it or waits for it.
       const writing = yield* RcMap.make({ lookup: (_file: string) => Semaphore.make(1) })
@@ -204,7 +206,10 @@ export class AgentBlobs extends Context.Service<
         }
         const file = fileOf(claim, kind, digest)
         const upload = Effect.gen(function* () {
-          if (yield* onDisk(files.exists(file))) return stored(yield* sizeOf(file), true)
+          if (yield* onDisk(files.exists(file))) {
+            yield* onDisk(shared.publish({ claim, kind, digest }, file))
+            return stored(yield* sizeOf(file), true)
+          }
           yield* onDisk(files.makeDirectory(folderOf(claim), { recursive: true, mode: 0o700 }))
           const partial = partOf(claim, kind, digest)
           const has = yield* sizeOf(partial)
@@ -217,14 +222,28 @@ export class AgentBlobs extends Context.Service<
             return yield* refused("wrong_digest", "The blob is not what its digest says. Begin again.")
           }
           yield* onDisk(files.rename(partial, file))
+          yield* onDisk(shared.publish({ claim, kind, digest }, file))
           return stored(size, true)
         })
         const held = RcMap.get(writing, file)
         return yield* Effect.scoped(Effect.flatMap(held, (lock) => lock.withPermits(1)(upload)))
       })
 
+      /** Returns true if the blob is complete. Another server may have received it, so its copy is fetched. */
+      const isPresent = Effect.fnUntraced(function* (claim: Claim, kind: Kind, digest: string) {
+        const file = fileOf(claim, kind, digest)
+        if (yield* files.exists(file)) return true
+        if (!(yield* shared.has({ claim, kind, digest }))) return false
+        yield* files.makeDirectory(folderOf(claim), { recursive: true, mode: 0o700 })
+        const fetched = `${file}.fetched`
+        yield* shared.fetch({ claim, kind, digest }, fetched)
+        if ((yield* fileDigest(fetched)) !== digest) return false
+        yield* files.rename(fetched, file)
+        return true
+      })
+
       const isComplete = (claim: Claim, kind: Kind, digest: string) =>
-        Effect.orElseSucceed(files.exists(fileOf(claim, kind, digest)), () => false)
+        Effect.orElseSucceed(isPresent(claim, kind, digest), () => false)
 
       const refusedAs = (error: BlobRefused | NotSealedForThis) =>
         error._tag === "NotSealedForThis" ? refused("damaged", error.message) : error
@@ -252,7 +271,7 @@ export class AgentBlobs extends Context.Service<
         digest: string
       ) {
         const file = fileOf(claim, kind, digest)
-        if (!(yield* Effect.mapError(files.exists(file), unread)))
+        if (!(yield* Effect.mapError(isPresent(claim, kind, digest), unread)))
           return yield* refused("missing", `The ${kind} was not put.`)
         const { keys, purpose } = yield* sealedBy(agentId, claim, kind)
         return openBlob(keys, purpose, reusedBufferChunks(files, file)).pipe(
@@ -358,8 +377,11 @@ export class AgentBlobs extends Context.Service<
         open,
         openInto,
         remove: (claim, kind, digest) =>
-          Effect.forEach([fileOf(claim, kind, digest), partOf(claim, kind, digest)], removeTree, { discard: true }),
-        removeAll: (claim) => removeTree(folderOf(claim)),
+          Effect.andThen(
+            Effect.forEach([fileOf(claim, kind, digest), partOf(claim, kind, digest)], removeTree, { discard: true }),
+            shared.remove(claim, { kind, digest })
+          ),
+        removeAll: (claim) => Effect.andThen(removeTree(folderOf(claim)), shared.remove(claim)),
         sweep
       })
     })

@@ -13,7 +13,16 @@ import { AgentLeases } from "./AgentLeases.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
 
 type Claim = typeof RunClaim.Type
-type ChangedColumn = "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at" | "unanswered_since"
+type ChangedColumn =
+  | "accepted_at"
+  | "checkpoint_serial"
+  | "result"
+  | "result_at"
+  | "ended_at"
+  | "unanswered_since"
+  | "heard"
+  | "newest_serial"
+  | "closed_at"
 
 /** A Run with the claim of the agent that holds it. */
 export interface HeldClaim {
@@ -49,7 +58,10 @@ export class AgentClaims extends Context.Service<
     /** Decides what the agent must do about a Run that it has reported. */
     readonly orderOf: (session: AgentSession, claim: Claim) => Effect.Effect<typeof HeldRunOrder.Type>
     readonly insert: (row: Omit<AgentRunRow, ChangedColumn>) => Effect.Effect<void>
-    readonly change: (claim: Claim, columns: Partial<Pick<AgentRunRow, ChangedColumn>>) => Effect.Effect<void>
+    readonly change: (
+      claim: Claim,
+      columns: Partial<Pick<AgentRunRow, ChangedColumn | "node_id">>
+    ) => Effect.Effect<void>
   }
 >()("svc/actors/running/agent/AgentClaims") {
   static readonly layer = Layer.effect(
@@ -72,12 +84,10 @@ export class AgentClaims extends Context.Service<
       })
 
       /** Clears the unreachable mark, because the agent has reported again. */
-      const renew = Effect.fnUntraced(function* (hold: RunHold) {
-        const lease = yield* leases.heard(hold)
-        if (lease?.isUnreachable !== true) return
-        const [run] = yield* Effect.orDie(RunRow.some(sql, "agent_unreachable_since")`SELECT agent_unreachable_since
-          FROM runs WHERE ${isHeld(sql, hold)}`)
-        const since = run?.agent_unreachable_since ?? (yield* now)
+      const renew = Effect.fnUntraced(function* (hold: RunHold, run: RunRow) {
+        yield* leases.heard(hold)
+        const since = run.agent_unreachable_since
+        if (since === null) return
         yield* Effect.andThen(
           ledger.record(hold, { agent_unreachable_since: null }),
           journal.report(hold, "agent.returned", { agentId: hold.owner, since })
@@ -92,11 +102,11 @@ export class AgentClaims extends Context.Service<
 
       const held = Effect.fnUntraced(function* (session: AgentSession, claim: Claim) {
         const row = yield* find(session, claim)
-        if (Option.isNone(row) || row.value.accepted_at === null) return yield* gone
+        if (Option.isNone(row) || row.value.accepted_at === null || row.value.closed_at !== null) return yield* gone
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* runUnder(hold)
         if (run === undefined) return yield* gone
-        yield* renew(hold)
+        yield* renew(hold, run)
         return { claim: row.value, run, hold }
       })
 
@@ -112,9 +122,9 @@ export class AgentClaims extends Context.Service<
         if (row === undefined) return { ...none, order: "hand_in" as const }
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* runUnder(hold)
-        if (run !== undefined) {
+        if (run !== undefined && row.closed_at === null) {
           // Offers are not renewed: the acceptance may still be in transit, or lost.
-          if (row.accepted_at !== null) yield* renew(hold)
+          if (row.accepted_at !== null) yield* renew(hold, run)
           return {
             runId,
             fence,

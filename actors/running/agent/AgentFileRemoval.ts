@@ -6,6 +6,7 @@ import { RetentionPolicy } from "../../ledger/run/RetentionPolicy.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
 import { CarriedBlobs } from "./CarriedBlobs.ts"
+import { SharedBlobs } from "./SharedBlobs.ts"
 
 /** Time between two passes over the folders. */
 const cooldown = Duration.toMillis("1 hour")
@@ -30,6 +31,7 @@ export class AgentFileRemoval extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const blobs = yield* AgentBlobs
       const carried = yield* CarriedBlobs
+      const shared = yield* SharedBlobs
       const { agentFiles = retention.agentFile.after } = yield* RetentionPolicy
 
       const removeAll = Effect.gen(function* () {
@@ -46,6 +48,7 @@ export class AgentFileRemoval extends Context.Service<
           if (isOver) yield* blobs.removeAll(claim)
         }
         yield* carried.removeEnded(before)
+        yield* shared.removeEnded(before)
       }).pipe(Effect.withSpan("AgentFileRemoval.removeAll"))
 
       const afterCooldown = makeCooldown(cooldown)

@@ -1,5 +1,6 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { ExclusiveWork } from "../../base/node/ExclusiveWork.ts"
+import { Nodes } from "../../base/node/Nodes.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims } from "./AgentClaims.ts"
 import { AgentControls } from "./AgentControls.ts"
@@ -15,6 +16,7 @@ import { AgentSettlement } from "./AgentSettlement.ts"
 import { CarriedBlobs } from "./CarriedBlobs.ts"
 import { LostAnswers } from "./LostAnswers.ts"
 import { RunAgents } from "./RunAgents.ts"
+import { SharedBlobs } from "./SharedBlobs.ts"
 
 /** Layers of the services that agents use and of the services that process agents' reports. */
 export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
@@ -31,13 +33,19 @@ export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentReports.layer),
   Layer.provideMerge(Layer.mergeAll(CarriedBlobs.layer, LostAnswers.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentClaims.layer, AgentBlobs.layer, AgentControls.layer)),
+  Layer.provideMerge(SharedBlobs.layer),
   Layer.provideMerge(AgentLeases.layer)
 )
 
 /** Renews the leases of Runs that agents hold, settles results that an earlier process received, and then monitors the leases. */
 export const workForAgents = Effect.gen(function* () {
   const monitor = yield* AgentMonitor
+  const settlement = yield* AgentSettlement
   yield* monitor.resume
-  yield* (yield* AgentSettlement).resume
-  yield* Effect.forkScoped((yield* ExclusiveWork).during("agents")(monitor.work))
+  yield* settlement.resume
+  // With several servers, results that a server received are settled by another if it is gone.
+  const work = (yield* Nodes).isShared
+    ? Effect.repeat(Effect.andThen(monitor.look, settlement.resume), Schedule.spaced("1 second"))
+    : monitor.work
+  yield* Effect.forkScoped((yield* ExclusiveWork).during("agents")(work))
 })

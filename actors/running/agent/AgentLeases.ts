@@ -1,7 +1,14 @@
-import { Context, Effect, Layer, Semaphore } from "effect"
+import { Clock, Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
 import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
-import { monotonicNow } from "../../base/MonotonicNow.ts"
+import { Timestamp } from "../../../schema/records/Primitives.ts"
+import { type RowOf, rowShape } from "../../base/database/Table.ts"
+import { withoutWriteLock } from "../../base/database/WriteLock.ts"
+import { now } from "../../base/Identity.ts"
+import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
+import { Nodes } from "../../base/node/Nodes.ts"
+import { AgentRunRow } from "./AgentRunRow.ts"
 
 /** An agent's lease on a Run, and the time of the agent's last contact. */
 export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
@@ -18,76 +25,256 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
   readonly heardAt: bigint
   /** Serial of the newest state that the agent reported. */
   readonly newestSerial?: number | undefined
+  /** Number of signs of life in the row of the claim, if several servers share it. */
+  readonly beats?: number | undefined
 }
 
 /**
- * The leases of Runs that agents hold. A lease starts at the agent's last contact and is measured by a monotonic clock. Leases
- * are kept in memory: a starting server renews each in full, because agents could not reach it while it was down.
+ * The leases of Runs that agents hold. A lease starts at the agent's last contact and is measured by a monotonic clock.
+ *
+ * A server without others keeps leases in memory: when it starts it renews each in full, because agents could not reach it while it
+ * was down. Servers that share a database count the contacts in the row of the claim, and each observes whether that count changes;
+ * one of them judges. It too begins with a full lease for each claim, and time in which it read no rows is nobody's silence.
  */
 export class AgentLeases extends Context.Service<
   AgentLeases,
   {
+    /** True if the leases are in rows, so that every open claim has one. */
+    readonly isShared: boolean
     readonly grant: (
-      lease: Omit<Lease, "heardAt" | "isUnreachable" | "isResumed" | "newestSerial">,
+      lease: Omit<Lease, "beats" | "heardAt" | "isUnreachable" | "isResumed" | "newestSerial">,
       isResumed?: boolean
     ) => Effect.Effect<void>
     /** Returns the claim's current lease. */
     readonly of: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
-    /** Renews the lease and returns its previous value. */
-    readonly heard: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
+    /**
+     * Returns the claim's lease for people. Where another server judges, the silence of an unreachable agent is read from its
+     * Run by the wall clock, so no Run may be given up because of it.
+     */
+    readonly shown: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
+    /** Renews the lease. */
+    readonly heard: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly accepted: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     /** Records that the agent has reported a state with this serial. */
     readonly reached: (claim: typeof RunClaim.Type, newestSerial: number) => Effect.Effect<void>
     readonly unreachable: (claim: typeof RunClaim.Type) => Effect.Effect<void>
+    /**
+     * Refuses all further messages about the claim, before its Run is given up. Returns false if the agent has contacted any
+     * server since this lease was read, or has sent its result.
+     */
+    readonly close: (lease: Lease) => Effect.Effect<boolean>
     readonly end: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly all: Effect.Effect<ReadonlyArray<Lease>>
-    /** Serialises decisions about leases, such as giving up a Run and accepting its result. */
+    /**
+     * Serialises this server's decisions about leases, such as giving up a Run and accepting its result. Other servers' decisions
+     * are told apart by the Run's hold and by `close`.
+     */
     readonly decided: <A, E, R>(decision: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("svc/actors/running/agent/AgentLeases") {
   static readonly layer = Layer.effect(
     AgentLeases,
     Effect.gen(function* () {
-      const deciding = yield* Semaphore.make(1)
-      const leases = new Map<RunId, Lease>()
-
-      const changed = ({ fence, runId }: typeof RunClaim.Type, change: (lease: Lease) => Lease) => {
-        const lease = leases.get(runId)
-        if (lease === undefined || lease.fence !== fence) return undefined
-        leases.set(runId, change(lease))
-        return lease
-      }
-
-      return AgentLeases.of({
-        grant: (lease, isResumed = false) =>
-          Effect.map(
-            monotonicNow,
-            (heardAt) => void leases.set(lease.runId, { ...lease, isUnreachable: false, isResumed, heardAt })
-          ),
-        of: ({ fence, runId }) =>
-          Effect.sync(() => {
-            const lease = leases.get(runId)
-            return lease?.fence === fence ? lease : undefined
-          }),
-        heard: (claim) =>
-          Effect.map(monotonicNow, (heardAt) =>
-            changed(claim, (lease) => ({ ...lease, heardAt, isUnreachable: false, isResumed: false }))
-          ),
-        accepted: (claim) =>
-          Effect.map(
-            monotonicNow,
-            (heardAt) => void changed(claim, (lease) => ({ ...lease, heardAt, isAccepted: true, isResumed: false }))
-          ),
-        reached: (claim, newestSerial) =>
-          Effect.sync(() => void changed(claim, (lease) => ({ ...lease, newestSerial }))),
-        unreachable: (claim) => Effect.sync(() => void changed(claim, (lease) => ({ ...lease, isUnreachable: true }))),
-        end: ({ fence, runId }) =>
-          Effect.sync(() => {
-            if (leases.get(runId)?.fence === fence) leases.delete(runId)
-          }),
-        all: Effect.sync(() => [...leases.values()]),
-        decided: deciding.withPermits(1)
-      })
+      const { isShared } = yield* Nodes
+      return yield* isShared ? inRows : inMemory
     })
   )
 }
+
+const inMemory = Effect.gen(function* () {
+  const deciding = yield* Semaphore.make(1)
+  const leases = new Map<RunId, Lease>()
+
+  const changed = ({ fence, runId }: typeof RunClaim.Type, change: (lease: Lease) => Lease) => {
+    const lease = leases.get(runId)
+    if (lease?.fence === fence) leases.set(runId, change(lease))
+  }
+
+  const of = ({ fence, runId }: typeof RunClaim.Type) =>
+    Effect.sync(() => {
+      const lease = leases.get(runId)
+      return lease?.fence === fence ? lease : undefined
+    })
+
+  return AgentLeases.of({
+    isShared: false,
+    grant: (lease, isResumed = false) =>
+      Effect.map(
+        monotonicNow,
+        (heardAt) => void leases.set(lease.runId, { ...lease, isUnreachable: false, isResumed, heardAt })
+      ),
+    of,
+    shown: of,
+    heard: (claim) =>
+      Effect.map(monotonicNow, (heardAt) =>
+        changed(claim, (lease) => ({ ...lease, heardAt, isUnreachable: false, isResumed: false }))
+      ),
+    accepted: (claim) =>
+      Effect.map(monotonicNow, (heardAt) =>
+        changed(claim, (lease) => ({ ...lease, heardAt, isAccepted: true, isResumed: false }))
+      ),
+    reached: (claim, newestSerial) => Effect.sync(() => changed(claim, (lease) => ({ ...lease, newestSerial }))),
+    unreachable: (claim) => Effect.sync(() => changed(claim, (lease) => ({ ...lease, isUnreachable: true }))),
+    close: () => Effect.succeed(true),
+    end: ({ fence, runId }) =>
+      Effect.sync(() => {
+        if (leases.get(runId)?.fence === fence) leases.delete(runId)
+      }),
+    all: Effect.sync(() => [...leases.values()]),
+    decided: deciding.withPermits(1)
+  })
+})
+
+/** How often a contact is counted in the row. The judge adds it to every lease. */
+const countEvery = seconds(5)
+/** The longest time between two looks that counts as silence. */
+const longestLook = seconds(5)
+/** The age of a lease that is over for another reason than silence. */
+const over = seconds(10_000_000)
+
+const OpenClaim = rowShape({
+  ...AgentRunRow.only(
+    "run_id",
+    "fence",
+    "agent_id",
+    "kind",
+    "lease_seconds",
+    "accepted_at",
+    "heard",
+    "newest_serial",
+    "closed_at",
+    "node_id"
+  ).columns,
+  unreachable_since: Schema.NullOr(Timestamp)
+})
+type OpenClaim = RowOf<typeof OpenClaim.columns>
+
+interface Observed {
+  readonly heard: number
+  /** Negative for a contact that may have been counted late. */
+  readonly silentNanos: bigint
+  readonly isResumed: boolean
+}
+
+const inRows = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const nodes = yield* Nodes
+  const deciding = yield* Semaphore.make(1)
+  const observed = new Map<string, Observed>()
+  const countedAt = new Map<string, bigint>()
+  const serials = new Map<string, number>()
+  let lookedAt = yield* monotonicNow
+
+  const nameOf = ({ fence, runId }: typeof RunClaim.Type) => `${runId} ${fence}`
+  const claimOf = ({ fence, run_id }: OpenClaim) => ({ runId: run_id, fence })
+
+  const open = sql.literal(`SELECT a.run_id, a.fence, a.agent_id, a.kind, a.lease_seconds, a.accepted_at, a.heard,
+    a.newest_serial, a.closed_at, a.node_id, r.agent_unreachable_since AS unreachable_since
+    FROM agent_runs a JOIN runs r ON r.id = a.run_id WHERE a.ended_at IS NULL AND a.result IS NULL`)
+
+  /** Observes a row. `passed` is the time since the last look at all rows. */
+  const observe = (row: OpenClaim, passed: bigint): Observed => {
+    const name = nameOf(claimOf(row))
+    const before = observed.get(name)
+    const next =
+      before === undefined
+        ? { heard: row.heard, silentNanos: 0n, isResumed: true }
+        : before.heard === row.heard
+          ? { ...before, silentNanos: before.silentNanos + passed }
+          : { heard: row.heard, silentNanos: -countEvery, isResumed: false }
+    observed.set(name, next)
+    return next
+  }
+
+  const leaseOf = Effect.fnUntraced(function* (row: OpenClaim, { isResumed, silentNanos }: Observed) {
+    // The server that prepares the job counts the first contact when the job is ready.
+    const isPreparing = row.heard === 0 && row.accepted_at === null
+    const isLeft = isPreparing && row.node_id !== null && (yield* nodes.isGone(row.node_id))
+    if (isPreparing && !isLeft) return undefined
+    // An earlier judge closed the claim and ended before it settled the Run.
+    const isOver = isLeft || row.closed_at !== null
+    const lease: Lease = {
+      ...claimOf(row),
+      agentId: row.agent_id,
+      kind: row.kind,
+      leaseSeconds: row.lease_seconds,
+      isAccepted: row.accepted_at !== null,
+      isUnreachable: row.unreachable_since !== null,
+      isResumed,
+      heardAt: (yield* monotonicNow) - (isOver ? over : silentNanos),
+      newestSerial: row.newest_serial ?? undefined,
+      beats: row.heard
+    }
+    return lease
+  })
+
+  const find = Effect.fnUntraced(function* ({ fence, runId }: typeof RunClaim.Type) {
+    const [row] = yield* OpenClaim.rows(sql)`${open} AND a.run_id = ${runId} AND a.fence = ${fence}`
+    return row
+  }, Effect.orDie)
+
+  const of = Effect.fnUntraced(function* (claim: typeof RunClaim.Type) {
+    const row = yield* find(claim)
+    return row === undefined ? undefined : yield* leaseOf(row, observe(row, 0n))
+  })
+
+  const shown = Effect.fnUntraced(function* (claim: typeof RunClaim.Type) {
+    const row = yield* find(claim)
+    const lease = row === undefined ? undefined : yield* leaseOf(row, observe(row, 0n))
+    if (lease === undefined || row?.unreachable_since == null) return lease
+    const silentMillis = Math.max(0, (yield* Clock.currentTimeMillis) - Date.parse(row.unreachable_since))
+    return { ...lease, heardAt: (yield* monotonicNow) - BigInt(silentMillis) * 1_000_000n }
+  })
+
+  const all = Effect.gen(function* () {
+    const rows = yield* OpenClaim.rows(sql)`${open} ORDER BY a.run_id, a.fence`
+    const at = yield* monotonicNow
+    const since = at - lookedAt
+    const passed = since > longestLook ? longestLook : since < 0n ? 0n : since
+    lookedAt = at
+    const names = new Set(rows.map((row) => nameOf(claimOf(row))))
+    for (const known of [observed, countedAt, serials]) {
+      for (const name of known.keys()) if (!names.has(name)) known.delete(name)
+    }
+    const leases = yield* Effect.forEach(rows, (row) => leaseOf(row, observe(row, passed)))
+    return leases.filter((lease) => lease !== undefined)
+  }).pipe(Effect.orDie)
+
+  const count = Effect.fnUntraced(function* (claim: typeof RunClaim.Type) {
+    countedAt.set(nameOf(claim), yield* monotonicNow)
+    yield* withoutWriteLock(sql`UPDATE agent_runs SET heard = heard + 1 WHERE run_id = ${claim.runId}
+      AND fence = ${claim.fence} AND ended_at IS NULL AND closed_at IS NULL`)
+  }, Effect.orDie)
+
+  return AgentLeases.of({
+    isShared: true,
+    grant: (lease, isResumed = false) => (isResumed ? Effect.void : count(lease)),
+    of,
+    shown,
+    heard: Effect.fnUntraced(function* (claim) {
+      const last = countedAt.get(nameOf(claim))
+      if (last === undefined || (yield* monotonicNow) - last >= countEvery) yield* count(claim)
+    }),
+    accepted: count,
+    reached: Effect.fnUntraced(function* (claim, newestSerial) {
+      if (serials.get(nameOf(claim)) === newestSerial) return
+      serials.set(nameOf(claim), newestSerial)
+      yield* withoutWriteLock(sql`UPDATE agent_runs SET ${AgentRunRow.changes(sql, { newest_serial: newestSerial })}
+        WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`)
+    }, Effect.orDie),
+    // The mark is in the row of the Run.
+    unreachable: () => Effect.void,
+    close: Effect.fnUntraced(function* ({ beats, fence, runId }) {
+      const closed = yield* sql`UPDATE agent_runs SET ${AgentRunRow.changes(sql, { closed_at: yield* now })}
+        WHERE run_id = ${runId} AND fence = ${fence} AND heard = ${beats} AND result IS NULL AND ended_at IS NULL
+        RETURNING run_id`
+      return closed.length > 0
+    }, Effect.orDie),
+    end: (claim) =>
+      Effect.sync(() => {
+        for (const known of [observed, countedAt, serials]) known.delete(nameOf(claim))
+      }),
+    all,
+    decided: deciding.withPermits(1)
+  })
+})

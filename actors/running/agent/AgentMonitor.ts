@@ -147,16 +147,20 @@ export class AgentMonitor extends Context.Service<
         if (yield* hasResult(hold)) return yield* leases.end(hold)
         const run = yield* ledger.held(hold)
         if (run === undefined) return yield* over(hold, current.kind)
+        const isStarted = run.start_acknowledged_at !== null
+        if (verdict === "unreachable") return yield* mark(hold, current)
+        if (verdict === "give_up_unstarted" && isStarted) {
+          return current.isUnreachable ? undefined : yield* mark(hold, current)
+        }
+        // From here on, no server accepts a message about the claim.
+        if (!(yield* leases.close(current))) return
         switch (verdict) {
           case "offer_again":
             return yield* offerAgain(hold, current.kind)
-          case "unreachable":
-            return yield* mark(hold, current)
           case "give_up_unstarted":
-            if (run.start_acknowledged_at === null) return yield* again(hold, run, current.kind, silent)
-            return current.isUnreachable ? undefined : yield* mark(hold, current)
+            return yield* again(hold, run, current.kind, silent)
           case "give_up":
-            return current.kind === "apply" && run.start_acknowledged_at !== null
+            return current.kind === "apply" && isStarted
               ? yield* giveUpApply(hold, run, lost(hold.owner))
               : yield* again(hold, run, current.kind, silent)
         }
@@ -187,7 +191,7 @@ export class AgentMonitor extends Context.Service<
       const look = Effect.gen(function* () {
         // Claims of an earlier process got their leases at startup, so only an agent that has contacted this process can have
         // claims without a lease.
-        if (yield* presence.wasAnyHeard) yield* adopt
+        if (!leases.isShared && (yield* presence.wasAnyHeard)) yield* adopt
         const all = yield* leases.all
         if (all.length === 0) return
         const at = yield* monotonicNow
@@ -208,7 +212,8 @@ export class AgentMonitor extends Context.Service<
         runId: RunRow["id"],
         permitted?: (lease: Lease) => Effect.Effect<void, E>
       ) {
-        const lease = (yield* leases.all).find((one) => one.runId === runId)
+        const claim = (yield* leases.all).find((one) => one.runId === runId)
+        const lease = claim === undefined ? undefined : yield* leases.shown(claim)
         if (lease === undefined) return false
         const hold = { runId, fence: lease.fence, owner: lease.agentId }
         const run = yield* ledger.held(hold)
@@ -218,6 +223,7 @@ export class AgentMonitor extends Context.Service<
           yield* leases.end(hold)
           return true
         }
+        if (!(yield* leases.close(lease))) return false
         yield* Effect.catchTag(
           run.start_acknowledged_at !== null
             ? giveUpApply(hold, run, released(hold.owner))

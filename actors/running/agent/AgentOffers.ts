@@ -10,6 +10,7 @@ import { ModuleSteps } from "../execution/ModuleSteps.ts"
 import type { RunBlocked } from "../execution/RunSteps.ts"
 import { now } from "../../base/Identity.ts"
 import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
+import { Nodes } from "../../base/node/Nodes.ts"
 import { lackOf } from "../agent-pool/AgentFit.ts"
 import { AgentNeeds } from "../agent-pool/AgentNeeds.ts"
 import { DeclinedRuns } from "../agent-pool/DeclinedRuns.ts"
@@ -120,6 +121,7 @@ export class AgentOffers extends Context.Service<
       const declines = yield* DeclinedRuns
       const claims = yield* AgentClaims
       const leases = yield* AgentLeases
+      const node = yield* Nodes
       const controls = yield* AgentControls
       const steps = yield* ModuleSteps
       const starts = yield* ApplyStart
@@ -159,7 +161,8 @@ export class AgentOffers extends Context.Service<
           kind: kind.value,
           platform: facts.platform,
           lease_seconds: kind.value === "apply" ? (pool?.lease_seconds ?? shortLeaseSeconds) : shortLeaseSeconds,
-          offered_at: yield* now
+          offered_at: yield* now,
+          node_id: node.name
         }
         yield* claims.insert(row)
         yield* sql.afterCommit(measureWait(run))
@@ -170,7 +173,10 @@ export class AgentOffers extends Context.Service<
           result: null,
           result_at: null,
           ended_at: null,
-          unanswered_since: null
+          unanswered_since: null,
+          heard: 0,
+          newest_serial: null,
+          closed_at: null
         }
         return { run, row: whole }
       }, transaction(sql))

@@ -91,7 +91,7 @@ export class AgentReleases extends Context.Service<
             const data = { agentId: lease.agentId, by, ...present({ reason }) }
             yield* Effect.catchTag(journal.report(hold, "agent.released", data), "HoldLost", () => Effect.void)
             // Checks again, because the agent may have contacted the server during the write.
-            yield* silent(yield* leases.of(lease))
+            yield* silent(yield* leases.shown(lease))
           }, transaction(sql))
         )
         if (!isReleased) {

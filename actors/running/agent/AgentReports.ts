@@ -14,6 +14,7 @@ import { type AgentRefusal, Busy, Rejected } from "../../../schema/agent/AgentRe
 import { hasStorageFull, storageFull } from "../../../schema/errors/StorageFull.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
+import { Nodes } from "../../base/node/Nodes.ts"
 import type { AgentSession } from "../agent-pool/AgentSessions.ts"
 import { receivedFact, type ReportedEvent, RunJournal } from "../../ledger/run/RunJournal.ts"
 import { RunLogs } from "../../ledger/run/RunLogs.ts"
@@ -106,6 +107,7 @@ export class AgentReports extends Context.Service<
       const checkpoints = yield* RunCheckpoints
       const states = yield* StateVersions
       const leases = yield* AgentLeases
+      const node = yield* Nodes
       const lostAnswers = yield* LostAnswers
 
       const reading = new Set<string>()
@@ -276,7 +278,7 @@ export class AgentReports extends Context.Service<
             return yield* new Busy({ message: "Earlier reports of the Run are not stored yet.", retryAfterSeconds: 1 })
           }
           yield* message.store
-          yield* claims.change(claim, { result: ResultJson.write(given), result_at: yield* now })
+          yield* claims.change(claim, { result: ResultJson.write(given), result_at: yield* now, node_id: node.name })
         }).pipe(transaction(sql), busyWhenFull, Effect.andThen(leases.end(claim)), leases.decided)
       })
 

@@ -20,27 +20,39 @@ export const ResultJson = jsonText(
 export type StoredResult = ReturnType<typeof ResultJson.read>
 
 /** A claim assigns one Run to one agent. */
-export const AgentRunRow = table("agent_runs", {
-  run_id: RunId,
-  fence: Schema.Int,
-  agent_id: AgentId,
-  /** The id that the agent chose for its request. */
-  claim: Schema.String,
-  incarnation: Schema.String,
-  kind: JobKind,
-  /** The agent's platform when it claimed the Run. An apply must run on the platform of its plan. */
-  platform: Platform,
-  lease_seconds: Schema.Int,
-  offered_at: Timestamp,
-  accepted_at: Schema.NullOr(Timestamp),
-  checkpoint_serial: Schema.NullOr(Schema.Int),
-  result: Schema.NullOr(ResultJson),
-  result_at: Schema.NullOr(Timestamp),
-  /** Set when the claim ends. */
-  ended_at: Schema.NullOr(Timestamp),
-  /** Since when the agent's requests have arrived while the responses to it are lost. */
-  unanswered_since: Schema.NullOr(Timestamp)
-})
+export const AgentRunRow = table(
+  "agent_runs",
+  {
+    run_id: RunId,
+    fence: Schema.Int,
+    agent_id: AgentId,
+    /** The id that the agent chose for its request. */
+    claim: Schema.String,
+    incarnation: Schema.String,
+    kind: JobKind,
+    /** The agent's platform when it claimed the Run. An apply must run on the platform of its plan. */
+    platform: Platform,
+    lease_seconds: Schema.Int,
+    offered_at: Timestamp,
+    accepted_at: Schema.NullOr(Timestamp),
+    checkpoint_serial: Schema.NullOr(Schema.Int),
+    result: Schema.NullOr(ResultJson),
+    result_at: Schema.NullOr(Timestamp),
+    /** Set when the claim ends. */
+    ended_at: Schema.NullOr(Timestamp),
+    /** Since when the agent's requests have arrived while the responses to it are lost. */
+    unanswered_since: Schema.NullOr(Timestamp),
+    /** Number of contacts, counted only by servers that share the database (`AgentLeases`). 0 while the job is prepared. */
+    heard: Schema.Int,
+    /** Serial of the newest state that the agent has, if servers share the database. */
+    newest_serial: Schema.NullOr(Schema.Int),
+    /** When a server decided to give the Run up. From then on, messages about the claim are refused. */
+    closed_at: Schema.NullOr(Timestamp),
+    /** The server that prepares the job, and later the one that settles the result. */
+    node_id: Schema.NullOr(Schema.String)
+  },
+  ["heard"]
+)
 export type AgentRunRow = RowOf<typeof AgentRunRow.columns>
 
 /** Changes that an agent recorded during an apply. */

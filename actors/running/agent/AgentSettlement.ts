@@ -12,6 +12,7 @@ import { ModuleSteps } from "../execution/ModuleSteps.ts"
 import type { RunControl } from "../execution/RunExecution.ts"
 import { makeRunStop } from "../execution/RunStop.ts"
 import { now } from "../../base/Identity.ts"
+import { Nodes } from "../../base/node/Nodes.ts"
 import { ProvidedMarks } from "../agent-pool/ProvidedMarks.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { isApply } from "../../ledger/run/RunLifecycle.ts"
@@ -155,7 +156,7 @@ export class AgentSettlement extends Context.Service<
      * so that the agent gets its response quickly.
      */
     readonly begin: (claim: Claim) => Effect.Effect<void>
-    /** Settles results that an earlier process stored but did not settle. */
+    /** Settles results that an earlier process, or a server that is gone, stored but did not settle. */
     readonly resume: Effect.Effect<void>
     /** Waits until no settlement is in progress. */
     readonly idle: Effect.Effect<void>
@@ -177,6 +178,7 @@ export class AgentSettlement extends Context.Service<
       const queue = yield* RunQueue
       const states = yield* StateVersions
       const marks = yield* ProvidedMarks
+      const nodes = yield* Nodes
       const settling = yield* FiberMap.make<string, void, never>()
 
       const read = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult) {
@@ -387,9 +389,18 @@ export class AgentSettlement extends Context.Service<
 
       const resume = Effect.gen(function* () {
         const waiting = yield* Effect.orDie(
-          AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE result IS NOT NULL AND ended_at IS NULL`
+          AgentRunRow.some(sql, "run_id", "fence", "node_id")`SELECT run_id, fence, node_id FROM agent_runs
+            WHERE result IS NOT NULL AND ended_at IS NULL`
         )
-        for (const { fence, run_id } of waiting) yield* settled({ runId: run_id, fence })
+        for (const { fence, node_id, run_id } of waiting) {
+          const claim = { runId: run_id, fence }
+          if (node_id !== nodes.name && nodes.isShared) {
+            // Another server settles it, unless it is gone.
+            if (node_id !== null && !(yield* nodes.isGone(node_id))) continue
+            yield* claims.change(claim, { node_id: nodes.name })
+          }
+          yield* settled(claim)
+        }
       })
 
       return AgentSettlement.of({ begin, resume, idle: FiberMap.awaitEmpty(settling) })

@@ -49,7 +49,7 @@ export class RunAgents extends Context.Service<
           LEFT JOIN run_checkpoints c ON c.run_id = r.run_id WHERE r.run_id = ${id} AND r.fence = ${fence}`
         if (row === undefined) return undefined
         const millis = yield* Clock.currentTimeMillis
-        const lease = yield* leases.of({ runId: id, fence })
+        const lease = yield* leases.shown({ runId: id, fence })
         const instant = yield* monotonicNow
         const renewedAt = lease === undefined ? undefined : millis - Number((instant - lease.heardAt) / 1_000_000n)
         const isSilent = lease?.isUnreachable === true && renewedAt !== undefined

@@ -2,6 +2,7 @@ import { afterAll, expect } from "bun:test"
 import { createHash } from "node:crypto"
 import { Deferred, Effect, Fiber, FileSystem, Layer, Stream } from "effect"
 import { AgentBlobs } from "../../../../actors/running/agent/AgentBlobs.ts"
+import { SharedBlobs } from "../../../../actors/running/agent/SharedBlobs.ts"
 import { ServerKeys } from "../../../../actors/running/agent-pool/ServerKeys.ts"
 import { defaultRunSettings, RunSettings } from "../../../../actors/ledger/run/RunSettings.ts"
 import { platform } from "../../../../src/composition/Platform.ts"
@@ -18,6 +19,15 @@ const settings = Layer.effect(
 
 const tests = suite(
   AgentBlobs.layer.pipe(
+    Layer.provide(
+      Layer.succeed(SharedBlobs, {
+        publish: () => Effect.void,
+        has: () => Effect.succeed(false),
+        fetch: () => Effect.void,
+        remove: () => Effect.void,
+        removeEnded: () => Effect.void
+      })
+    ),
     Layer.provide(Layer.succeed(ServerKeys, { own: Effect.die("Nothing is opened here.") })),
     Layer.provideMerge(settings),
     Layer.provideMerge(platform)

@@ -1,5 +1,12 @@
 import { expect } from "bun:test"
-import { Clock, Duration, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Duration, Effect, FileSystem, Layer, Redacted } from "effect"
+import { Nodes, SharedDatabase } from "../../../../actors/base/node/Nodes.ts"
+import { AgentMonitor } from "../../../../actors/running/agent/AgentMonitor.ts"
+import { AgentSettlement } from "../../../../actors/running/agent/AgentSettlement.ts"
+import { platform } from "../../../../src/composition/Platform.ts"
+import type { DatabaseServices } from "../../../../src/composition/Storage.ts"
+import { masterKeyName } from "../../../../src/database/DataFolder.ts"
+import { providerMirror } from "../../../support/ProviderMirror.ts"
 import { OperatorConfigs, type OperatorConfigsShape } from "../../../../actors/ledger/configuration/OperatorConfigs.ts"
 import { InstallPlans } from "../../../../actors/commands/install-plan/InstallPlans.ts"
 import { Pools } from "../../../../actors/running/agent-pool/Pools.ts"
@@ -11,9 +18,9 @@ import type { JobOffer } from "../../../../schema/agent/AgentJob.ts"
 import type { InstallPlanId } from "../../../../schema/records/Ids.ts"
 import { AuthorityChanges } from "../../../../src/streams/AuthorityChanges.ts"
 import { coordinatedRun, freshKey, requestOf, settled } from "../../../support/Journey.ts"
-import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { planeAt, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../../actors/support/PureRunner.ts"
-import { AgentServer, digestOf, type TestAgent, testAgent } from "./TestAgent.ts"
+import { agentClient, AgentServer, digestOf, type TestAgent, testAgent } from "./TestAgent.ts"
 import { InstallPlanCommands } from "../../../../schema/commands/InstallPlanCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
@@ -32,6 +39,39 @@ export const farPlane = AgentServer.layer.pipe(
   Layer.provideMerge(testPlane({ runner: pureRunner(pureModules()) })),
   Layer.provide(Layer.succeed(OperatorConfigs, inForce))
 )
+
+/** Like `farPlane`, as one of the servers that share its database. */
+export const sharedFarPlane = farPlane.pipe(Layer.provide(Layer.succeed(SharedDatabase, true)))
+
+/** Starts another server of the same database, with its own folder and the same keys. */
+export const anotherServer = Effect.gen(function* () {
+  const services = yield* Effect.context<DatabaseServices>()
+  const files = yield* FileSystem.FileSystem
+  const { dataDir: first, url } = yield* TestPlane
+  const dataDir = `${yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })}/data`
+  yield* files.makeDirectory(dataDir, { mode: 0o700 })
+  yield* files.copyFile(`${first}/${masterKeyName}`, `${dataDir}/${masterKeyName}`)
+  const mirror = yield* providerMirror
+  const plane = planeAt(
+    { dataDir, mirror, origins: [new URL(url).origin] },
+    { runner: pureRunner(pureModules()), database: Layer.succeedContext(services) }
+  )
+  const built = yield* Layer.build(
+    Layer.fresh(AgentServer.layer.pipe(Layer.provide(AuthorityChanges.layer), Layer.provideMerge(plane))).pipe(
+      Layer.provide(Layer.succeed(OperatorConfigs, inForce)),
+      Layer.provide(Layer.succeed(SharedDatabase, true)),
+      Layer.provide(platform)
+    )
+  )
+  const client = yield* agentClient(Context.get(built, AgentServer).origin)
+  return {
+    client,
+    monitor: Context.get(built, AgentMonitor),
+    nodes: Context.get(built, Nodes),
+    runs: Context.get(built, Runs),
+    settlement: Context.get(built, AgentSettlement)
+  }
+})
 
 /** Runs the effect with the process's monotonic clock set forward by this many seconds. */
 export const after = <A, E, R>(seconds: number, effect: Effect.Effect<A, E, R>) =>

@@ -61,8 +61,20 @@ export const agentRows: Rows = [
       kind: "apply",
       platform: "linux_amd64",
       lease_seconds: 2700,
-      offered_at: at
+      offered_at: at,
+      heard: 7,
+      newest_serial: 4,
+      closed_at: later,
+      node_id: "inst_1#3"
     }
+  ],
+  [
+    "agent_blobs",
+    { run_id: apply, fence: 1, kind: "state", digest: `sha256:${"0".repeat(64)}`, parts: 1, stored_at: at }
+  ],
+  [
+    "agent_blob_parts",
+    { run_id: apply, fence: 1, kind: "state", digest: `sha256:${"0".repeat(64)}`, part: 0, bytes: new Uint8Array([1]) }
   ],
   [
     "agent_carried_files",

@@ -1,0 +1,201 @@
+import { afterAll, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { AgentLeases } from "../../../../actors/running/agent/AgentLeases.ts"
+import { AgentMonitor } from "../../../../actors/running/agent/AgentMonitor.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import { suite } from "../../../support/Effect.ts"
+import { eventually } from "../../../support/Eventually.ts"
+import {
+  after,
+  anotherServer,
+  appliedResult,
+  applyingOn,
+  begun,
+  offerTo,
+  planOn,
+  reviewable,
+  sharedFarPlane,
+  stateFile,
+  world
+} from "../support/FarPlane.ts"
+import type { TestAgent } from "../support/TestAgent.ts"
+
+setDefaultTimeout(120_000)
+const plane = suite(sharedFarPlane)
+afterAll(plane.dispose)
+
+type Claim = Parameters<TestAgent["put"]>[0]
+type Client = TestAgent["client"]
+
+const renewAt = (client: Client, agent: TestAgent, { fence, runId }: Claim, newestSerial?: number) =>
+  agent.as(
+    client.Renew({
+      held: [{ runId, fence, spoolBytes: 0, ...(newestSerial === undefined ? {} : { newestSerial }) }],
+      disk: agent.facts.disk,
+      draining: false
+    })
+  )
+
+/** An apply that is given up after 121 seconds, and 5 in which a contact may not be counted yet. */
+const briefly = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
+  const sql = yield* SqlClient.SqlClient
+  const applying = yield* applyingOn(agent, branch)
+  yield* sql`UPDATE agent_runs SET lease_seconds = 60 WHERE run_id = ${applying.claim.runId}`
+  return applying
+})
+
+/** The Run, once its settlement by any server is over. */
+const ended = Effect.fnUntraced(function* (claim: Claim) {
+  const runs = yield* Runs
+  return yield* eventually(runs.read(claim.runId), ({ status }) => status !== "running")
+})
+
+/** Lets this many seconds pass for a judge, in looks, and runs an effect before each. */
+const judged = Effect.fnUntraced(function* <E, R>(
+  monitor: AgentMonitor["Service"],
+  { from, to }: { readonly from: number; readonly to: number },
+  each: (second: number) => Effect.Effect<unknown, E, R> = () => Effect.void
+) {
+  for (let second = from; second <= to; second += 5) {
+    yield* after(second, each(second))
+    yield* after(second, monitor.look)
+  }
+})
+
+plane.live("an apply goes on while its agent reports to another server than the one that judges", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const { claim } = yield* briefly(agent, "moves")
+    const other = yield* anotherServer
+    const monitor = yield* AgentMonitor
+    const sql = yield* SqlClient.SqlClient
+    const heard = sql`SELECT heard FROM agent_runs WHERE run_id = ${claim.runId}`
+    const before = yield* heard
+    yield* renewAt(other.client, agent, claim, 2)
+    expect(yield* heard).not.toEqual(before)
+    // A server counts contacts every five seconds of its own clock, which does not move here.
+    const counted = sql`UPDATE agent_runs SET heard = heard + 1 WHERE run_id = ${claim.runId}`
+    yield* judged(monitor, { from: 0, to: 200 }, () => counted)
+    const run = yield* (yield* Runs).read(claim.runId)
+    expect(run.status).toBe("running")
+    expect(run.agentUnreachableSince).toBeUndefined()
+    expect(run.agent?.state?.newestSerial).toBe(2)
+    // The agent sends its files to one server and its result to the other.
+    const state = yield* agent.put(claim, "state", stateFile(1))
+    const outcome = yield* agent.put(claim, "outcome", yield* agent.outcomeOf(appliedResult(1)))
+    yield* agent.as(other.client.Result({ ...claim, outcome, state, lastBatch: 0 }))
+    expect((yield* ended(claim)).status).toBe("succeeded")
+    yield* eventually(
+      sql`SELECT digest FROM agent_blob_parts WHERE run_id = ${claim.runId}`,
+      ({ length }) => length === 0
+    )
+  })
+)
+
+plane.live("a silent agent is marked, heard again at any server, and given up once its lease is over", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const { claim } = yield* briefly(agent, "silent")
+    const other = yield* anotherServer
+    const monitor = yield* AgentMonitor
+    const runs = yield* Runs
+    yield* judged(monitor, { from: 0, to: 40 })
+    expect((yield* runs.read(claim.runId)).agentUnreachableSince).toEqual(expect.any(String))
+    yield* renewAt(other.client, agent, claim)
+    expect((yield* runs.read(claim.runId)).agentUnreachableSince).toBeUndefined()
+    yield* judged(monitor, { from: 45, to: 160 })
+    expect((yield* runs.read(claim.runId)).status).toBe("running")
+    yield* judged(monitor, { from: 165, to: 190 })
+    expect(yield* ended(claim)).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
+    for (const client of [agent.client, other.client]) {
+      expect((yield* renewAt(client, agent, claim)).gone).toMatchObject([{ order: "hand_in" }])
+      expect(yield* Effect.flip(agent.as(client.Start(claim)))).toMatchObject({ _tag: "Gone" })
+    }
+  })
+)
+
+plane.live("a new judge begins with a whole lease, and a judge that was frozen gives up nothing", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const { claim } = yield* briefly(agent, "frozen")
+    const other = yield* anotherServer
+    const monitor = yield* AgentMonitor
+    const runs = yield* Runs
+    yield* judged(monitor, { from: 0, to: 100 })
+    yield* judged(other.monitor, { from: 105, to: 200 })
+    expect((yield* runs.read(claim.runId)).status).toBe("running")
+    // An hour in which the first server, or the database, stood still.
+    yield* after(10_000, monitor.look)
+    yield* after(20_000, other.monitor.look)
+    expect((yield* runs.read(claim.runId)).status).toBe("running")
+    yield* renewAt(other.client, agent, claim)
+  })
+)
+
+plane.live("of a contact and the decision to give the Run up, exactly one counts", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const { claim } = yield* briefly(agent, "raced")
+    const other = yield* anotherServer
+    const sql = yield* SqlClient.SqlClient
+    const leases = yield* AgentLeases
+    const [lease] = (yield* leases.all).filter(({ runId }) => runId === claim.runId)
+    if (lease === undefined) return yield* Effect.die("There is no lease")
+    yield* sql`UPDATE agent_runs SET heard = heard + 1 WHERE run_id = ${claim.runId}`
+    expect(yield* leases.close(lease)).toBe(false)
+    // The judge has closed the claim, and ends before it settles the Run.
+    yield* sql`UPDATE agent_runs SET closed_at = '2026-01-01T00:00:00.000Z' WHERE run_id = ${claim.runId}`
+    expect((yield* renewAt(other.client, agent, claim)).leases).toEqual([])
+    const blob = yield* agent.put(claim, "state", stateFile(1))
+    const checkpoint = { ...claim, serial: 1, resourceCount: 1, blob }
+    expect(yield* Effect.flip(agent.as(agent.client.Checkpoint(checkpoint)))).toMatchObject({ _tag: "Gone" })
+    yield* other.monitor.look
+    expect(yield* ended(claim)).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
+  })
+)
+
+plane.live("an offer that one server prepared is made again by another, and the first is void", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const other = yield* anotherServer
+    const id = yield* begun("offered")
+    const { name, offer } = yield* offerTo(agent)
+    const second = (yield* agent.as(other.client.Next({ claim: name, freePlaces: 1 }))).offer
+    if (second === undefined) return yield* Effect.die("The other server has no offer")
+    expect(second.runId).toBe(offer.runId)
+    expect(second.fence).toBeGreaterThan(offer.fence)
+    expect(yield* Effect.flip(agent.as(agent.client.Accept(offer)))).toMatchObject({ _tag: "Gone" })
+    yield* planOn(agent, second)
+    expect((yield* reviewable(id)).phase).toBe("reviewable")
+  })
+)
+
+plane.live("a result is settled by another server if the one that received it is gone", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const { claim } = yield* applyingOn(agent, "unsettled")
+    const other = yield* anotherServer
+    const sql = yield* SqlClient.SqlClient
+    const outcome = yield* agent.put(claim, "outcome", yield* agent.outcomeOf(appliedResult(1)))
+    const state = yield* agent.put(claim, "state", stateFile(1))
+    const result = JSON.stringify({ outcome, state })
+    // A server stores the result, and ends before it settles the Run.
+    yield* sql`INSERT INTO nodes (id, incarnation, release, label, started_at, beat_at)
+      SELECT installation_id || '#9999', 9999, '', '', '', '' FROM installation`
+    yield* sql`UPDATE agent_runs SET result = ${result}, node_id = (SELECT installation_id || '#9999' FROM installation)
+      WHERE run_id = ${claim.runId}`
+    yield* other.settlement.resume
+    yield* other.settlement.idle
+    expect((yield* (yield* Runs).read(claim.runId)).status).toBe("running")
+    yield* sql`UPDATE nodes SET gone_at = '2026-01-01T00:00:00.000Z' WHERE incarnation = 9999`
+    yield* other.settlement.resume
+    expect((yield* ended(claim)).status).toBe("succeeded")
+  })
+)
