@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { localPool } from "../../../schema/agent/PoolName.ts"
 import type { MissingAgentProperty, QueueReason } from "../../../schema/records/QueuePlace.ts"
 import { rowShape } from "../../base/database/Table.ts"
+import { SharedDatabase } from "../../base/node/Nodes.ts"
 import { isApply } from "../../ledger/run/RunLifecycle.ts"
 import type { ListedRunRow } from "../../ledger/run/RunRow.ts"
 import { type Lack, lackOf, needInWords } from "./AgentFit.ts"
@@ -39,6 +40,14 @@ const absent = (property: MissingAgentProperty["property"], sentence: string): P
   missing: [{ property }]
 })
 
+/** Shown for a Run of a module that no pool executes, if several servers share the database. */
+const onAgentsOnly =
+  "Several servers share this database, so modules are executed by agents only. The operator chooses their pool by an execution profile."
+
+/** Returns true if an agent can execute Runs of this type, because they execute a module. */
+const isOfModule = (type: WaitingRun["type"]): boolean =>
+  isApply(type) || type === "plan" || type === "destroy_plan" || type === "drift_check"
+
 const heldBack = (until: string): PoolObstacle => ({
   reason: "no_agent",
   sentence: `The server was restored from a backup, and an agent may still execute an apply that is not in it. No apply starts before the leases of that time are over, at ${until}.`,
@@ -73,6 +82,7 @@ export class PoolObstacles extends Context.Service<
       const needs = yield* AgentNeeds
       const leases = yield* EarlierLeases
       const declines = yield* DeclinedRuns
+      const isShared = yield* SharedDatabase
 
       const connectedOf = Effect.fnUntraced(function* (pool: string) {
         const agents = yield* BusyAgentRow.rows(sql)`SELECT a.*, ${sql.literal(runsOfAgent)} FROM agents a
@@ -108,6 +118,7 @@ export class PoolObstacles extends Context.Service<
         workspace_id
       }: PlacedRun): Effect.fn.Return<PoolObstacle | undefined> {
         if (pool === localPool) {
+          if (isShared && isOfModule(type)) return absent("assignment", onAgentsOnly)
           const until = isApply(type) ? yield* leases.end : undefined
           return until === undefined ? undefined : heldBack(until)
         }

@@ -55,15 +55,18 @@ const mostOfPerson = 50
 
 /**
  * The kinds of Runs that may start on the control plane. Excludes applies while agents may be executing applies that a restored
- * database does not contain.
+ * database does not contain, and all Runs of modules if several servers share the database.
  */
 export interface QueueWindow {
   readonly limits: QueueLimits
-  readonly withApplies: boolean
+  readonly starts: "everything" | "no_applies" | "no_modules"
 }
 
-const notHeld = ({ withApplies }: Pick<QueueWindow, "withApplies">): string =>
-  withApplies ? "" : " AND type NOT IN ('apply', 'destroy_apply')"
+const notHeld = ({ starts }: Pick<QueueWindow, "starts">): string => {
+  if (starts === "everything") return ""
+  const applies = "'apply', 'destroy_apply'"
+  return ` AND type NOT IN (${starts === "no_applies" ? applies : `${applies}, 'plan', 'destroy_plan', 'drift_check'`})`
+}
 
 /**
  * For each pool, separately for Runs that come last: the first claimable Run of each person, in the Workspaces whose turn is next. Each

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Queue, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../../base/database/Transaction.ts"
+import { SharedDatabase } from "../../base/node/Nodes.ts"
 import { preempt } from "../../ledger/run/RunCancels.ts"
 import { isAgentSlotPool, slotPoolOf } from "../../ledger/run/RunLedger.ts"
 import {
@@ -101,6 +102,7 @@ export class RunQueue extends Context.Service<
       const settings = yield* RunSettings
       const reach = yield* PoolObstacles
       const leases = yield* EarlierLeases
+      const isShared = yield* SharedDatabase
       const signals = yield* Queue.sliding<void>(1)
       const listeners = new Set<Queue.Queue<void>>()
 
@@ -139,7 +141,9 @@ export class RunQueue extends Context.Service<
 
       const claim = Effect.fn("RunQueue.claim")(function* (owner: string) {
         const running = yield* rows.running
-        const window = { limits, withApplies: (yield* leases.end) === undefined }
+        // A server that executes a module and freezes would let a second tool work on the same Capsule.
+        const starts = isShared ? "no_modules" : (yield* leases.end) === undefined ? "everything" : "no_applies"
+        const window: QueueWindow = { limits, starts }
         yield* makeRoom(running, window)
         const free = (["runs", "builds"] as const).some(
           (pool) => running.filter((run) => run.pool === pool).length < limits[pool].places

@@ -181,7 +181,7 @@ crowded.live(
       yield* crowd(two, 50_000, 49_999, "printf('cap_%020d', i)")
       yield* crowd(three, 99_999, 1, `'${namedCapsule("three")}'`)
 
-      const candidates = yield* rows.candidates({ limits, withApplies: true })
+      const candidates = yield* rows.candidates({ limits, starts: "everything" })
       // One row for each person with a claimable Run: one, three and one person in the three Workspaces.
       expect<ReadonlyArray<string>>(candidates.map(({ workspaceId }) => workspaceId).toSorted()).toEqual(
         [one, two, two, two, three].toSorted()
@@ -193,7 +193,7 @@ crowded.live(
       // Each step uses an index that contains only claimable Runs, and no step scans `runs`.
       const plan = yield* sql<{
         detail: string
-      }>`EXPLAIN QUERY PLAN ${nearestInTurn(sql, { limits, withApplies: true })}`
+      }>`EXPLAIN QUERY PLAN ${nearestInTurn(sql, { limits, starts: "everything" })}`
       const looks = plan.map(({ detail }) => detail).filter((step) => /\bruns\b|\br\b/.test(step))
       expect(looks.length).toBeGreaterThan(6)
       expect(looks.filter((step) => !step.startsWith("SEARCH"))).toEqual([])
