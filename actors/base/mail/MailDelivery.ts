@@ -102,6 +102,14 @@ const make = Effect.gen(function* () {
       })
     )
 
+  /** Looks first, because there is rarely anything to expire, and a transaction waits for all writers. */
+  const isAnyOver = Effect.gen(function* () {
+    const before = DateTime.formatIso(DateTime.subtractDuration(yield* DateTime.now, retention.endedMail.after))
+    const found = yield* sql`SELECT 1 AS one FROM mails
+      WHERE (ended_at IS NULL AND expires_at <= ${yield* now}) OR ended_at < ${before} LIMIT 1`
+    return found.length > 0
+  })
+
   const expire = Effect.gen(function* () {
     const at = yield* now
     const late = yield* MailRow.some(sql, "id", "kind")`UPDATE mails
@@ -113,7 +121,7 @@ const make = Effect.gen(function* () {
   })
 
   return Effect.gen(function* () {
-    yield* transaction(sql)(expire)
+    if (yield* isAnyOver) yield* transaction(sql)(expire)
     const due = yield* MailRow.rows(sql)`SELECT * FROM mails
       WHERE ended_at IS NULL AND next_at <= ${yield* now} ORDER BY next_at, id LIMIT ${batch}`
     yield* Effect.forEach(due, sendOrKeep, { discard: true })

@@ -314,8 +314,13 @@ export class AgentOffers extends Context.Service<
       const taken = (session: AgentSession, claim: string) =>
         Effect.suspend(() => {
           claiming += 1
-          return Effect.flatMap(claimFor(session, claim), (claimed) =>
-            claimed === undefined ? Effect.undefined : begin(claimed)
+          // Looks first, because most requests find nothing, and a transaction waits for all writers.
+          return Effect.flatMap(queue.isAnyClaimable(session.agent.pool), (isAny) =>
+            isAny
+              ? Effect.flatMap(claimFor(session, claim), (claimed) =>
+                  claimed === undefined ? Effect.undefined : begin(claimed)
+                )
+              : Effect.undefined
           )
         }).pipe(Effect.ensuring(Effect.sync(() => void (claiming -= 1))), Effect.uninterruptible)
 

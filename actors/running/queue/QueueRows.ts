@@ -132,6 +132,8 @@ export class QueueRows extends Context.Service<
      * result always includes the next Run.
      */
     readonly candidates: (window: QueueWindow) => Effect.Effect<ReadonlyArray<QueuedRun>>
+    /** Returns true if any Run may be claimed, of this pool of agents or of all. Needs no transaction. */
+    readonly isAnyClaimable: (pool?: string) => Effect.Effect<boolean>
     /**
      * Returns the first few claimable Runs of each person in the Workspaces of a pool of agents. Several, because the agent may
      * not meet the requirements of the first.
@@ -176,6 +178,15 @@ export class QueueRows extends Context.Service<
 
       const candidates = (window: QueueWindow) =>
         Effect.map(Effect.orDie(QueuedRow.rows(sql)`${nearestInTurn(sql, window)}`), (rows) => rows.map(toQueued))
+
+      const isAnyClaimable = (pool?: string) =>
+        Effect.orDie(
+          Effect.map(
+            sql`SELECT 1 AS one FROM runs WHERE status = 'queued' AND capsule_wait = 0
+              AND ${pool === undefined ? sql`1 = 1` : sql`slot_pool = ${placesOfPool(pool)}`} LIMIT 1`,
+            ({ length }) => length > 0
+          )
+        )
 
       const candidatesOf = Effect.fnUntraced(function* (pool: string) {
         const places = placesOfPool(pool)
@@ -232,7 +243,17 @@ export class QueueRows extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      return QueueRows.of({ running, candidates, candidatesOf, asked, waitingForAgents, queuedOf, countOf, turnTaken })
+      return QueueRows.of({
+        running,
+        candidates,
+        isAnyClaimable,
+        candidatesOf,
+        asked,
+        waitingForAgents,
+        queuedOf,
+        countOf,
+        turnTaken
+      })
     })
   )
 }

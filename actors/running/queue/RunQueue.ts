@@ -78,6 +78,8 @@ export class RunQueue extends Context.Service<
     readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
     /** Claims the next runnable Run for `owner`. The Run is `running` when this returns. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
+    /** Returns true if a claim may find a Run, of this pool of agents or of any. */
+    readonly isAnyClaimable: QueueRows["Service"]["isAnyClaimable"]
     /**
      * Like `claim`, for a pool of agents and in the caller's transaction. Claims the first Run, in turn, that `fits` the agent.
      * Skips Runs that do not fit, so that they delay nobody.
@@ -139,7 +141,7 @@ export class RunQueue extends Context.Service<
         yield* makeRoomAtAgents(running)
       })
 
-      const claim = Effect.fn("RunQueue.claim")(function* (owner: string) {
+      const claimNext = Effect.fnUntraced(function* (owner: string) {
         const running = yield* rows.running
         // A server that executes a module and freezes would let a second tool work on the same Capsule.
         const starts = isShared ? "no_modules" : (yield* leases.end) === undefined ? "everything" : "no_applies"
@@ -155,6 +157,11 @@ export class RunQueue extends Context.Service<
         if (claimed !== undefined) yield* rows.turnTaken(next)
         return claimed
       }, transaction(sql))
+
+      // Looks first, because most claims find nothing, and a transaction waits for all writers.
+      const claim = Effect.fn("RunQueue.claim")(function* (owner: string) {
+        return (yield* rows.isAnyClaimable()) ? yield* claimNext(owner) : undefined
+      })
 
       /** Adds the obstacle in the pool. A Run that is waiting for its Capsule does not need an agent yet. */
       const reached = Effect.fnUntraced(function* (place: Place, run: ListedRunRow): Effect.fn.Return<Place> {
@@ -217,6 +224,7 @@ export class RunQueue extends Context.Service<
           (own) => Effect.sync(() => void listeners.delete(own))
         ),
         claim,
+        isAnyClaimable: rows.isAnyClaimable,
         claimOf,
         place: (run) => Effect.map(places([run]), (found) => found.get(run.id)),
         places
