@@ -14,12 +14,11 @@ const createdBy = (statements: ReadonlyArray<string>) =>
 const breakageOf = (statement: string, created: ReadonlySet<string>): string | undefined => {
   const text = words(statement)
   const isNew = (pattern: RegExp) => created.has(pattern.exec(text)?.[1] ?? "")
-  if (/^CREATE TABLE /.test(text) || /^CREATE INDEX /.test(text) || /^(?:INSERT INTO|UPDATE) /.test(text))
-    return undefined
-  if (/^CREATE UNIQUE INDEX /.test(text)) {
+  if (/^(?:CREATE TABLE|CREATE INDEX|INSERT INTO|UPDATE) /.test(text)) return undefined
+  if (text.startsWith("CREATE UNIQUE INDEX ")) {
     return isNew(/ ON (\w+)/) ? undefined : "it may refuse rows that the previous release writes"
   }
-  if (/^CREATE TRIGGER /.test(text))
+  if (text.startsWith("CREATE TRIGGER "))
     return isNew(/ ON (\w+)/) ? undefined : "it runs for writes of the previous release"
   const [, column] = /^ALTER TABLE \w+ ADD COLUMN (.+)$/.exec(text) ?? []
   if (column === undefined) return "it removes, renames or changes what the previous release uses"
