@@ -3,13 +3,16 @@ import { Duration, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { owesEvidence } from "../../../../actors/ledger/run/PendingAgentState.ts"
 import { AgentMonitor } from "../../../../actors/running/agent/AgentMonitor.ts"
+import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { Agents } from "../../../../actors/running/agent-pool/Agents.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"
 import type { UnfinishedApply } from "../../../../runner/execution/RunOutcome.ts"
+import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
 import { suite } from "../../../support/Effect.ts"
-import { settled } from "../../../support/Journey.ts"
+import { freshKey, settled, stepped } from "../../../support/Journey.ts"
+import { TestPlane } from "../../../support/TestPlane.ts"
 import {
   after,
   text,
@@ -119,6 +122,32 @@ plane.live(
       expect(yield* sql`SELECT reason, serial FROM left_over_states WHERE run_id = ${claim.runId}`).toEqual([
         { reason: "handed_in", serial: 3 }
       ])
+    }),
+  120_000
+)
+
+plane.live(
+  "an agent executes a speculative plan, which waits for nobody and of which no plan file is kept",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const { context } = yield* TestPlane
+      const agent = yield* enrolled()
+      const id = yield* begun("shown-on-agent")
+      yield* planOn(agent, (yield* offerTo(agent)).offer)
+      const { capsuleId, planRunId } = yield* reviewable(id)
+      if (capsuleId === undefined || planRunId === undefined) return expect(planRunId).toBeDefined()
+      const request = { ref: "shown-on-agent", speculative: true } as const
+      const { value } = yield* (yield* RevisionPlans).create(context, capsuleId, request, freshKey())
+      const { offer } = yield* offerTo(agent)
+      yield* planOn(agent, offer)
+      const plan = yield* stepped((yield* RevisionPlanCommands).Reconcile(value.id, { context }))
+      expect(plan).toMatchObject({ phase: "reviewable", planRunId: offer.runId })
+      const run = yield* settled(offer.runId)
+      expect([run.status, run.speculative, run.approvedAt]).toEqual(["succeeded", true, undefined])
+      expect((yield* settled(planRunId)).status).toBe("waiting_approval")
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT run_id FROM run_plans WHERE run_id = ${run.id}`).toEqual([])
     }),
   120_000
 )
