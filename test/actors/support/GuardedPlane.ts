@@ -114,6 +114,7 @@ export const anybody = Layer.mock(ConnectionUses)({
 
 /** An operator whose base configurations have not changed. */
 export const unmovedOperator = Layer.mock(OperatorSuccession)({
+  isBehind: () => Effect.succeed(false),
   placeOf: () => Effect.undefined,
   follow: () => Effect.undefined,
   planMoved: () => Effect.undefined
@@ -238,7 +239,7 @@ const configRow = (id: InstallConfigId) => ({
 })
 
 /** Prepares Runs with real authority, under the given conditions. */
-export const preparation = (conditions: PlaneConditions) =>
+export const preparation = (conditions: PlaneConditions, operator = unmovedOperator) =>
   RunPreparation.layer.pipe(
     Layer.provideMerge(RunInputs.layer),
     Layer.provideMerge(ledgers),
@@ -286,7 +287,7 @@ export const preparation = (conditions: PlaneConditions) =>
         }),
         Layer.mock(StateVersions)({}),
         Layer.mock(StateIndex)({ addressKey: () => Effect.succeed(Redacted.make("address-key")) }),
-        unmovedOperator,
+        operator,
         Layer.mock(Audit)({ append: () => Effect.void }),
         Layer.mock(CompatibilityCheck)({
           check: ({ tool }) =>

@@ -58,6 +58,18 @@ describe.skipIf(Bun.which("terraform") === null)("Speculative plans", () => {
         expect((yield* (yield* Runs).read(run.id)).approvedAt).toBeUndefined()
         const sql = yield* SqlClient.SqlClient
         expect(yield* sql`SELECT run_id FROM run_plans WHERE run_id = ${run.id}`).toEqual([])
+        // Even faulty code cannot store an approval, because the database refuses it.
+        const decisions = [
+          { approved_at: "2026-01-01T00:00:00.000Z" },
+          { status: "waiting_approval" },
+          { used_by_run_id: run.id },
+          { requires_approval: 1 },
+          { capsule_line: capsule.id }
+        ]
+        for (const decision of decisions) {
+          const written = yield* Effect.exit(sql`UPDATE runs SET ${sql.update(decision)} WHERE id = ${run.id}`)
+          expect([decision, written._tag]).toEqual([decision, "Failure"])
+        }
       })
   )
 

@@ -1,6 +1,8 @@
 import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { CredentialWaitJson, renewedWait } from "../../../../actors/ledger/capsule/CredentialWait.ts"
+import { OperatorSuccession } from "../../../../actors/ledger/configuration/OperatorSuccession.ts"
 import { RunPreparation } from "../../../../actors/running/execution/RunPreparation.ts"
 import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
 import type { RunRow } from "../../../../actors/ledger/run/RunRow.ts"
@@ -142,6 +144,54 @@ for (const type of ["plan", "apply"] as const) {
     })
   )
 }
+
+// The run of the fixture has no place in the queue of a Capsule once it is speculative.
+const speculative = { purpose: "speculative", requires_approval: 0, capsule_line: null } as const
+
+it.live("a speculative plan without a credential does not start, and its Capsule is not shown as waiting for it", () =>
+  Effect.gen(function* () {
+    const given = { why: "", code: "blocked_missing_connection", run: speculative, conditions: needsCloud } as const
+    const { blocked, waits } = yield* refused("plan", given)
+    expect([blocked.code, waits]).toEqual(["blocked_missing_connection", false])
+  })
+)
+
+it.live("a speculative plan keeps showing that its Capsule waits for a credential, even if it has the credential", () =>
+  Effect.gen(function* () {
+    const wait = {
+      credential_wait: CredentialWaitJson.write({
+        runId: world.runId,
+        since: past,
+        provider,
+        moduleLocalName: "cloud",
+        reason: "The Connection is revoked.",
+        ...renewedWait
+      })
+    }
+    const given = { run: speculative, capsule: wait, conditions: { ...needsCloud, bound: connection() } } as const
+    const sql = yield* Effect.gen(function* () {
+      yield* preparing("plan", given)
+      const client = yield* SqlClient.SqlClient
+      return yield* client`SELECT credential_wait FROM capsules WHERE id = ${world.capsuleId}`
+    }).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.conditions }))))
+    expect(sql).toEqual([wait])
+  })
+)
+
+it.live("a speculative plan does not start if the Capsule would have to follow the operator first", () =>
+  Effect.gen(function* () {
+    const behind = Layer.mock(OperatorSuccession)({
+      isBehind: () => Effect.succeed(true),
+      placeOf: () => Effect.undefined,
+      follow: () => Effect.die("A speculative plan changes nothing of its Capsule")
+    })
+    const blocked = yield* Effect.flip(preparing("plan", { run: speculative })).pipe(
+      Effect.provide(Layer.fresh(preparation(ordinary, behind)))
+    )
+    expect([blocked._tag, "code" in blocked ? blocked.code : ""]).toEqual(["RunBlocked", "failed_precondition"])
+    expect(blocked.message).toContain("Plan the Capsule once")
+  })
+)
 
 it.live("a module with OpenTofu-only files is checked again for Terraform", () =>
   Effect.gen(function* () {
