@@ -18,6 +18,7 @@ import { InstallPlanSteps } from "./install-plan/InstallPlanSteps.ts"
 import { InstallPlanStore } from "./install-plan/InstallPlanStore.ts"
 import * as InstallPlansLive from "./install-plan/InstallPlansLive.ts"
 import * as PullRequestReporter from "./pull-request-report/PullRequestReporter.ts"
+import { CommentLooks } from "./pull-request-report/CommentLooks.ts"
 import { ReportFacts } from "./pull-request-report/ReportFacts.ts"
 import * as PullRequestActor from "./pull-request/PullRequestActor.ts"
 import { PullRequestLooks } from "./pull-request/PullRequestLooks.ts"
@@ -67,7 +68,8 @@ const services = Layer.mergeAll(
 const schedules = Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer, DriftSchedule.layer)
 
 const reports = PullRequestReporter.layer.pipe(
-  Layer.provide(PullRequestReporter.PullRequestReporter.layer.pipe(Layer.provide(ReportFacts.layer)))
+  Layer.provide(PullRequestReporter.PullRequestReporter.layer.pipe(Layer.provide(ReportFacts.layer))),
+  Layer.provide(CommentLooks.layer)
 )
 
 /** Layers of the commands that people, schedules and webhooks send, and of their reads. */

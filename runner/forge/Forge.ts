@@ -63,6 +63,12 @@ export interface ForgeComment {
   readonly body: string
 }
 
+/** A new comment on a pull request. */
+export interface ForgeRemark extends ForgeComment {
+  readonly number: number
+  readonly createdAt: string
+}
+
 /** The state of a commit in one context. */
 export interface ForgeStatus {
   readonly context: string
@@ -92,6 +98,15 @@ export class Forge extends Context.Service<
     readonly pullRequest: (access: ForgeAccess, repository: ForgeRepository, number: number) => Asked<ForgePullRequest>
     /** Returns true if the account may push to the repository. */
     readonly mayWrite: (access: ForgeAccess, repository: ForgeRepository, account: ForgeAccount) => Asked<boolean>
+    /**
+     * Returns the first comments on pull requests of the repository since this time, oldest first. A comment that arrived earlier
+     * may be among them.
+     */
+    readonly commentsSince: (
+      access: ForgeAccess,
+      repository: ForgeRepository,
+      since: string
+    ) => Asked<ReadonlyArray<ForgeRemark>>
     /** Finds the oldest comment of the author that contains the marker. */
     readonly findComment: (
       access: ForgeAccess,

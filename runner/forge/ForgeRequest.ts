@@ -233,6 +233,12 @@ export const answered =
       Effect.mapError(() => failure("unreadable", `The answer of ${host} has an unexpected form.`))
     )
 
+/** Returns the number at the end of an address such as `https://git.example.com/team/network/pulls/7`. */
+export const numberAtEnd = (address: string): number | undefined => {
+  const [, number] = /\/(\d{1,9})$/.exec(address) ?? []
+  return number === undefined ? undefined : Number(number)
+}
+
 /** A list that was read page by page. `complete` is false if there are more pages than svc reads. */
 export interface ReadPages<A> {
   readonly items: ReadonlyArray<A>

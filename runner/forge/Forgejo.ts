@@ -11,6 +11,7 @@ import {
   type ForgeCall,
   type ForgeCalls,
   ForgeMoved,
+  numberAtEnd,
   readPages
 } from "./ForgeRequest.ts"
 
@@ -42,6 +43,7 @@ const PullRequest = Schema.Struct({
   merge_commit_sha: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 const Comment = Schema.Struct({ id: Schema.Int, user: Schema.NullOr(User), body: Schema.String })
+const Remark = Schema.Struct({ ...Comment.fields, pull_request_url: Schema.String, created_at: Schema.String })
 const Permission = Schema.Struct({ permission: Schema.String, user: Schema.NullOr(User) })
 const isCommit = Schema.is(CommitId)
 
@@ -168,6 +170,15 @@ export const forgejo: ForgeCalls = {
       Permission
     )
     return user !== null && String(user.id) === id && ["owner", "admin", "write"].includes(permission)
+  }),
+  commentsSince: Effect.fn("Forgejo.commentsSince")(function* (access, { path }, since) {
+    const query = `since=${encodeURIComponent(since)}&limit=${perPage}`
+    const listed = yield* get(access, `/repos/${path}/issues/comments?${query}`, Schema.Array(Remark))
+    return listed.flatMap((remark) => {
+      // Empty for a comment on an issue.
+      const number = numberAtEnd(remark.pull_request_url)
+      return number === undefined ? [] : [{ ...commentOf(remark), number, createdAt: remark.created_at }]
+    })
   }),
   findComment: Effect.fn("Forgejo.findComment")(function* (access, { path }, number, marker, author) {
     // Forgejo returns the comments of an issue without pages.

@@ -13,6 +13,7 @@ import {
   type ForgeApi,
   type ForgeCall,
   type ForgeCalls,
+  numberAtEnd,
   readPages
 } from "./ForgeRequest.ts"
 
@@ -41,6 +42,7 @@ const PullRequest = Schema.Struct({
   merge_commit_sha: Schema.NullOr(CommitId)
 })
 const Comment = Schema.Struct({ id: Schema.Int, user: Schema.NullOr(User), body: Schema.NullOr(Schema.String) })
+const Remark = Schema.Struct({ ...Comment.fields, issue_url: Schema.String, created_at: Schema.String })
 const Permissions = Schema.Record(Schema.String, Schema.String)
 const InstallationToken = Schema.Struct({
   token: Schema.String,
@@ -303,6 +305,14 @@ export const makeGitHub = (): ForgeCalls => {
         Permission
       )
       return user !== null && String(user.id) === person.id && (permission === "admin" || permission === "write")
+    }),
+    commentsSince: Effect.fn("GitHub.commentsSince")(function* (access, { id }, since) {
+      const query = `since=${encodeURIComponent(since)}&sort=created&direction=asc&per_page=${commentsPerPage}`
+      const found = yield* get(access, `/repositories/${id}/issues/comments?${query}`, Schema.Array(Remark))
+      return found.flatMap((remark) => {
+        const number = numberAtEnd(remark.issue_url)
+        return number === undefined ? [] : [{ ...commentOf(remark), number, createdAt: remark.created_at }]
+      })
     }),
     findComment: Effect.fn("GitHub.findComment")(function* (access, { id }, number, marker, author) {
       const isOwn = (comment: typeof Comment.Type) =>

@@ -14,6 +14,7 @@ import {
 } from "./ForgeRequest.ts"
 
 const perPage = 30
+const eventsPerPage = 100
 /** The access level of the Developer role, which may push branches and set statuses. */
 const developer = 30
 const longestDescription = 255
@@ -48,6 +49,14 @@ const MergeRequest = Schema.Struct({
 })
 type MergeRequest = typeof MergeRequest.Type
 const Note = Schema.Struct({ id: Schema.Int, author: User, body: Schema.String, system: Schema.Boolean })
+const Commented = Schema.Struct({
+  note: Schema.Struct({
+    ...Note.fields,
+    created_at: Schema.String,
+    noteable_type: Schema.NullOr(Schema.String),
+    noteable_iid: Schema.optionalKey(Schema.NullOr(Schema.Int))
+  })
+})
 const OwnToken = Schema.Struct({ scopes: Schema.Array(Schema.String) })
 const Member = Schema.Struct({ access_level: Schema.Int, state: Schema.optionalKey(Schema.String) })
 /** GitLab's refusal to set a status that is already set. */
@@ -176,6 +185,22 @@ export const gitLab: ForgeCalls = {
       () => Effect.succeed(false)
     )
   ),
+  commentsSince: Effect.fn("GitLab.commentsSince")(function* (access, { id }, since) {
+    // The bound is a date, and excludes that day.
+    const after = new Date(Date.parse(since) - 86_400_000).toISOString().slice(0, 10)
+    const listed = yield* get(
+      access,
+      `/projects/${id}/events?action=commented&target_type=note&after=${after}&sort=desc&per_page=${eventsPerPage}`,
+      Schema.Array(Commented)
+    )
+    return listed
+      .toReversed()
+      .flatMap(({ note }) =>
+        note.noteable_type === "MergeRequest" && note.noteable_iid != null && !note.system
+          ? [{ ...commentOf(note), number: note.noteable_iid, createdAt: note.created_at }]
+          : []
+      )
+  }),
   findComment: Effect.fn("GitLab.findComment")(function* (access, { id }, number, marker, author) {
     const isOwn = (note: typeof Note.Type) =>
       !note.system && String(note.author.id) === author.id && note.body.includes(marker)

@@ -25,7 +25,8 @@ export const StuckWorkKind = Schema.Literals([
   "unread_source",
   "pull_request_look",
   "pull_request",
-  "pull_request_report"
+  "pull_request_report",
+  "pull_request_comments"
 ])
 export type StuckWorkKind = typeof StuckWorkKind.Type
 

@@ -101,3 +101,14 @@ export const pullRequestReportTables: ReadonlyArray<string> = [
     error_message TEXT
   )`
 ]
+
+/** The comments that svc has read, for requests to plan again. `taken` is the look at the repository that it followed. */
+export const commentLookTables: ReadonlyArray<string> = [
+  `CREATE TABLE comment_looks (
+    id TEXT PRIMARY KEY NOT NULL REFERENCES sources (id),
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    taken INTEGER NOT NULL,
+    since TEXT NOT NULL,
+    last_comment TEXT NOT NULL
+  )`
+]

@@ -46,6 +46,7 @@ import { noticeTables, reportedColumns } from "../../schema/tables/NoticeTables.
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { actionConfirmationTables, profileTables } from "../../schema/tables/ProfileTables.ts"
 import {
+  commentLookTables,
   pullRequestPlanColumns,
   pullRequestPolicyColumns,
   pullRequestReportTables,
@@ -187,7 +188,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0078_pull_requests": pullRequestTables,
   "0079_pull_request_plans": pullRequestPlanColumns,
   "0080_pull_request_reports": pullRequestReportTables,
-  "0081_shared_leases": sharedLeaseTables
+  "0081_shared_leases": sharedLeaseTables,
+  "0082_comment_looks": commentLookTables
 }
 
 /** A newer release has written the database. */

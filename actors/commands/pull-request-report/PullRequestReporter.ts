@@ -13,6 +13,7 @@ import type { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts
 import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
 import { PullRequestReports, type PullRequestReportRow } from "../../ledger/pull-request-report/PullRequestReports.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
+import { CommentLooks } from "./CommentLooks.ts"
 import { commentOf, markerOf, statusStateOf, verdictOf } from "./PullRequestComment.ts"
 import { ReportFacts } from "./ReportFacts.ts"
 
@@ -178,12 +179,14 @@ export class PullRequestReporter extends Context.Service<
   )
 }
 
-/** Reports every pull request that changed, one step at a time for each. */
+/** Reports every pull request that changed, one step at a time for each, and reads the comments of each Source. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const due = yield* DueWork
     const reports = yield* PullRequestReports
     const { take } = yield* PullRequestReporter
+    const comments = yield* CommentLooks
     yield* due.serve({ kind: "pull_request_report", due: reports.due, step: ({ id }) => take(id) })
+    yield* due.serve({ kind: "pull_request_comments", due: comments.due, step: comments.take })
   })
 )

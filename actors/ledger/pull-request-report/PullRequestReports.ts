@@ -39,7 +39,7 @@ const longestWait = Duration.hours(1)
 
 /** The columns of a pull request whose change is a reason to report. */
 const seenText = `p.head_commit || ' ' || p.state || ' ' || COALESCE(p.base_commit, '') || ' ' || COALESCE(p.head_snapshot_id, '')
-  || ' ' || COALESCE(p.planned_commit, '') || ' ' || COALESCE(p.error_code, '')`
+  || ' ' || COALESCE(p.planned_commit, '') || ' ' || p.attempt || ' ' || COALESCE(p.error_code, '')`
 
 /**
  * Marks the reports that show this Run: the report of its pull request, and those of merged pull requests that touch its Capsule.

@@ -49,6 +49,8 @@ const reasonOf = <A, R>(asked: Effect.Effect<A, ForgeFailure, R>) =>
     retryAfter === undefined ? reason : `${reason} ${retryAfter}`
   )
 
+const written = "2026-01-01T00:00:00.000Z"
+
 const status = { context: "svc/acme", state: "pending", description: "Planned", url: "https://svc.example/x" } as const
 
 describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kind) => {
@@ -104,7 +106,7 @@ describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kin
       const own = yield* forge.account(access)
       expect(own).toEqual({ id: "7", login: "svc-robot" })
       for (let index = 0; index < 70; index++) {
-        opened.comments.push({ id: state.nextId(), author: mallory, body: `marker-1 ${index}` })
+        opened.comments.push({ id: state.nextId(), author: mallory, body: `marker-1 ${index}`, at: written })
       }
       expect(yield* forge.findComment(access, at, 1, "marker-1", own)).toBeUndefined()
       const created = yield* forge.createComment(access, at, 1, "Hello\n<!-- marker-1 -->")
@@ -116,6 +118,27 @@ describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kin
       expect(yield* reasonOf(forge.editComment(access, at, 1, String(opened.comments[0]?.id), "x"))).toBe("forbidden")
       opened.comments.pop()
       expect(yield* reasonOf(forge.editComment(access, at, 1, created.id, "x"))).toBe("missing")
+    })
+  )
+
+  it.live(`${kind}: reads the newest comments of all pull requests in one call`, () =>
+    Effect.gen(function* () {
+      const { access, at: place, forge, repository, state } = yield* world(kind)
+      for (const number of [1, 2]) {
+        openPullRequest(repository, number, ada).comments.push({
+          id: state.nextId(),
+          author: mallory,
+          body: `on ${number}`,
+          at: written
+        })
+      }
+      const calls = state.calls.length
+      const remarks = yield* forge.commentsSince(access, place, "2026-01-01T00:00:00.000Z")
+      expect(remarks.map(({ author, body, number }) => [number, body, author.login])).toEqual([
+        [1, "on 1", "mallory"],
+        [2, "on 2", "mallory"]
+      ])
+      expect(state.calls).toHaveLength(calls + 1)
     })
   )
 
@@ -223,6 +246,7 @@ it.live("sends no credential to an address that the operator does not allow", ()
       )
     expect(yield* refused(server.origin)).toBe("refused")
     expect(yield* refused("https://forge.example.com")).toBe("refused")
+    expect(yield* refused("http://forge.example.com", ["93.184.216.34"])).toBe("refused")
     expect(yield* refused("https://forge.example.com", ["93.184.216.34", "10.0.0.7"])).toBe("refused")
     expect(yield* refused("https://user:secret@forge.example.com")).toBe("refused")
     expect(yield* refused("not an address")).toBe("refused")

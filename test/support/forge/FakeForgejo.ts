@@ -91,6 +91,25 @@ const inRepository = (
       ? made(comment(commentMade(state, found, token.account, text(body["body"]))))
       : ok(found.comments.map(comment))
   }
+  if (rest === "/issues/comments") {
+    const all = [...repository.pullRequests.values()].flatMap((pr) =>
+      pr.comments.map((one) => ({
+        ...comment(one),
+        created_at: one.at,
+        issue_url: "",
+        pull_request_url: `https://forgejo.example/${repository.path}/pulls/${pr.number}`
+      }))
+    )
+    return may(token, "issue")
+      ? ok(
+          pageOf(
+            all.toSorted((a, b) => a.id - b.id),
+            query,
+            "limit"
+          )
+        )
+      : scopeRefused("read:issue")
+  }
   const [, commentId] = /^\/issues\/comments\/(\d+)$/.exec(rest) ?? []
   if (commentId !== undefined && method === "PATCH") {
     const found = commentWith(repository, commentId)

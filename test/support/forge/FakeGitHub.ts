@@ -172,6 +172,24 @@ export const fakeGitHub = (state: ForgeState, app?: FakeApp) => {
           )
         : needs("pull_requests=read", () => ok(pageOf(found.comments, query, "per_page").map(commentBody)))
     }
+    if (rest === "/issues/comments") {
+      const all = [...repository.pullRequests.values()].flatMap((pr) =>
+        pr.comments.map((one) => ({
+          ...commentBody(one),
+          created_at: one.at,
+          issue_url: `${origin}/repos/${repository.path}/issues/${pr.number}`
+        }))
+      )
+      return needs("pull_requests=read", () =>
+        ok(
+          pageOf(
+            all.toSorted((a, b) => a.id - b.id),
+            query,
+            "per_page"
+          )
+        )
+      )
+    }
     if (comment !== undefined && method === "PATCH") {
       const found = commentWith(repository, comment)
       if (found === undefined) return notFound

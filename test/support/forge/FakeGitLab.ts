@@ -59,6 +59,21 @@ const inProject = (
       permissions: { project_access: level === undefined ? null : { access_level: level }, group_access: null }
     })
   }
+  if (rest === "/events") {
+    const all = [...repository.pullRequests.values()].flatMap((pr) =>
+      pr.comments.map((one) => ({
+        action_name: "commented on",
+        note: { ...note(one), created_at: one.at, noteable_type: "MergeRequest", noteable_iid: pr.number }
+      }))
+    )
+    return ok(
+      pageOf(
+        all.toSorted((a, b) => b.note.id - a.note.id),
+        query,
+        "per_page"
+      )
+    )
+  }
   const [, member] = /^\/members\/all\/(\d+)$/.exec(rest) ?? []
   if (member !== undefined) {
     const account = [...state.accounts.values()].find(({ id }) => String(id) === member)

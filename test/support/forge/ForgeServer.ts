@@ -44,7 +44,7 @@ export const withId = (state: ForgeState, id: string): FakeRepository | undefine
   state.repositories.find((one) => String(one.id) === id && !one.hidden)
 
 export const commentMade = (state: ForgeState, to: FakePullRequest, author: FakeAccount, body: string) => {
-  const comment = { id: state.nextId(), author, body }
+  const comment = { id: state.nextId(), author, body, at: new Date().toISOString() }
   to.comments.push(comment)
   return comment
 }
@@ -59,6 +59,8 @@ export const commentWith = (repository: FakeRepository, id: string) => {
 }
 
 export const may = (token: FakeToken, permission: string) => token.permissions.has(permission)
+
+const mebibyteOfBlanks = Buffer.alloc(1024 * 1024, " ")
 
 const bodyOf = async (request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> => {
   const parts: Array<Buffer> = []
@@ -113,12 +115,6 @@ export const forgeServer = (
         (body) => {
           const instead = trouble === undefined ? undefined : troubled(trouble, limitStatus)
           if (instead !== undefined) return send(instead)
-          if (trouble?.kind === "huge") {
-            response.writeHead(200)
-            const part = Buffer.alloc(1024 * 1024, " ")
-            for (let sent = 0; sent < 17; sent++) response.write(part)
-            return response.end()
-          }
           if (!url.pathname.startsWith(prefix)) return send(notFound)
           const done = answer({
             method: request.method ?? "",
@@ -127,7 +123,11 @@ export const forgeServer = (
             body,
             authorization: request.headers.authorization ?? ""
           })
-          return trouble?.kind === "lost answer" ? response.destroy() : send(done)
+          if (trouble?.kind === "lost answer") return response.destroy()
+          if (trouble?.kind !== "huge") return send(done)
+          response.writeHead(done.status)
+          for (let sent = 0; sent < 17; sent++) response.write(mebibyteOfBlanks)
+          return response.end(JSON.stringify(done.body))
         },
         () => response.destroy()
       )

@@ -9,6 +9,7 @@ export type ForgeTrouble =
   | { readonly kind: "status"; readonly status: number }
   /** The forge does what is asked, and the connection breaks before its answer. */
   | { readonly kind: "lost answer" }
+  /** A valid answer after 17 MiB of blanks. */
   | { readonly kind: "huge" }
   | { readonly kind: "plain text" }
 
@@ -21,6 +22,7 @@ export interface FakeComment {
   readonly id: number
   author: FakeAccount
   body: string
+  readonly at: string
 }
 
 export interface FakePullRequest {

@@ -98,7 +98,8 @@ const en = {
     unread_source: "A source that could not be read is not removed",
     pull_request_look: "The pull requests of a source are not read",
     pull_request: "A pull request is not reviewed",
-    pull_request_report: "A pull request gets no comment"
+    pull_request_report: "A pull request gets no comment",
+    pull_request_comments: "Comments on pull requests are not read"
   },
   firstPlanFailed: "Its first plan failed: none of its infrastructure exists yet",
   destroyWaits: "A plan to destroy it waits for approval",
@@ -196,7 +197,8 @@ const ja: typeof en = {
     unread_source: "読み取れなかったソースが削除されません",
     pull_request_look: "ソースのプルリクエストを読み取れません",
     pull_request: "プルリクエストがレビューされません",
-    pull_request_report: "プルリクエストにコメントできません"
+    pull_request_report: "プルリクエストにコメントできません",
+    pull_request_comments: "プルリクエストのコメントを読み取れません"
   },
   firstPlanFailed: "最初のプランが失敗しました。まだ何も作成されていません",
   destroyWaits: "削除プランが承認を待っています",

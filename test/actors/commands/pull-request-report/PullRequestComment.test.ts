@@ -177,6 +177,33 @@ describe("The comment of a pull request", () => {
     )
   })
 
+  test("fills its 8 KiB and no more, whatever the lengths of its rows", () => {
+    const sizes = [1, 7, 20, 41, 79, 80, 200].flatMap((length) => {
+      const name = "ü".repeat(length)
+      const text = commentOf(
+        report(
+          Array.from({ length: 300 }, (_, index) =>
+            capsule("web", index % 2 === 0 ? "planned" : "unchanged", { name })
+          ),
+          {
+            review: (["resources", "providers", "inputs", "outputs", "modules", "data sources"] as const).map(
+              (kind) => ({
+                kind,
+                added: Array.from({ length: 12 }, () => name),
+                removed: Array.from({ length: 12 }, () => name)
+              })
+            ),
+            differences: Array.from({ length: 300 }, () => name)
+          }
+        ),
+        marker
+      )
+      return [new TextEncoder().encode(text).length]
+    })
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(mostCommentBytes)
+    expect(Math.max(...sizes)).toBeGreaterThan(mostCommentBytes - 700)
+  })
+
   test("leaves nothing of a hostile name outside code spans", () => {
     fc.assert(
       fc.property(anyReport, (given) => {

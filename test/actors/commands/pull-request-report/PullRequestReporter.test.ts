@@ -11,7 +11,13 @@ import {
   PullRequestReports
 } from "../../../../actors/ledger/pull-request-report/PullRequestReports.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
-import { PullRequestCapsuleRow, PullRequestRow } from "../../../../actors/ledger/pull-request/PullRequestRow.ts"
+import { CommentLookRow } from "../../../../actors/commands/pull-request-report/CommentLooks.ts"
+import { Audit } from "../../../../actors/base/audit/Audit.ts"
+import {
+  PullRequestCapsuleRow,
+  PullRequestLookRow,
+  PullRequestRow
+} from "../../../../actors/ledger/pull-request/PullRequestRow.ts"
 import { CreateConnection } from "../../../../schema/api/ConnectionsApi.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 import { PullRequestId } from "../../../../schema/records/Ids.ts"
@@ -168,7 +174,7 @@ describe("The report of a pull request", () => {
   tests.live("is one comment and a status, edited in place, without a call when nothing changed", () =>
     Effect.gen(function* () {
       const { head, id, opened, refuse, state, take } = yield* world
-      opened.comments.push({ id: 1, author: ada, body: "Nice" })
+      opened.comments.push({ id: 1, author: ada, body: "Nice", at: "2026-01-01T00:00:00.000Z" })
       yield* take(id)
       expect(own(opened)).toHaveLength(1)
       expect(own(opened)[0]?.body).toStartWith("**1 Capsule: 1 not planned.**")
@@ -238,7 +244,7 @@ describe("The report of a pull request", () => {
       const { id, opened, refuse, take } = yield* world
       yield* take(id)
       const body = own(opened)[0]?.body ?? ""
-      opened.comments.push({ id: 99, author: ada, body })
+      opened.comments.push({ id: 99, author: ada, body, at: "2026-01-01T00:00:00.000Z" })
       opened.comments.splice(0, 1)
       yield* refuse("After the deletion.")
       yield* take(id)
@@ -325,6 +331,60 @@ describe("The report of a pull request", () => {
       expect((yield* applied(plan)).status).toBe("succeeded")
       yield* statusBecomes("1 Capsule: 1 applied.")
       expect(own(opened)).toHaveLength(1)
+    })
+  )
+
+  tests.live("plans the head again when somebody with write access comments /svc plan, and for nobody else", () =>
+    Effect.gen(function* () {
+      const { capsule, context, id, opened, repository, sql, state } = yield* world
+      const { workspaceId } = yield* TestPlane
+      const work = yield* DueWork
+      state.accounts.set(ada.login, ada)
+      state.accounts.set("mallory", { id: 9, login: "mallory" })
+      repository.collaborators.set(ada.login, "write")
+      const looks = (taken: number) =>
+        sql`INSERT INTO pull_request_looks ${PullRequestLookRow.values(sql, {
+          source_id: capsule.sourceId,
+          workspace_id: workspaceId,
+          asked: taken,
+          taken
+        })} ON CONFLICT (source_id) DO UPDATE SET asked = ${taken}, taken = ${taken}`
+      const readAfter = (taken: number) =>
+        Effect.andThen(
+          looks(taken),
+          eventually(
+            work.wake.pipe(
+              Effect.andThen(CommentLookRow.rows(sql)`SELECT * FROM comment_looks WHERE id = ${capsule.sourceId}`)
+            ),
+            ([row]) => row?.taken === taken
+          )
+        )
+      const attempts = Effect.gen(function* () {
+        const [row] = yield* PullRequestRow.rows(sql)`SELECT * FROM pull_requests WHERE id = ${id}`
+        return row?.attempt
+      })
+      const comment = (author: typeof ada, body: string, at = new Date().toISOString()) =>
+        opened.comments.push({ id: state.nextId(), author, body, at })
+      comment(ada, "/svc plan", "2026-01-01T00:00:00.000Z")
+      yield* readAfter(1)
+      expect(yield* attempts).toBe(0)
+      comment({ id: 9, login: "mallory" }, "/svc plan")
+      comment(ada, "/svc apply")
+      comment(ada, "Please /svc plan")
+      yield* readAfter(2)
+      expect(yield* attempts).toBe(0)
+      comment(ada, " /svc plan\n")
+      yield* readAfter(3)
+      expect(yield* attempts).toBe(1)
+      yield* readAfter(4)
+      expect(yield* attempts).toBe(1)
+      const { items } = yield* (yield* Audit).list(
+        workspaceId,
+        context.actor.subject ?? "",
+        { action: "pull_request.replan" },
+        { limit: 10 }
+      )
+      expect(items).toMatchObject([{ actor: { kind: "webhook" }, data: { pullRequestId: id, login: "ada" } }])
     })
   )
 })

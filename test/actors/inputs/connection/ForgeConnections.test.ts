@@ -5,13 +5,14 @@ import { openForge, repositoryPathOf } from "../../../../actors/inputs/connectio
 import { SourceStore } from "../../../../actors/ledger/source/SourceStore.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { CreateConnection } from "../../../../schema/api/ConnectionsApi.ts"
+import { GitAddress } from "../../../../schema/git/GitAddress.ts"
 import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 import { SourceId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { fakeForgejo } from "../../../support/forge/FakeForgejo.ts"
 import { type ForgeState, forgeState } from "../../../support/forge/ForgeState.ts"
-import { newMember, newOwner, TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { newMember, newOwner, testPlane } from "../../../support/TestPlane.ts"
 
 const robot = { id: 7, login: "svc-robot" }
 
@@ -133,7 +134,7 @@ describe("A Connection of kind forge", () => {
       expect(
         (yield* Update(source.id, { context: admin, request: { forgeConnectionId: null } })).forgeConnectionId
       ).toBe(undefined)
-      const { url } = yield* TestPlane
+      const url = GitAddress.make("https://github.com/team/network")
       const elsewhere = yield* (yield* Sources).create(context, { workspaceId, name: "elsewhere", url })
       const wrongPlace = yield* Effect.flip(Update(elsewhere.source.id, { context: admin, request }))
       expect(wrongPlace).toMatchObject({ code: "invalid_request", message: expect.stringContaining("is elsewhere") })
