@@ -40,4 +40,4 @@ test("every id in actors/ and its messages has the brand of its record, or is li
   expect(files).toBeGreaterThan(300)
   // If a new id fails here: use the brand from `schema/records/Ids.ts`, and decode the string where it enters.
   expect(ids).toEqual(Object.keys(asText).toSorted())
-})
+}, 60_000)
