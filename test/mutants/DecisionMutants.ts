@@ -51,7 +51,10 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     ]
   }),
   ...guardsOf("actors/ledger/run/CoordinatorSteps.ts", "test/actors/ledger/run/CoordinatorSteps.test.ts", {
-    "coordinator: only success leads on": [`run.status === "succeeded" ? "advance"`, `run.status !== null ? "advance"`],
+    "coordinator: only success leads on": [
+      `"wait"\n  return run.status === "succeeded" ? "advance"`,
+      `"wait"\n  return run.status !== null ? "advance"`
+    ],
     "coordinator: a plan that is computed": [
       `|| run.status === "queued" || run.status === "running"`,
       `|| run.status === "queued"`

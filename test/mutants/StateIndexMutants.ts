@@ -134,8 +134,8 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
   {
     name: "state index: what stays is not stored again",
     file: indexFile,
-    text: "if (same.has(name)) continue\n          yield* sql`INSERT INTO resource_versions",
-    broken: "yield* sql`INSERT INTO resource_versions",
+    text: "[...entries].flatMap(([name, entry]) =>\n          same.has(name)",
+    broken: "[...entries].flatMap(([name, entry]) =>\n          false && same.has(name)",
     test: resources
   },
   {
