@@ -26,7 +26,7 @@ const mostKept = 256
 const refuseOther = (found: string, wanted: string, what: string) =>
   found === wanted
     ? Effect.void
-    : new JobFileUnusable({ message: `The ${what} that was sent is not the one that the job names.` })
+    : new JobFileUnusable({ message: `The ${what} that the server sent does not match the job.` })
 
 /**
  * The files of jobs on the agent's disk. Fetches missing files after the Run is `accepted`. Keeps snapshots and builds by digest

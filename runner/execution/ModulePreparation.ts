@@ -59,7 +59,7 @@ const checkRootModule = Effect.fnUntraced(function* (folder: string, modulePath:
     stat(folder).then((entry) => entry.isDirectory())
   ).pipe(Effect.orElseSucceed(() => false))
   if (!isFolder) {
-    return yield* new RunFileFailed({ message: `The snapshot holds no folder ${JSON.stringify(modulePath)}.` })
+    return yield* new RunFileFailed({ message: `The snapshot contains no folder ${JSON.stringify(modulePath)}.` })
   }
   const names = yield* fileOperation("list the module's folder", () => readdir(folder))
   const problem = names.map(reservedFileProblem).find((candidate) => candidate !== undefined)

@@ -20,7 +20,7 @@ export const refuseProvided = Effect.fnUntraced(function* (
     return yield* runnerFailure(
       "output_unreadable",
       "show",
-      "The tool's description of the plan cannot be read, so nobody knows whether it holds what this pool provides."
+      "The tool's description of the plan cannot be read, so svc cannot check it for this pool's credentials."
     )
   }
   const before = base === undefined ? Option.none() : yield* textsOf(Redacted.value(base))

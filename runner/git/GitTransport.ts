@@ -58,12 +58,12 @@ const statusFailure = (
     return new GitAuthenticationFailed({
       message:
         options.credentials === undefined
-          ? "The Git server asks for credentials. Choose a Connection for this Source, or check that the repository exists and is public."
+          ? "The Git server requires credentials. Choose a Connection for this Source, or check that the repository exists and is public."
           : "The Git server refused the credentials. Check that they are valid and may read this repository."
     })
   if (status === 404 || status === 410)
     return new GitRepositoryNotFound({
-      message: "The Git server knows no repository at this URL, or hides it without credentials."
+      message: "The Git server has no repository at this URL, or hides it without credentials."
     })
   const wait = asksToWait(status) ? secondsToWait(retryAfter) : undefined
   const when = wait === undefined ? "Try again later." : `It asks to wait ${wait} seconds before the next attempt.`
@@ -241,7 +241,9 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
       status !== 200
         ? statusFailure(status, response.headers, options, input.url)
         : (response.headers["content-encoding"] ?? "identity") !== "identity"
-          ? new GitProtocolBroken({ message: "The Git server compressed its answer although it was asked not to." })
+          ? new GitProtocolBroken({
+              message: "The Git server compressed its response although svc requested no compression."
+            })
           : undefined
     if (refusal !== undefined) {
       clearTimeout(watched.timer)

@@ -129,12 +129,12 @@ const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitErro
     return new GitAuthenticationFailed({
       message: authorized
         ? "The Git server refused the credentials. Check that they are valid and may read this repository."
-        : "The Git server asks for credentials. Choose a Connection for this Source."
+        : "The Git server requires credentials. Choose a Connection for this Source."
     })
   const lines = stderr.split("\n")
   const isUnknown = lines.some((line) => /repository /i.test(line) && /not found/i.test(line))
   if (isUnknown || /returned error: 404/i.test(stderr))
-    return new GitRepositoryNotFound({ message: "The Git server knows no repository at this URL." })
+    return new GitRepositoryNotFound({ message: "The Git server has no repository at this URL." })
   if (/Operation too slow|timed out/i.test(stderr))
     return new GitTimedOut({ message: "The Git server stopped answering." })
   const status = /returned error: (429|5\d\d)/i.exec(stderr)?.[1]

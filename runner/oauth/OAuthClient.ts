@@ -79,7 +79,7 @@ const pinnedFetch =
   (origin: string, addresses: ReadonlyArray<string>): CustomFetch =>
   async (address, { body, headers, method, signal }) => {
     const url = new URL(address)
-    if (url.origin !== origin) throw new Error("the address is of another origin than the one that was checked")
+    if (url.origin !== origin) throw new Error("the address has a different origin than the checked address")
     const sent = encoded(body)
     const outgoing = {
       url,

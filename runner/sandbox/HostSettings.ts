@@ -69,7 +69,7 @@ export const keepHostSettings = Effect.fnUntraced(function* (folder: string, hos
     isWarned = true
     const reason = cause instanceof Error ? cause.message : String(cause)
     return Effect.logWarning(
-      `The host's settings could not be copied into ${folder}, so every sandbox mounts each by itself, which takes longer: ${reason}`
+      `The host's settings could not be copied into ${folder}, so every sandbox mounts them separately, which takes longer: ${reason}`
     )
   }
 

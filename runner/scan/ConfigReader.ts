@@ -148,7 +148,7 @@ class HclReader {
     for (const [name, line] of outline.attributes) {
       this.#refuse(
         "stray_argument",
-        `The argument ${quoted(name)} stands outside of any block. Remove it or move it into one.`,
+        `The argument ${quoted(name)} is outside of any block. Remove it or move it into a block.`,
         line
       )
     }

@@ -68,7 +68,7 @@ class ConstraintReader {
     if (named === undefined) return constraints
     this.#refuse(
       "prerelease_constraint",
-      `${name} names a prerelease (${named}), which no tool supports here. Remove the suffix: a prerelease of a tool counts as the version that it precedes.`,
+      `${name} contains a prerelease (${named}), which no tool supports here. Remove the suffix: a prerelease of a tool counts as the version that it precedes.`,
       attribute.location
     )
     return undefined

@@ -36,7 +36,7 @@ const misplacedFiles = (index: TreeIndex, folder: string, names: ReadonlyArray<s
   const lost = index.omittedOf(folder).flatMap((name) => {
     if (configFileName(name) === undefined) return []
     const message =
-      "The configuration file is a symbolic link, a submodule or a special file, or has a name that cannot be stored, so it is not part of the snapshot. Store it as a regular file with a name of its own."
+      "The configuration file is a symbolic link, a submodule or a special file, or has a name that cannot be stored, so it is not part of the snapshot. Store it as a regular file with a unique name."
     return [locate(refusal("config_file_omitted", message), posix.join(folder, name))]
   })
   const reserved = names.flatMap((name) => {
@@ -182,7 +182,7 @@ class ModuleLoader {
           notice(
             "warning",
             "module_without_configuration",
-            "A module call names this folder, but it holds no configuration."
+            "A module call refers to this folder, but it contains no configuration."
           ),
           folder
         )

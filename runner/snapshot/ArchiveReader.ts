@@ -67,7 +67,7 @@ export const openArchive = Effect.fn("openArchive")(function* (
     }
     const index = yield* Effect.fromResult(indexer.finish())
     if (`sha256:${index.sha256}` !== archiveDigest)
-      return yield* Effect.fail("the contents are not the ones that were stored")
+      return yield* Effect.fail("the contents differ from the stored contents")
     return { path, written, frames, index }
   }).pipe(Effect.scoped)
 })

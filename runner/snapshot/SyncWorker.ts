@@ -173,8 +173,8 @@ const walkTree = Effect.fn("walkTree")(function* (
       path: request.path,
       message:
         request.path === "."
-          ? "The commit holds no regular files."
-          : `The folder ${request.path} of the commit holds no regular files.`
+          ? "The commit contains no regular files."
+          : `The folder ${request.path} of the commit contains no regular files.`
     })
   const byPath = (a: { readonly path: string }, b: { readonly path: string }) => comparePaths(a.path, b.path)
   return { files: files.sort(byPath), omitted: omitted.sort(byPath), unstorable }

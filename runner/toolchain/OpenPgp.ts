@@ -592,6 +592,6 @@ export const readKeyring = (
 ): Result.Result<ReadonlyArray<Certificate>, OpenPgpRefused> =>
   Result.gen(function* () {
     const keys = yield* parsed(packets)
-    if (keys.length === 0) return yield* refuse("It holds no public key.")
+    if (keys.length === 0) return yield* refuse("It contains no public key.")
     return yield* Result.all(keys.map((key) => certificate(key, now)))
   })

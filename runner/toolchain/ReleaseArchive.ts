@@ -60,7 +60,7 @@ export const extractExecutable = Effect.fn("ReleaseArchive.extract")(function* (
   })
   const file = path.join(folder, executable)
   if (!(yield* fileSystem.exists(file))) {
-    return yield* refuse(`The archive of the release holds no regular file "${executable}".`)
+    return yield* refuse(`The archive of the release contains no regular file "${executable}".`)
   }
   yield* fileSystem.chmod(file, 0o755)
   return file

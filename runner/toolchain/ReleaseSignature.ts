@@ -74,7 +74,7 @@ export const verifySignature = Effect.fn("ReleaseSignature.verify")(function* (
   const verified: Result.Result<string, OpenPgpRefused> = Result.gen(function* () {
     const made = yield* detachedSignature(signature)
     const by = signers.find(({ signer }) => names(made, signer))
-    if (by === undefined) return yield* refuse("It names a key that may not sign here.")
+    if (by === undefined) return yield* refuse("It was made with a key that may not sign here.")
     yield* holds(made, by.signer, content, now)
     return by.fingerprint
   })

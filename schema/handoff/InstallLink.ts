@@ -181,11 +181,11 @@ const readSource = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) 
   }
   for (const name of ["ref", "path"] as const) {
     if (packed[name] !== undefined && fields.has(name)) {
-      problems.add(name, "conflicting_field", "The packed source says this already.")
+      problems.add(name, "conflicting_field", "The packed source already contains this.")
     }
   }
   if (packed.path !== undefined && fields.has("sourcePath")) {
-    problems.add("sourcePath", "conflicting_field", "The packed source names a folder of the whole repository.")
+    problems.add("sourcePath", "conflicting_field", "The packed source already contains the folder.")
   }
   return { git: packed.git, ref: own.ref ?? packed.ref, path: own.path ?? packed.path }
 }

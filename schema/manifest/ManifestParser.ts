@@ -191,7 +191,7 @@ const newerParts: ReadonlyArray<NewerPart> = [
     place: /^\/install\/defaultModule$/,
     message: (version) =>
       version === "svc.com/v2.4"
-        ? "svc.com/v2.4 has no defaultModule any more; only svc.com/v2.1 to svc.com/v2.3 have it. Remove it."
+        ? "svc.com/v2.4 no longer has defaultModule, which only svc.com/v2.1 to svc.com/v2.3 support. Remove it."
         : `defaultModule needs svc.com/v2.1, v2.2 or v2.3; this document is ${version}.`
   },
   {

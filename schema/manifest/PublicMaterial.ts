@@ -10,7 +10,7 @@ import type { SourceBuild } from "./SourceBuildDeclaration.ts"
 const messages: Readonly<Record<ForbiddenMaterial, string>> = {
   secret_material: "This is public text, and it looks like a credential; remove it.",
   host_authority_material:
-    "This names a record or an authority of the host, which a repository does not hold; remove it."
+    "This refers to a record or an authority of the host, which a repository must not contain; remove it."
 }
 
 const isArray = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)

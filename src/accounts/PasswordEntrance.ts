@@ -47,8 +47,7 @@ export const requirePasswords = Effect.filterOrFail(
   () =>
     new ApiError({
       code: "capability_not_available",
-      message:
-        "Sign-in by password is off on this server. Sign in another way; `auth` in the discovery document says how."
+      message: "Sign-in by password is off on this server. Sign in another way; see `auth` in the discovery document."
     })
 )
 

@@ -71,7 +71,7 @@ export const keyChange = Effect.gen(function* () {
         Effect.catchIf(isRefused, () => Effect.succeed(false))
       )
       if (!known) continue
-      yield* Effect.logWarning("The server knows former keys of this agent only. It gets the present ones.")
+      yield* Effect.logWarning("The server has only previous keys of this agent. The agent sends its current keys.")
       return yield* greet(present, undefined)
     }
     return yield* Effect.fail(problem)

@@ -78,7 +78,7 @@ const refused = (path: string, message: string) =>
 /** Returns the reason why a set can never be delivered to a Run, whatever its values are, or `undefined` if it can be. */
 const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | undefined => {
   const variables = [...Object.keys(env), ...files.flatMap(({ envName }) => envName ?? [])]
-  if (variables.length + files.length === 0) return `${name}: names no variable and no file.`
+  if (variables.length + files.length === 0) return `${name}: contains no variable and no file.`
   if (new Set(variables).size < variables.length) return `${name}: a variable is named twice.`
   if (new Set(files.map((file) => file.name)).size < files.length) return `${name}: a file is named twice.`
   for (const variable of variables) {

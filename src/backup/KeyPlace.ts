@@ -3,7 +3,7 @@ import { masterKeyName } from "../database/DataFolder.ts"
 import { masterKeySource, type Settings } from "../settings/Settings.ts"
 
 export const keyBesideData =
-  "The only master key that these settings know lies in the data folder: with the folder it is lost, and no backup opens without it."
+  "The only master key of these settings is in the data folder. If the folder is lost, the key is lost too, and no backup can be opened."
 
 export const keyBesideDataRemedy =
   "Keep a copy of the key apart from the machine and from the backups; or move it, e.g. to another disk, and name it with SVC_MASTER_KEY_FILE or SVC_MASTER_KEY_COMMAND."

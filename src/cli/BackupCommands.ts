@@ -72,7 +72,7 @@ export const backupCommand = Command.make(
     if (!(yield* fileSystem.exists(database))) {
       return yield* new CommandFailed({
         ...misuse,
-        message: `${settings.dataDir} holds no database. Name the data folder with --data-dir.`
+        message: `${settings.dataDir} contains no database. Set the data folder with --data-dir.`
       })
     }
     // Safe while a server is running: the copy uses SQLite's online backup API, and nothing is migrated, claimed or written.

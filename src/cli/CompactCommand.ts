@@ -21,7 +21,7 @@ export const compactCommand = Command.make(
     yield* print(
       json,
       { before, after },
-      `The database has ${after.total} pages instead of ${before.total}, and shrinks by itself from now on.`
+      `The database has ${after.total} pages instead of ${before.total}, and now shrinks automatically.`
     )
   })
 ).pipe(

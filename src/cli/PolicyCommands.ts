@@ -85,7 +85,7 @@ export const reloadCommand = Command.make(
       changed.length === 0
         ? digest === "none"
           ? "The server has no policy file."
-          : `The policy file says what it said before (${digest}).`
+          : `The policy file is unchanged (${digest}).`
         : `The policy is in force: ${changed.join(", ")} changed (${digest}). ${counted(supersededPlans, "waiting plan was", "waiting plans were")} superseded.`
     const registered =
       clients.changed.length === 0

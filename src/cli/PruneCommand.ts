@@ -18,7 +18,7 @@ const words: Readonly<Record<KeepReason, string>> = {
   left_over_state: "a left-over state names it",
   backup: "a backup names it",
   living_capsule: "a living Capsule needs it",
-  lane: "a lane stands at it",
+  lane: "a lane points at it",
   decision: "a decision of auto-update names it",
   report: "a compatibility report names it",
   snapshot: "a source snapshot names it",

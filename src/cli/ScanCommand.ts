@@ -52,7 +52,7 @@ export const scanCommand = Command.make(
       yield* Effect.orDie(encodeReport({ modules })),
       modules.map(describe).join("\n") || "No module found."
     )
-    if (modules.length === 0) return yield* refused("The folder holds no module.")
+    if (modules.length === 0) return yield* refused("The folder contains no module.")
     const unsupported = modules.filter(({ status }) => status === "unsupported")
     if (unsupported.length > 0) return yield* refused(`Unsupported: ${unsupported.map(({ path }) => path).join(", ")}`)
   })

@@ -6,7 +6,7 @@ const visible = /^[\x21-\x7e]*$/
 /** Returns an entered token without the whitespace that an editor or a shell added around it. */
 export const tokenInput = (place: string, given: string): Effect.Effect<Redacted.Redacted, CommandFailed> => {
   const token = given.trim()
-  const refused = (why: string) => new CommandFailed({ ...misuse, message: `${place} holds no token: ${why}` })
+  const refused = (why: string) => new CommandFailed({ ...misuse, message: `${place} contains no token: ${why}` })
   if (token === "") return refused("it is empty.")
   // Refuse a token that cannot be sent in a header. Otherwise the failed request would look like an unreachable server.
   if (!visible.test(token)) {

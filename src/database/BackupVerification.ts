@@ -56,7 +56,7 @@ const checkFiles = Effect.fnUntraced(function* (
   const problems: Array<string> = []
   for (const entry of entries) {
     if (!(yield* isWhole(entry, path.join(folder, placeOf(entry))))) {
-      problems.push(`The ${entry.kind} ${entry.digest} is not what its name says.`)
+      problems.push(`The ${entry.kind} ${entry.digest} does not match its name.`)
     }
   }
   const has = (files: ReadonlyArray<NeededFile>, { digest, kind }: NeededFile) =>

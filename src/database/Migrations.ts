@@ -253,7 +253,7 @@ export const tableVersion = Effect.gen(function* () {
   const last = row?.release ?? undefined
   const other = last === undefined || last === version ? "the newer build of svc that" : `svc ${last}, which`
   const fault: StartFault = {
-    message: `The database has version ${newest}, and this build of svc ${version} knows versions up to ${newestKnown}.`,
+    message: `The database has version ${newest}, but this build of svc ${version} supports versions up to ${newestKnown}.`,
     remedy: `Start ${other} served it last, or restore a backup that this release made.`
   }
   return { newest, fault }

@@ -72,5 +72,5 @@ export const unknownRouteResponse = (url: string, requestId: string) => {
   const allowed = allowedMethods(url)
   return allowed.length === 0
     ? errorResponse(notFoundError, requestId)
-    : methodNotAllowed(allowed, `This route knows ${allowed.join(", ")} only.`, requestId)
+    : methodNotAllowed(allowed, `This route supports only ${allowed.join(", ")}.`, requestId)
 }

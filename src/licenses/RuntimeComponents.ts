@@ -37,13 +37,13 @@ export const runtimeComponents: ReadonlyArray<OtherComponent> = [
   {
     name: "JavaScriptCore and WebKit, in Bun",
     license: "LGPL-2.0-or-later",
-    origin: `https://github.com/oven-sh/WebKit, ${inBun}; NOTICE says how they are replaced`,
+    origin: `https://github.com/oven-sh/WebKit, ${inBun}; NOTICE explains how to replace them`,
     texts: [{ file: "licenses/LGPL-2.0.txt" }]
   },
   {
     name: "TinyCC, in Bun",
     license: "LGPL-2.1-or-later",
-    origin: `https://repo.or.cz/tinycc.git, ${inBun}; NOTICE says how it is replaced`,
+    origin: `https://repo.or.cz/tinycc.git, ${inBun}; NOTICE explains how to replace it`,
     texts: [{ file: "licenses/LGPL-2.1.txt" }]
   },
   linked("SQLite", "blessing", "sqlite.org", { file: "licenses/SQLite.txt" }),

@@ -11,7 +11,7 @@ export const nameHolder = (folder: string, holder: Option.Option<Holder>) =>
   `The server that has ${folder}${Option.match(holder, { onNone: () => "", onSome: ({ pid }) => ` (process ${pid})` })}`
 
 const notListening =
-  "It does not listen for it: it is starting or ending, is another command, or its log says why. Repeat the command shortly, or stop the server first."
+  "It does not listen for the command: it is starting or stopping, is another command, or its log contains the reason. Repeat the command shortly, or stop the server first."
 
 const unusable = (named: string, reason: string) =>
   new OperatorSocketUnusable({ message: `${named} does not take this command. ${reason}` })
@@ -65,7 +65,7 @@ export const operatorClient = Effect.fn("operatorClient")(function* (folder: str
       Effect.catchDefect((defect) =>
         unusable(
           named,
-          `It could not do it (${defect instanceof Error ? defect.message : String(defect)}). Its log says more; a server of another release has to be restarted first.`
+          `It could not do it (${defect instanceof Error ? defect.message : String(defect)}). See its log for details. A server of another release must be restarted first.`
         )
       )
     )

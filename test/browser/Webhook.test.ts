@@ -40,7 +40,7 @@ describe("Webhook secrets", () => {
     api.world.sources = api.world.sources.map((each) => ({ ...each, hookSecretVersion: 2 }))
     const question = page.getByRole("dialog", { name: "Renew the webhook secret?" })
     await question.getByRole("button", { name: "Renew", exact: true }).click()
-    await question.getByText("Somebody renewed the secret meanwhile").waitFor()
+    await question.getByText("Somebody has renewed the secret since").waitFor()
   })
 
   test("a source's webhook page shows the steps for the selected Git server", async () => {

@@ -65,7 +65,7 @@ export interface ConfirmedAction {
 const unconfirmed = new ApiError({
   code: "reauthentication_required",
   message:
-    "A token needs the confirmation of its person for this: ask for one (`POST /api/v1/confirmations`), let the person approve it in the browser, and repeat the request with its code in `x-svc-confirmation`. A code holds for one request, for the action and record that it names, for ten minutes."
+    "A token needs its person's confirmation for this action: request a confirmation (`POST /api/v1/confirmations`), let the person approve it in the browser, and repeat the request with its code in `x-svc-confirmation`. A code is valid for one request, for its action and record, for ten minutes."
 })
 
 const waitingNowhere = () =>

@@ -261,7 +261,7 @@ const make = Effect.gen(function* () {
       }
       const passwords = yield* sql`SELECT subject FROM user_passwords WHERE subject = ${subject}`
       if (passwords.length === 0) {
-        return yield* failedPrecondition("A second factor protects a password, and this account has none.")
+        return yield* failedPrecondition("A second factor protects a password, but this account has no password.")
       }
       const random = yield* SecureRandom.SecureRandom
       const secret = yield* random.randomBytes(secretBytes)

@@ -44,7 +44,7 @@ export const redirectUriFault = (text: string, type: ApplicationType): string | 
   if (forbiddenSchemes.has(url.protocol)) return "has a scheme that browsers run themselves"
   return type === "native"
     ? undefined
-    : "has a scheme of its own, which only native clients may: set application_type to native"
+    : "has a custom scheme, which only native clients may use: set application_type to native"
 }
 
 const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(:[0-9]{1,5})?((?:\/|\?|$).*)$/s

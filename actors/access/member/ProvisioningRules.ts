@@ -54,7 +54,7 @@ export const rulesContradiction = (
     return "A rule of signIn names everybody. That needs SVC_UPSTREAM_OIDC_TRUST=single_tenant: any other provider signs in people of everywhere."
   }
   return trust === "single_tenant" && rules.some(({ emailDomains }) => emailDomains !== undefined)
-    ? "A rule of signIn names emailDomains, but SVC_UPSTREAM_OIDC_TRUST=single_tenant says that the provider verifies no addresses. Name groups or everybody."
+    ? "A signIn rule contains emailDomains, but SVC_UPSTREAM_OIDC_TRUST=single_tenant means that the provider verifies no addresses. Use groups or everybody."
     : undefined
 }
 

@@ -313,7 +313,7 @@ const make = Effect.gen(function* () {
     if (row.secret_version !== secretVersion) {
       return yield* new ApiError({
         code: "guard_conflict",
-        message: `secretVersion: the endpoint has ${row.secret_version}, not ${secretVersion}. Somebody rotated the secret meanwhile; read the endpoint again.`
+        message: `secretVersion: the endpoint has ${row.secret_version}, not ${secretVersion}. Somebody has rotated the secret since; read the endpoint again.`
       })
     }
     const former = yield* Effect.orDie(vault.openText(noticeSecretPlace(row), row.secret))

@@ -151,7 +151,7 @@ const foreignHead = (key: AuditKey, installationId: string | undefined, head: Au
     ? undefined
     : faultOf(
         installationScope,
-        `The head was made with the key ${head.keyId}, and the database has ${key.id}: its chains were begun anew.`
+        `The head was made with the key ${head.keyId}, and the database has ${key.id}: its chains were restarted.`
       )
 }
 

@@ -106,7 +106,7 @@ export const loadWholeKeyring = Effect.fn("loadWholeKeyring")(function* (
   const missing = inUse.filter((id) => !loaded.keys.some((key) => key.id === id))
   if (missing.length === 0) return loaded
   return yield* new VaultLocked({
-    message: `Stored secrets need the master keys ${missing.join(", ")}, which were not given. Give them beside ${loaded.active.id}.`,
+    message: `Stored secrets need the master keys ${missing.join(", ")}, which are not configured. Configure them in addition to ${loaded.active.id}.`,
     keyIds: missing
   })
 })

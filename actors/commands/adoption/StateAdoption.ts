@@ -145,7 +145,7 @@ export class StateAdoption extends Context.Service<
             const { held, managedElsewhere, state: read } = yield* reading
             // A difference is a defect, because an install has one upload and nobody else can change it.
             if (held.row.id !== row.id || held.row.sha256 !== row.sha256)
-              return yield* Effect.die(new Error(`The upload of ${install.id} is not the one that was read`))
+              return yield* Effect.die(new Error(`The upload of ${install.id} changed after it was read`))
             const state = yield* Effect.fromResult(read)
             const scan = yield* Effect.orDie(decodeScan(moduleScan))
             const types = {

@@ -94,7 +94,7 @@ const contents = (facts: ReadmeFacts) =>
           `- \`${facts.folder}/${exportOverrideFileName}\`: keeps the state in this folder in place of the module's backend, and sets the provider arguments that svc has set. To move the state into a backend, delete the block \`terraform\` in it and run \`init -migrate-state\`.`
         ]
       : []),
-    `- everything else below \`module\`: the files of commit \`${facts.source.commit}\` (\`${facts.source.ref}\` of ${facts.source.url})${facts.hasBuild ? ", with what its source build made" : ""}. States and variable files that the repository keeps beside the module are left out, as svc never used them.`,
+    `- everything else below \`module\`: the files of commit \`${facts.source.commit}\` (\`${facts.source.ref}\` of ${facts.source.url})${facts.hasBuild ? ", with what its source build made" : ""}. States and variable files in the module's folder are left out, because svc never used them.`,
     ...(facts.omitted.length === 0
       ? []
       : [`- not here are links and submodules of the commit: ${facts.omitted.map((path) => `\`${path}\``).join(", ")}`])

@@ -54,10 +54,7 @@ export const adoptionProblems = (facts: AdoptionFacts): ReadonlyArray<AdoptionPr
   if (!isWhereItWasLeft)
     add("capsule_moved", "The state or the configuration of the Capsule has changed since that apply.")
   if (isRestored)
-    add(
-      "restored",
-      "The installation was restored from a backup since that apply, and nobody knows what came after it."
-    )
+    add("restored", "The installation was restored from a backup since that apply, and its later changes are unknown.")
   if (openRun !== undefined) add("run_open", `The Run ${openRun.id} (${openRun.type}) is ${openRun.status}.`)
   return problems
 }

@@ -244,7 +244,7 @@ export const layer = Layer.effect(
         const backup = rows[0] === undefined ? undefined : yield* backups.find(rows[0].id)
         // Without a backup, the Run failed or was cancelled, and its status shows which.
         return backup === undefined
-          ? yield* failedPrecondition(`The backup was not made. The Run ${runId} says why.`)
+          ? yield* failedPrecondition(`The backup failed. See the Run ${runId} for the reason.`)
           : toBackup(backup)
       }),
       backups: Effect.fn("Capsules.backups")(function* (workspaceId, page) {

@@ -38,6 +38,6 @@ export const personNeeded = ({
   if (appliedConfigId !== plan.install_config_id) return ["configuration", "Nobody has applied this configuration yet."]
   if (isPinned(capsule)) return ["pinned", pinWords(capsule)]
   if (laneCommit !== plan.resolved_commit)
-    return ["lane_moved", "The ref stands at another commit since the plan was made."]
+    return ["lane_moved", "The ref has moved to another commit since the plan was made."]
   return automationRefusal === undefined ? undefined : ["automation_paused", `Not applied: ${automationRefusal}.`]
 }

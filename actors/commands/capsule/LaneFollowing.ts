@@ -56,7 +56,7 @@ const obstacle = Effect.fnUntraced(function* (
   if (stopped !== undefined) return skipped("source_stopped", stopped)
   const lane = yield* lanes.find(capsule.source_id, snapshot)
   if (lane?.resolved_commit !== snapshot.resolved_commit)
-    return skipped("lane_moved", `${snapshot.ref} stands at another commit now.`)
+    return skipped("lane_moved", `${snapshot.ref} has moved to another commit.`)
   if (snapshot.resolved_commit === capsule.adopted_commit)
     return skipped("already_applied", "This commit is what is applied.")
   // If the Capsule is stale only because of another Capsule's Output, its lane has no newer commit.

@@ -74,7 +74,7 @@ const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: 
   if (found === undefined || found.digest !== row.digest)
     return yield* new ApiError({ code: "run_conflict", message: "The left-over state has changed. Look at it again." })
   if (found.read?.outputs === undefined)
-    return yield* Effect.die(new Error(`The left-over state ${row.id} is not what its record says`))
+    return yield* Effect.die(new Error(`The left-over state ${row.id} does not match its record`))
   return { state: found.state, ...found.read, outputs: found.read.outputs }
 })
 

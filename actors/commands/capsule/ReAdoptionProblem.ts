@@ -70,6 +70,6 @@ export const reAdoptionProblem = (records: DecisiveRecords): string | undefined 
   const isOnlyChecks = isPostApplyCode(run.error_code) && postApply.some(({ status }) => status !== "passed")
   if (!isOnlyChecks) return "the last apply failed in another way than by a check after it"
   if (possiblyCreated.length > 0) return "the last apply may have created more than its state holds"
-  if (restoredSince) return "the installation was restored from a backup since, and nobody knows what came after it"
+  if (restoredSince) return "the installation was restored from a backup since, and its later changes are unknown"
   return drift(records)
 }

@@ -137,7 +137,7 @@ export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
   const build = request.initialConfiguration?.sourceBuild
   if (build !== undefined && sourceBuildMaterial(build) !== undefined) {
     return yield* invalidRequest(
-      "initialConfiguration.sourceBuild: holds something that looks like a credential or names a record of the host. A build gets no credentials; remove it."
+      "initialConfiguration.sourceBuild: contains what looks like a credential or the id of a host record. A build receives no credentials; remove it."
     )
   }
   yield* checkConnections(workspaceId, request)

@@ -158,7 +158,7 @@ export const layer = Layer.effect(
               : yield* uncertainGround(run.capsuleId).pipe(Effect.provideService(SqlClient.SqlClient, sql))
           if (ground.length > 0) {
             return yield* failedPrecondition(
-              `The plan ${run.id} of the group is approved by itself: ${groundWords(ground)} Nothing was approved.`
+              `The plan ${run.id} of the group must be approved separately: ${groundWords(ground)} Nothing was approved.`
             )
           }
         }

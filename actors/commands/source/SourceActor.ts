@@ -126,7 +126,7 @@ const renew = Effect.fnUntraced(function* (
   if (row.hook_secret_version !== version) {
     return yield* new ApiError({
       code: "guard_conflict",
-      message: `hookSecretVersion: the Source has ${row.hook_secret_version}, not ${version}. Somebody renewed the secret meanwhile; read the Source again.`
+      message: `hookSecretVersion: the Source has ${row.hook_secret_version}, not ${version}. Somebody has renewed the secret since; read the Source again.`
     })
   }
   const secret = yield* mintHookSecret

@@ -200,7 +200,7 @@ export const layer = Layer.effect(
           return yield* new ApiError({
             code: "unauthenticated",
             message:
-              "The delivery does not prove that its sender knows the Source's webhook secret. Check the secret in the webhook's settings."
+              "The delivery is not signed with the Source's webhook secret. Check the secret in the webhook's settings."
           })
         }
         // Removes the previous secret, because the Git server uses the new one.

@@ -36,11 +36,11 @@ export const serverProblem = (
 ): ApiError | undefined => {
   // Every helper has a separate redirect URI, so a response at a different URI comes from a different server.
   if (open.helperId !== helperId) {
-    return refused("The answer came to the address of another helper than the one that was asked.")
+    return refused("The response arrived at the address of a different helper.")
   }
   return open.issuer === server.issuer
     ? undefined
-    : refused(`The operator has changed the helper ${open.helperId} meanwhile.`)
+    : refused(`The operator has changed the helper ${open.helperId} since.`)
 }
 
 /** Returns the reason why the person may no longer complete the authorization. */
@@ -48,7 +48,7 @@ export const authorityProblem = (facts: {
   readonly isSessionOpen: boolean
   readonly isManager: boolean
 }): ApiError | undefined => {
-  if (!facts.isSessionOpen) return refused("The session has ended meanwhile.")
+  if (!facts.isSessionOpen) return refused("The session has ended since.")
   return facts.isManager ? undefined : refused("You are not an owner or admin of the Workspace any more.")
 }
 
@@ -56,7 +56,7 @@ export const authorityProblem = (facts: {
 export const renewable = <Row extends Pick<ConnectionRow, "status" | "oauth">>(row: Row | undefined) => {
   const former = row === undefined ? undefined : oauthOf(row)
   return row === undefined || former === undefined || row.status === "revoked" || row.status === "unconfirmed"
-    ? failedPrecondition(`The Connection has ended meanwhile. ${startAgain}`)
+    ? failedPrecondition(`The Connection has ended since. ${startAgain}`)
     : { row, former }
 }
 

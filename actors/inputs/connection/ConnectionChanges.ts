@@ -81,7 +81,7 @@ const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
 export const changedMeanwhile = () =>
   new ApiError({
     code: "guard_conflict",
-    message: "Somebody changed this Connection meanwhile; nothing was written. Read it again and repeat."
+    message: "Somebody has changed this Connection since; nothing was written. Read it again and repeat."
   })
 
 const load = Effect.fnUntraced(function* (id: ConnectionId) {

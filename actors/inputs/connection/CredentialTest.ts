@@ -88,7 +88,7 @@ export class CredentialTest extends Context.Service<
         if (providedOf(row) !== undefined) return "pool"
         const { files, values } = Redacted.value(secrets)
         if (Object.keys(values).length + files.length === 0 && row.auth_mode !== "none") {
-          return yield* new CredentialsRefused({ message: "The Connection holds no values." })
+          return yield* new CredentialsRefused({ message: "The Connection has no values." })
         }
         if (row.kind === "forge") {
           yield* atForge(row, Redacted.value(secrets))

@@ -37,7 +37,7 @@ export const poolCredentialsProblem = ({
     return "providedBy: the values stay with the agents of the pool; leave values and files out."
   }
   return recipeId !== genericRecipeId || authMode !== undefined
-    ? "providedBy: a recipe says which values the control plane has to be given; leave recipeId and authMode out."
+    ? "providedBy: a recipe lists values for the control plane to store; omit recipeId and authMode."
     : undefined
 }
 

@@ -83,7 +83,7 @@ export const checkTarget = (
     ? undefined
     : refused(
         "delivery_target_missing",
-        `The configuration delivers to the variable ${name}, which this commit of the module does not declare as ${type === "json" ? "a map" : `a ${type}`}. Install the module anew to take over its manifest.`
+        `The configuration delivers to the variable ${name}, which this commit of the module does not declare as ${type === "json" ? "a map" : `a ${type}`}. Install the module again to use its manifest.`
       )
 
 /**

@@ -25,7 +25,7 @@ export const policyProblem = (
     ? undefined
     : refused(
         "interface_permission_not_allowed",
-        `The operator does not allow the permissions or the delivery that the requirement ${key} asks for.`
+        `The operator does not allow the permissions or the delivery that the requirement ${key} requests.`
       )
 }
 
@@ -87,7 +87,7 @@ export const reviewProblem = (
   if (pinned === undefined || binding === undefined || pinned.interfaceId !== interfaceId) {
     return refused(
       "delivery_drift",
-      `The requirement ${key} is met by another Interface than the one that was reviewed. Plan again.`
+      `The requirement ${key} is now met by an Interface that was not reviewed. Plan again.`
     )
   }
   const problem = bindingProblem(binding, requirement)

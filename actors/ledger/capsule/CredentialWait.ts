@@ -27,7 +27,7 @@ const turnOf = (
   if (isOfPool) {
     return {
       turn: "operator",
-      next: "The operator of this service says who may use what a pool provides, and which pool executes the Capsule."
+      next: "The operator of this service decides who may use a pool's credentials, and which pool executes the Capsule."
     }
   }
   if (connectionId === undefined) {

@@ -94,7 +94,10 @@ export const resolveInputs = (
   }
   const { resourceUriInput } = spec.access
   if (resourceUriInput !== undefined && !isWebUrl(inputs[resourceUriInput] ?? null)) {
-    return failed("resource_uri_invalid", `The input ${resourceUriInput} names a resource and has to be a web address.`)
+    return failed(
+      "resource_uri_invalid",
+      `The input ${resourceUriInput} identifies a resource and must be a web address.`
+    )
   }
   return Result.succeed(inputs)
 }

@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
     if (denied !== undefined) {
       return yield* new MaterializationFailed({
         code: "permission_not_allowed",
-        message: `The operator does not allow the permissions or the delivery that the binding request ${request.key} asks for.`
+        message: `The operator does not allow the permissions or the delivery that the binding request ${request.key} contains.`
       })
     }
     const subject = yield* installingPrincipal(capsule)

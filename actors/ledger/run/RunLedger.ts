@@ -351,7 +351,7 @@ export class RunLedger extends Context.Service<
       const supersedeOutdated = Effect.gen(function* () {
         const plans = yield* RunRow.rows(sql)`SELECT r.* FROM runs r JOIN run_plans p ON p.run_id = r.id
           WHERE ${pending} AND p.secret_rule IS DISTINCT FROM ${secretRuleVersion} ORDER BY r.created_at, r.id`
-        yield* supersede(plans, "This release hides more secrets than the one that made the plan. Plan again.")
+        yield* supersede(plans, "This release hides more secrets than the release that made the plan. Plan again.")
       }).pipe(sql.withTransaction, Effect.orDie, Effect.withSpan("RunLedger.supersedeOutdated"))
 
       const supersedeConsumers = Effect.fnUntraced(function* (outputShareId: OutputShareId, reason: string) {

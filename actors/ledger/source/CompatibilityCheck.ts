@@ -98,7 +98,7 @@ export class CompatibilityCheck extends Context.Service<
         Effect.fail(
           new CheckImpossible({
             code: "module_not_found",
-            message: `The snapshot has no module at ${modulePath}. ${paths.length === 0 ? "It has none." : `Its modules: ${shownPaths(paths)}.`}`
+            message: `The snapshot has no module at ${modulePath}. ${paths.length === 0 ? "The snapshot has no modules." : `Its modules: ${shownPaths(paths)}.`}`
           })
         )
 
@@ -205,7 +205,7 @@ export class CompatibilityCheck extends Context.Service<
         const paths = modules.map((module) => module.path)
         return yield* new CheckImpossible(
           only === undefined
-            ? { code: "module_not_found", message: "The snapshot holds no module." }
+            ? { code: "module_not_found", message: "The snapshot contains no module." }
             : {
                 code: "module_selection_required",
                 message: `The snapshot holds ${modules.length} modules. Choose one with options.modulePath: ${shownPaths(paths)}`

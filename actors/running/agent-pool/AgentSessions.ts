@@ -265,7 +265,7 @@ export class AgentSessions extends Context.Service<
           // agent.
           const changed = yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { ...columns, ...spoken })}
               WHERE id = ${agentId} AND sign_key = ${agent.sign_key} AND revoked_at IS NULL RETURNING id`
-          if (changed.length === 0) return yield* unknown("The agent was changed meanwhile. Begin again.", true)
+          if (changed.length === 0) return yield* unknown("The agent has changed since. Start again.", true)
           if (rotated !== undefined) {
             yield* audit.append({
               workspaceId: null,

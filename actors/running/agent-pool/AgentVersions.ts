@@ -49,6 +49,6 @@ export const versionProblem = (
   if (own !== undefined && other !== undefined && isNear(own, other)) return undefined
   return {
     speaks: true,
-    message: `This server is of version ${server} and gives no Runs to an agent of version ${version}: it works with agents of its own minor version and of the one before. Install svc ${server} on the agent's machine. The Runs that it has go on.`
+    message: `This server is of version ${server} and gives no Runs to an agent of version ${version}: it supports agents of the same and the previous minor version. Install svc ${server} on the agent's machine. Its current Runs continue.`
   }
 }

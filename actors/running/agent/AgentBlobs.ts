@@ -219,7 +219,7 @@ export class AgentBlobs extends Context.Service<
           if (size < total) return stored(size, false)
           if ((yield* onDisk(fileDigest(partial))) !== digest) {
             yield* Effect.ignore(files.remove(partial))
-            return yield* refused("wrong_digest", "The blob is not what its digest says. Begin again.")
+            return yield* refused("wrong_digest", "The blob does not match its digest. Start again.")
           }
           yield* onDisk(files.rename(partial, file))
           yield* onDisk(shared.publish({ claim, kind, digest }, file))

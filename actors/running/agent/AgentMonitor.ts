@@ -23,13 +23,13 @@ import { verdictOn } from "./LeaseVerdict.ts"
 
 const lost = (agentId: string) => ({
   code: "agent_lost",
-  message: `The agent ${agentId} was not heard of until its lease was over. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
+  message: `The agent ${agentId} sent nothing until its lease expired. svc imported the state that the agent had saved. Check which resources may exist, then plan again. svc keeps the agent's later reports with the Run.`
 })
 
 /** The error if a person releases the Run before its agent's lease expires. */
 const released = (agentId: string) => ({
   code: "agent_lost",
-  message: `The Capsule was released from the agent ${agentId} before its lease was over, by a person who states that its tool is dead. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
+  message: `The Capsule was released from the agent ${agentId} before its lease expired, by a person who confirmed that its tool is dead. svc imported the state that the agent had saved. Check which resources may exist, then plan again. svc keeps the agent's later reports with the Run.`
 })
 
 const untouched = (agentId: string) => ({

@@ -70,7 +70,7 @@ export class AgentReleases extends Context.Service<
             if (lease.fence !== fence) {
               return yield* new ApiError({
                 code: "guard_conflict",
-                message: `The Run is executed under fence ${lease.fence} by now. Read it again: another agent has it, or the same one has begun anew.`
+                message: `The Run now has fence ${lease.fence}. Read it again: another agent has the Run, or the same agent has restarted it.`
               })
             }
             yield* silent(lease)

@@ -54,8 +54,8 @@ const busyWhenFull = <A, R>(write: Effect.Effect<A, AgentRefusal, R>): Effect.Ef
 /** Error messages for states that cannot be saved. */
 const notSaved: Readonly<Record<StateProblem, string>> = {
   unreadable: "What was sent is not a complete state file. It was not saved.",
-  lineage_changed: "The state has another lineage than the one that the Run began with. It was not saved.",
-  serial_decreased: "The state is older than the one that the Run began with. It was not saved."
+  lineage_changed: "The state's lineage differs from the Run's initial state. It was not saved.",
+  serial_decreased: "The state is older than the Run's initial state. It was not saved."
 }
 
 interface SentResult extends Claim, StoredResult {

@@ -116,7 +116,7 @@ const isUnasked = (run: RunRow, result: JobResult) =>
 const notStarted = runnerFailure(
   "prepare_failed",
   "prepare",
-  "The agent could not keep its lease, or was asked to end, before the tool was started; nothing was changed. Plan again."
+  "The agent lost its lease, or was asked to stop, before it started the tool; nothing was changed. Plan again."
 )
 
 const defect = {
@@ -128,7 +128,7 @@ const defect = {
 const notThePlan = runnerFailure(
   "output_unreadable",
   "plan",
-  "The plan file that the agent sent is not the one that it describes."
+  "The plan file that the agent sent does not match its description."
 )
 
 /**

@@ -111,7 +111,7 @@ export class CarriedBlobs extends Context.Service<
       ): Effect.fn.Return<Taken, AgentRefusal> {
         const { bytes, digest, kind } = file
         if (digestOf(bytes) !== digest)
-          return yield* new Rejected({ message: `The ${kind} is not what its digest says.` })
+          return yield* new Rejected({ message: `The ${kind} does not match its digest.` })
         // Ignores decryption errors here: the file is refused when it is used.
         const contents = yield* Effect.option(
           blobs.open(agentId, claim, kind, digest, { bytes, mostUnpackedBytes: mostHeldBytes })

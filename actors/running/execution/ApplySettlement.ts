@@ -122,7 +122,7 @@ interface ReadStates {
 const unasked = {
   code: "apply_interrupted",
   message:
-    "The agent asked the tool to stop, because it could not keep its lease or was asked to end. What the tool had written of the state was imported; plan again."
+    "The agent stopped the tool, because it lost its lease or was asked to stop. svc imported the state that the tool had written; plan again."
 }
 
 /**

@@ -30,7 +30,7 @@ const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet
     found.push(finding("warning", "configuration_input_type_changed", message))
   }
   if (valueIsSet && after.sensitive && !before.sensitive) {
-    const message = `The input ${name} is sensitive now. The value that is set was no secret so far and stands in earlier plans and states: consider a new one.`
+    const message = `The input ${name} is sensitive now. Its current value was not secret before and is contained in earlier plans and states: consider a new value.`
     found.push(finding("warning", "configuration_input_sensitive", message))
   }
   if (after.ephemeral && !before.ephemeral) {

@@ -190,7 +190,7 @@ export const userLandlockRung = (host: LevelHost, userIds: Effect.Effect<UserIdR
           _tag: "works",
           level,
           reason:
-            "Every run has a user id of its own, and Landlock and a filter of system calls keep module code from files of the service."
+            "Every run has a separate user id, and Landlock and a filter of system calls keep module code from files of the service."
         }
       : missing(deviations)
   })

@@ -84,7 +84,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   const found = yield* Effect.cached(
     Effect.gen(function* (): Effect.fn.Return<Found> {
       if (settings.reach === "host") return { status: host("The network of Runs is set to the host's own.") }
-      if (use === undefined) return { status: host("Only a sandbox in namespaces can have a network of its own.") }
+      if (use === undefined) return { status: host("Only a sandbox in namespaces can have a separate network.") }
       const pasta = yield* findProgram(settings.pasta)
       if (pasta === undefined) return { status: host("pasta was not found.", "Install the 'passt' package.") }
       for (const [program, name] of needed) {
@@ -98,7 +98,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       if (Result.isFailure(probe)) {
         return {
           status: host(
-            `pasta is installed and no Run can have a network of its own here (${probe.failure.message}).`,
+            `pasta is installed, but no Run can have a separate network here (${probe.failure.message}).`,
             "Allow this user to make user namespaces and to use /dev/net/tun."
           )
         }
@@ -107,7 +107,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       const status: NetworkStatus = {
         reach: "isolated",
         accepted: true,
-        reason: "Every Run has a network of its own, without the host's loopback and the forbidden ranges.",
+        reason: "Every Run has a separate network, without the host's loopback and the forbidden ranges.",
         forbidden: settings.forbidden
       }
       return { status, make }

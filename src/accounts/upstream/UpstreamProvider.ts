@@ -77,7 +77,7 @@ const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings, within:
     const { id_token_signing_alg_values_supported: supported = usualAlgorithms, jwks_uri } =
       configuration.serverMetadata()
     if (jwks_uri === undefined) {
-      yield* Effect.logWarning("The metadata of the upstream sign-in provider names no jwks_uri")
+      yield* Effect.logWarning("The metadata of the upstream sign-in provider contains no jwks_uri")
       return yield* refusedFor("unreachable")
     }
     const known: Known = {

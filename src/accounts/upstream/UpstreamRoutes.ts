@@ -41,7 +41,8 @@ const cookieOf = (baseUrl: string) => {
 
 const upstreamOff = new ApiError({
   code: "capability_not_available",
-  message: "Sign-in with another provider is not set up on this server. `auth` in the discovery document says what is."
+  message:
+    "Sign-in with another provider is not set up on this server. See `auth` in the discovery document for the available methods."
 })
 const upstreamAway = new ApiError({
   code: "verification_unavailable",

@@ -23,7 +23,7 @@ export const folderFindings = Effect.fnUntraced(function* (folder: string) {
     const finding: AnyFinding = {
       check: "key",
       status: "warning",
-      message: `${folder} holds no enrolled agent yet.`,
+      message: `${folder} contains no enrolled agent yet.`,
       remedy: "The first start of svc agent enrols it, with an enrolment token."
     }
     return [finding]

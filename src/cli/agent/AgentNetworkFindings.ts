@@ -29,7 +29,7 @@ const proxyFinding = Effect.gen(function* () {
     const broken: AnyFinding = {
       check: "proxy",
       status: "error",
-      message: "The variable of the proxy holds no address of one.",
+      message: "The proxy variable does not contain a proxy address.",
       remedy: "Set HTTPS_PROXY to an address such as http://proxy.example.com:3128, or remove it."
     }
     return broken
@@ -60,7 +60,7 @@ const authorityFinding = Effect.gen(function* () {
   const wrong = Option.match(content, {
     onNone: () => "which cannot be read",
     onSome: (text) =>
-      text.includes("-----BEGIN CERTIFICATE-----") ? undefined : "which holds no certificate in PEM form"
+      text.includes("-----BEGIN CERTIFICATE-----") ? undefined : "which contains no certificate in PEM format"
   })
   const finding: AnyFinding =
     wrong === undefined

@@ -47,7 +47,7 @@ export const agentRotateCommand = Command.make(
     if (Option.isNone(yield* storedAgent(path).identity)) {
       return yield* new CommandFailed({
         ...misuse,
-        message: `${path} holds no enrolled agent. Name its folder with --dir.`
+        message: `${path} contains no enrolled agent. Set its folder with --dir.`
       })
     }
     yield* requireOwner(path)

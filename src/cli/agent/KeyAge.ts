@@ -29,6 +29,6 @@ export const keyAge = (
         isOverdue: true,
         message: `${message} They should have been replaced after ${days(limit)}.`,
         remedy:
-          "A running agent replaces them by itself: start it, and read in its log why the server does not take new ones."
+          "A running agent replaces them automatically: start it, and check its log for the reason why the server does not accept new keys."
       }
 }

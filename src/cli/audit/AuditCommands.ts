@@ -62,7 +62,10 @@ const formatted = ({ chains, faults }: AuditVerdict): string =>
 const readHead = Effect.fn("readHead")(function* (file: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const unreadable = () =>
-    new CommandFailed({ ...misuse, message: `${file} holds no head of audit events, as \`svc audit head\` prints it.` })
+    new CommandFailed({
+      ...misuse,
+      message: `${file} contains no head of audit events, as \`svc audit head\` prints it.`
+    })
   const text = yield* Effect.mapError(fileSystem.readFileString(file), unreadable)
   return yield* Effect.mapError(Schema.decodeEffect(HeadJson)(text), unreadable)
 })

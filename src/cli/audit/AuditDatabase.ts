@@ -26,7 +26,7 @@ export const withAuditDatabase = <A, E, R>(settings: Settings, use: Effect.Effec
     if (!(yield* fileSystem.exists(database))) {
       return yield* new CommandFailed({
         ...misuse,
-        message: `${settings.dataDir} holds no database. Name the data folder with --data-dir.`
+        message: `${settings.dataDir} contains no database. Set the data folder with --data-dir.`
       })
     }
     const isServed = Effect.orElseSucceed(

@@ -23,7 +23,7 @@ const folderFinding = Effect.fn("folderFinding")(function* (folder: string, inte
     message,
     ...(remedy === undefined ? {} : { remedy })
   })
-  if (newest === undefined) return finding("warning", `${folder} holds no verified backup yet.`, look)
+  if (newest === undefined) return finding("warning", `${folder} contains no verified backup yet.`, look)
   const age = (yield* Clock.currentTimeMillis) - newest.writtenAt
   const message = `The newest verified backup is ${Math.floor(age / hourMillis)} hours old: ${newest.file}`
   return age > overdueMillis(intervalHours) ? finding("error", message, look) : finding("ok", message)

@@ -37,14 +37,14 @@ export const clockFinding = Effect.fn("clockFinding")(function* (folder: string)
   const present = new Date(now).toISOString()
   if (now <= releasedAfter) {
     return error(
-      `The clock says ${present}, which is before this release was made.`,
+      `The clock shows ${present}, which is before this release was made.`,
       "Set the clock, e.g. with NTP: sessions, tokens and plans expire by it."
     )
   }
   const newest = yield* newestRecord(folder)
   if (Option.isSome(newest) && Date.parse(newest.value) > now + toleratedMillis) {
     return error(
-      `The clock says ${present}, and the newest audit event was written at ${newest.value}: one of them is wrong.`,
+      `The clock shows ${present}, but the newest audit event was written at ${newest.value}: one of the two times is wrong.`,
       "Set the clock, e.g. with NTP: sessions, tokens and plans expire by it. If it is right, it was ahead before: the next event of the installation, e.g. by `svc admin setup-link`, ends this finding."
     )
   }

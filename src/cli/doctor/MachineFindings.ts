@@ -93,7 +93,7 @@ export const queueFinding = (settings: Settings): Finding => {
     status: "ok",
     message: [
       `${limits.concurrency} Runs at once, at most ${limits.workspaceConcurrency} of one Workspace`,
-      `${limits.buildConcurrency} syncs, checks and builds beside them, at most ${limits.workspaceBuildConcurrency} of one Workspace`,
+      `${limits.buildConcurrency} more syncs, checks and builds, at most ${limits.workspaceBuildConcurrency} of one Workspace`,
       `${limits.workspaceQueue} queued of one Workspace`
     ].join("; ")
   }

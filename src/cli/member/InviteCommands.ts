@@ -49,7 +49,7 @@ const createCommand = Command.make(
         [
           made.link,
           `The link works once, until ${timeText(made.invitation.expiresAt)}, and is not shown again. It leads to ${handle} as ${given.role}.`,
-          ...(made.mailed === true ? ["A mail with a link of its own is on its way."] : [])
+          ...(made.mailed === true ? ["An email with a separate link is on its way."] : [])
         ].join("\n")
       )
       const revoke = invitations.revoke({ params: { workspaceId, invitationId: made.invitation.id } })

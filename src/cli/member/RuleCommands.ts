@@ -145,7 +145,7 @@ const removeCommand = Command.make(
       const { id: workspaceId } = yield* workspaceNamed(given.workspace)
       const words = { what: "rule", several: "rules", list: "svc rule list" }
       yield* onlyNamed(yield* rulesOf(workspaceId), ({ id }) => id, given.rule, words)
-      yield* agreed(given, "What the rule asks for is not needed any more for plans that wait now.")
+      yield* agreed(given, "Waiting plans no longer need the approvals that this rule requires.")
       yield* approvals.removeRule({ params: { workspaceId, ruleId: given.rule } })
       yield* print(given.json, { removed: given.rule }, `The rule ${given.rule} is removed.`)
     }).pipe(onServer(given))

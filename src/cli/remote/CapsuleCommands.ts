@@ -133,7 +133,7 @@ const outputsCommand = Command.make(
         return yield* new CommandFailed({
           code: "not_found",
           exitCode: exitCodes.notFound,
-          message: `${capsule.name} has no public Output ${named}. ${outputs.length === 0 ? "It has none." : `It has ${outputs.map(({ name }) => name).join(", ")}.`}`
+          message: `${capsule.name} has no public Output ${named}. ${outputs.length === 0 ? "It has no public Outputs." : `It has ${outputs.map(({ name }) => name).join(", ")}.`}`
         })
       }
       yield* given.json

@@ -19,7 +19,7 @@ import { type Paint, terminalText } from "./TerminalText.ts"
 
 const verbs: Readonly<Record<ChangeKind, readonly [sign: string, style: Parameters<Paint>[0], words: string]>> = {
   destroy: ["-", "red", "to destroy"],
-  replace: ["±", "magenta", "to replace: destroyed and created anew"],
+  replace: ["±", "magenta", "to replace: destroyed and created again"],
   forget: ["⊘", "magenta", "to forget: they stay, and nothing manages them any more"],
   update: ["~", "yellow", "to change"],
   create: ["+", "green", "to create"],

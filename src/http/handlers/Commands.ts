@@ -22,7 +22,7 @@ export const commandContext: Effect.Effect<CommandContext, never, Caller> = Effe
 export const authorisedWorkspace: Effect.Effect<WorkspaceId, never, Caller> = Effect.flatMap(
   Caller,
   ({ workspaceId }) =>
-    workspaceId === undefined ? Effect.die(new Error("The route names no Workspace.")) : Effect.succeed(workspaceId)
+    workspaceId === undefined ? Effect.die(new Error("The route contains no Workspace.")) : Effect.succeed(workspaceId)
 )
 
 interface IdSchema<A> extends Schema.Codec<A, string> {}

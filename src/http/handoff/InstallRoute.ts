@@ -48,7 +48,7 @@ const refusalWords: Readonly<Record<Language, RefusalWords>> = {
     title: "This install link cannot be used",
     about: "Something in the link is not as it should be, so nothing of it was used and nothing was created.",
     wholeLink: "The link",
-    advice: "Ask whoever gave you the link for a corrected one.",
+    advice: "Ask the sender for a corrected link.",
     start: "Open the service",
     problem: (_, message) => message
   },

@@ -140,7 +140,7 @@ describe("Agent credentials", () => {
         [{ cloud: { env: { A_B: { file: "/x" } }, files: [{ name: "x", path: "/x", envName: "A_B" }] } }, "twice"],
         [{ cloud: { env: { A_B: { file: "/x" } }, label: "two words" } }, "not valid"],
         [{ cloud: { env: { A_B: { file: "/x" } }, label: "x".repeat(33) } }, "not valid"],
-        [{ cloud: {} }, "names no variable"],
+        [{ cloud: {} }, "contains no variable"],
         [{ Cloud: { env: { A_B: { file: "/x" } } } }, "not valid"],
         ["{", "not valid"]
       ] as const) {

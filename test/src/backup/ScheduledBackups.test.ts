@@ -80,7 +80,7 @@ describe("scheduled backups", () => {
       )
       expect(findings).toEqual([
         { check: "backup", status: "ok", message: expect.stringContaining("0 hours old") },
-        expect.objectContaining({ status: "warning", message: expect.stringContaining("lies in the data folder") })
+        expect.objectContaining({ status: "warning", message: expect.stringContaining("is in the data folder") })
       ])
     })
   )

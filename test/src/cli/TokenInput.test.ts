@@ -10,9 +10,11 @@ it.effect("the command line trims whitespace around a token, and never prints an
     }
     for (const given of ["token canary", "token\ncanary", "token\u0000canary", "token-canary-é"]) {
       const { message } = yield* Effect.flip(tokenInput("SVC_TOKEN", given))
-      expect(message).toStartWith("SVC_TOKEN holds no token: ")
+      expect(message).toStartWith("SVC_TOKEN contains no token: ")
       expect(message).not.toContain("canary")
     }
-    expect((yield* Effect.flip(tokenInput("SVC_TOKEN", " \n"))).message).toBe("SVC_TOKEN holds no token: it is empty.")
+    expect((yield* Effect.flip(tokenInput("SVC_TOKEN", " \n"))).message).toBe(
+      "SVC_TOKEN contains no token: it is empty."
+    )
   })
 )

@@ -359,7 +359,7 @@ export const races: ReadonlyMap<string, Race> = new Map<string, Race>([
     "connections.test",
     race(
       [[], connection("status = 'revoked'"), [connection("status = 'pending'")]],
-      "changed this Connection meanwhile"
+      "has changed this Connection since"
     )
   ],
   [

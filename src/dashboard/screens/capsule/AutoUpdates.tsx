@@ -22,7 +22,7 @@ const en = {
   pinnedRun: "its run",
   pinnedUntilPerson: "Auto-update follows no commit until somebody resumes it.",
   pinnedUntilCommit: "Auto-update continues with the next new commit, or when somebody resumes it.",
-  pinnedNewer: "It stays at its commit. The ref has a newer commit, which is planned only when somebody asks for it.",
+  pinnedNewer: "It stays at its commit. The ref has a newer commit, which is planned only on request.",
   pinnedResume: "Resume auto-update",
   pinnedEnd: "End the hold",
   decisions: "Auto-update",

@@ -16,9 +16,9 @@ import { useWords } from "../../words/Words.ts"
 
 const en = {
   title: "No new commit arrives here",
-  text: "The source does not sync by itself: neither a webhook nor the schedule reads it.",
+  text: "The source does not sync automatically: neither a webhook nor the schedule reads it.",
   both: "Turn on both",
-  sync: "Let the source sync by itself",
+  sync: "Sync the source automatically",
   others: "Other capsules of this source:",
   planned: "also plans new commits then",
   disabled: "The source is disabled."

@@ -33,7 +33,7 @@ const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly on
       })
       // Only a repeated request with the same key gets a response without the secret, and this page does not repeat it.
       const secret = "hookSecret" in answer ? answer.hookSecret : undefined
-      if (typeof secret !== "string") throw new Error("The answer to a renewal holds no secret.")
+      if (typeof secret !== "string") throw new Error("The response to a renewal contains no secret.")
       return secret
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: sourceQuery(source.id).queryKey })

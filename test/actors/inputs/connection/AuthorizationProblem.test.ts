@@ -23,7 +23,7 @@ test("an authorization can be completed only by the person and session that star
 
 test("an authorization response is accepted only from the server that the helper currently declares", () => {
   expect(serverProblem(open, "cloud", { server })).toBeUndefined()
-  expect(serverProblem(open, "other", { server })?.message).toContain("address of another helper")
+  expect(serverProblem(open, "other", { server })?.message).toContain("address of a different helper")
   const changed = serverProblem(open, "cloud", { server: { issuer: "https://new.example.com" } })
   expect([changed?.code, changed?.message]).toEqual([
     "permission_denied",

@@ -36,8 +36,8 @@ describe("Pool credentials", () => {
     ["the pool of the control plane", { providedBy: { pool: "local", name: "cloud" } }, "local is the control plane"],
     ["values besides", { values: { DEMO_TOKEN: "kq7zx-1f0p" } }, "the values stay with the agents"],
     ["files besides", { files: [{ name: "key", content: "kq7zx-1f0p" }] }, "the values stay with the agents"],
-    ["a recipe", { recipeId: "aws-access-key", provider: "hashicorp/aws" }, "a recipe says which values"],
-    ["a mode of a recipe", { authMode: "none" }, "a recipe says which values"],
+    ["a recipe", { recipeId: "aws-access-key", provider: "hashicorp/aws" }, "a recipe lists values"],
+    ["a mode of a recipe", { authMode: "none" }, "a recipe lists values"],
     ["a secret in the configuration", { providerConfig: { token: "x" } }, "looks like a credential"]
   ])("a pool credential is refused with %s, and the error gives the reason", (_, given, reason) => {
     expect(told(given)).toContain(reason)

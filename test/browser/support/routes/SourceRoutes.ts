@@ -72,7 +72,7 @@ export const sourceRoute = (world: World, id: string, rest: string | undefined, 
   if (rest === undefined) return ok({ source })
   if (rest === "hook-secret") {
     if (numberField(asked.body, "hookSecretVersion") !== source.hookSecretVersion)
-      return refuse(409, "guard_conflict", "Somebody renewed the secret meanwhile; read the Source again.")
+      return refuse(409, "guard_conflict", "Somebody has renewed the secret since; read the Source again.")
     const renewed = {
       ...source,
       hookSecretVersion: source.hookSecretVersion + 1,

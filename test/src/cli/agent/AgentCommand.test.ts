@@ -92,7 +92,7 @@ describe("svc agent", () => {
         ["SVC_AGENT_TOKEN", yield* Effect.flip(read(Option.none(), { SVC_AGENT_TOKEN: "given second-canary" }))]
       ] as const
       for (const [place, { message }] of refusals) {
-        expect(message).toContain(`${place} holds no token`)
+        expect(message).toContain(`${place} contains no token`)
         expect(message).not.toContain("canary")
       }
     })

@@ -74,7 +74,7 @@ describe("Terminal plans", () => {
     const heads = text.split("\n").filter((line) => /^[-±⊘~+↓→?] \d/.test(line))
     expect(heads).toEqual([
       "- 1 to destroy",
-      "± 1 to replace: destroyed and created anew",
+      "± 1 to replace: destroyed and created again",
       "~ 4 to change",
       "+ 2 to create",
       "↓ 1 to import: they exist already",

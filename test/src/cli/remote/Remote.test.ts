@@ -77,7 +77,7 @@ describe("Server selection", () => {
       const at = { server: flagged ?? "" }
       expect(yield* chosen(folder, { SVC_TOKEN: "given\n" }, at)).toEqual([flagged, undefined, "given"])
       const refused = yield* Effect.flip(chosen(folder, { SVC_TOKEN: "given\nanother-canary" }, at))
-      expect(refused.message).toContain("SVC_TOKEN holds no token")
+      expect(refused.message).toContain("SVC_TOKEN contains no token")
       expect(refused.message).not.toContain("canary")
     })
   )
