@@ -81,7 +81,7 @@ const listCommand = Command.make(
               ["id", "type", "status", "capsule", "commit", "created"],
               runs.map((run) => [
                 run.id,
-                run.type,
+                run.speculative === true ? `${run.type}, speculative` : run.type,
                 run.drifted === true ? `${run.status}, drift found` : run.status,
                 terminalText(run.capsuleId === undefined ? "" : (names.get(run.capsuleId) ?? run.capsuleId)),
                 shortCommit(run.resolvedCommit) ?? "",

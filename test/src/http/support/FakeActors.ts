@@ -131,6 +131,8 @@ const noNeeds: NeedPage = {
 const commands = Layer.mergeAll(
   Layer.succeed(CapsuleCommands, {
     Plan: refuse,
+    PlanSpeculatively: refuse,
+    CancelSpeculative: refuse,
     ReconcilePlan: refuse,
     DestroyPlan: refuse,
     RollbackPlan: refuse,
