@@ -9,6 +9,7 @@ import { Audit, type AuditEntry } from "../../base/audit/Audit.ts"
 import { CommitCache } from "../../base/database/CommitCache.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { transaction } from "../../base/database/Transaction.ts"
+import { withoutWriteLock } from "../../base/database/WriteLock.ts"
 import { newId, now } from "../../base/Identity.ts"
 import { Grants } from "../issuer/Grants.ts"
 import { isWellFormed, mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
@@ -181,7 +182,7 @@ export class Sessions extends Context.Service<
           // Writes outside the caller's transaction, which must not include this write.
         },
         (writing) =>
-          Effect.updateContext(writing, (context: Context.Context<never>) =>
+          Effect.updateContext(withoutWriteLock(writing), (context: Context.Context<never>) =>
             Context.omit(sql.transactionService)(context)
           )
       )

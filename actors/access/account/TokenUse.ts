@@ -1,6 +1,8 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AccessTokenId } from "../../../schema/records/Ids.ts"
+import { inParts, valuesOf } from "../../base/database/RowParts.ts"
+import { withoutWriteLock } from "../../base/database/WriteLock.ts"
 
 const writeEveryMillis = 60_000
 const flushAfter = Duration.seconds(10)
@@ -35,14 +37,11 @@ export class TokenUse extends Context.Service<
         const uses = Array.from(pending, ([tokenId, millis]) => [tokenId, new Date(millis).toISOString()] as const)
         pending.clear()
         scheduled = false
-        if (uses.length === 0) return
-        yield* Effect.forEach(
-          uses,
-          ([tokenId, at]) =>
-            sql`UPDATE access_tokens SET last_used_at = ${at}
-              WHERE token_id = ${tokenId} AND (last_used_at IS NULL OR last_used_at < ${at})`,
-          { discard: true }
-        ).pipe(sql.withTransaction)
+        yield* inParts(
+          uses.toSorted(([first], [second]) => (first < second ? -1 : 1)),
+          (some) => sql`UPDATE access_tokens SET last_used_at = given.column2 FROM (${valuesOf(sql, some)}) AS given
+            WHERE token_id = given.column1 AND (last_used_at IS NULL OR last_used_at < given.column2)`
+        ).pipe(withoutWriteLock)
       }).pipe(
         Effect.catchTag("SqlError", (error) => Effect.logWarning("Last uses of tokens were not recorded", error)),
         Effect.withSpan("TokenUse.flush")
