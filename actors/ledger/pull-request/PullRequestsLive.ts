@@ -6,6 +6,7 @@ import { ReadSql } from "../../base/database/ReadSql.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { pageOfRows } from "../../base/paging/RowPages.ts"
+import { PullRequestReportRow } from "../pull-request-report/PullRequestReports.ts"
 import {
   ListedPullRequest,
   PullRequestCapsuleRow,
@@ -23,6 +24,13 @@ const toCapsule = (row: RowOf<typeof Judged.columns>): PullRequestCapsule => ({
   ...(row.because === null ? {} : { because: row.because }),
   ...(row.run_id === null || row.run_status === null ? {} : { run: { id: row.run_id, status: row.run_status } }),
   ...(row.refusal_code === null ? {} : { refusal: { code: row.refusal_code, message: row.refusal_message ?? "" } })
+})
+
+const toReport = (
+  row: Pick<PullRequestReportRow, "error_code" | "error_message" | "sent_at">
+): NonNullable<PullRequest["report"]> => ({
+  ...(row.sent_at === null ? {} : { writtenAt: row.sent_at }),
+  ...(row.error_code === null ? {} : { error: { code: row.error_code, message: row.error_message ?? "" } })
 })
 
 export const layer = Layer.effect(
@@ -66,8 +74,18 @@ export const layer = Layer.effect(
         const judged = yield* Effect.orDie(Judged.rows(sql)`SELECT c.*, r.status AS run_status
           FROM pull_request_capsules c LEFT JOIN runs r ON r.id = c.run_id
           WHERE c.pull_request_id = ${id} AND c.head_commit = ${row.head_commit} ORDER BY c.capsule_id`)
+        const [report] = yield* Effect.orDie(
+          PullRequestReportRow.some(
+            sql,
+            "sent_at",
+            "error_code",
+            "error_message"
+          )`SELECT sent_at, error_code, error_message
+            FROM pull_request_reports WHERE id = ${id}`
+        )
         return {
           ...toPullRequest(row),
+          ...(report === undefined ? {} : { report: toReport(report) }),
           ...(row.review === null ? {} : { review: StaticReviewJson.read(row.review) }),
           capsules: judged.map(toCapsule)
         } satisfies PullRequest

@@ -9,7 +9,7 @@ import { CommandFailed, misuse, print } from "../Output.ts"
 import { allPages } from "./Pages.ts"
 import { onServer } from "./Remote.ts"
 import { workspaceFlags } from "./RemoteFlags.ts"
-import { factsText, rowsText, shortCommit } from "./Rows.ts"
+import { factsText, rowsText, shortCommit, timeText } from "./Rows.ts"
 import { capsulesOf, sourceNamed, sourcesOf, workspaceNamed } from "./Selection.ts"
 import { terminalText } from "./TerminalText.ts"
 
@@ -146,6 +146,8 @@ const showText = (one: PullRequest, names: ReadonlyMap<string, string>) =>
       ["fork", one.fork],
       ["allowed", one.planned === undefined ? undefined : `${one.planned.commit} by ${one.planned.by}`],
       ["error", one.error === undefined ? undefined : terminalText(one.error.message)],
+      ["commented", timeText(one.report?.writtenAt)],
+      ["forge", one.report?.error === undefined ? undefined : terminalText(one.report.error.message)],
       ["url", one.url === undefined ? undefined : terminalText(one.url)]
     ]),
     ...(one.capsules === undefined || one.capsules.length === 0

@@ -1,3 +1,4 @@
+import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -271,6 +272,8 @@ describe("The report of a pull request", () => {
       state.tokens.delete("forge-token")
       yield* take(id)
       const refused = yield* report
+      const shown = yield* (yield* PullRequests).read(id)
+      expect(shown.report).toEqual({ error: { code: "unauthorized", message: refused?.error_message ?? "" } })
       expect(refused).toMatchObject({ failures: 2, error_code: "unauthorized" })
       expect(refused?.error_message).not.toContain("forge-token")
       expect(own(opened)).toEqual([])
@@ -385,6 +388,34 @@ describe("The report of a pull request", () => {
         { limit: 10 }
       )
       expect(items).toMatchObject([{ actor: { kind: "webhook" }, data: { pullRequestId: id, login: "ada" } }])
+    })
+  )
+
+  tests.live("starts a comment of its own under another Connection, and leaves the former one", () =>
+    Effect.gen(function* () {
+      const { address, capsule, context, id, opened, repository, state, take } = yield* world
+      yield* take(id)
+      const before = own(opened)[0]?.body
+      const other = { id: 17, login: "second-robot" }
+      state.tokens.set("second-token", { account: other, permissions: new Set(["user", "repository", "issue"]) })
+      repository.collaborators.set(other.login, "write")
+      const { workspaceId } = yield* TestPlane
+      const second = yield* (yield* Connections).create(
+        context,
+        bodyOf({
+          workspaceId,
+          provider: "forgejo",
+          kind: "forge",
+          displayName: "Second",
+          values: { token: "second-token" },
+          origins: [address]
+        })
+      )
+      yield* (yield* SourceCommands).Update(capsule.sourceId, { context, request: { forgeConnectionId: second.id } })
+      yield* take(id)
+      yield* take(id)
+      expect(opened.comments.map(({ author }) => author.id)).toEqual([robot.id, other.id])
+      expect(own(opened)[0]?.body).toBe(before)
     })
   )
 })
