@@ -26,6 +26,9 @@ export interface ReviewedTree {
 /** Data sources that start a program or call an address while the tool plans. */
 const programSource = /^(?:external|http|local_command|shell_script|null_data_source)$/
 
+/** Providers that are part of the tool. */
+const builtIn = /^terraform\.io\/builtin\//
+
 type Kind = "resources" | "dataSources" | "moduleCalls" | "inputs" | "outputs" | "runsCode"
 
 /** The blocks of one commit by kind. The key identifies a block at both commits. */
@@ -155,6 +158,17 @@ const moduleAt = Effect.fnUntraced(function* ({ tree }: ReviewedTree, path: stri
   return { scan, blocks: reader.blocks, unread: reader.unread, footprint: yield* moduleFootprint(tree, path) }
 })
 
+/** Returns the reason why the tool cannot validate the module without starting providers or installing modules. */
+const validationObstacle = (scan: ScannedModule | undefined): string | undefined => {
+  if (scan === undefined) return "The head has no such module."
+  if (scan.status === "unsupported") return "svc cannot install the module: see the findings."
+  const providers = scan.providerPackages.flatMap(({ source }) => (builtIn.test(source) ? [] : [source]))
+  if (providers.length > 0) return `It needs ${providers.join(", ")}, and a static review starts no provider.`
+  return scan.localModules.length > 0 || scan.moduleCalls.length > 0
+    ? "It calls modules, which the tool would have to install first."
+    : undefined
+}
+
 const lockState = (before: string | undefined, after: string | undefined): ModuleReview["lockFile"] => {
   if (before === after) return after === undefined ? "absent" : "unchanged"
   return before === undefined ? "added" : after === undefined ? "removed" : "changed"
@@ -162,7 +176,7 @@ const lockState = (before: string | undefined, after: string | undefined): Modul
 
 /**
  * Compares a module at two commits by reading its files. Evaluates nothing and starts nothing: the code may come from anybody.
- * Does not include the checks of the tool.
+ * Does not include the checks of the tool; `obstacle` is the reason why the tool cannot validate the head.
  */
 export const reviewModule = Effect.fn("reviewModule")(function* (
   before: ReviewedTree,
@@ -181,7 +195,7 @@ export const reviewModule = Effect.fn("reviewModule")(function* (
   const change = (kind: Kind) => changesOnly(compared(base.blocks[kind], head.blocks[kind]))
   const runsCode = compared(base.blocks.runsCode, head.blocks.runsCode)
   const lock = posix.join(path, ".terraform.lock.hcl")
-  return {
+  const review = {
     path,
     status: head.scan?.status ?? "absent",
     files: {
@@ -201,4 +215,5 @@ export const reviewModule = Effect.fn("reviewModule")(function* (
     unread: listed(head.unread),
     findings: listed((head.scan?.findings ?? []).filter(({ severity }) => severity === "error"))
   } satisfies Omit<ModuleReview, "validation" | "formatting">
+  return { review, obstacle: validationObstacle(head.scan) }
 })

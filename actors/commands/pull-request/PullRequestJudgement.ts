@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { StaticChecks } from "../../../runner/execution/StaticChecks.ts"
 import { ModuleScanner } from "../../../runner/scan/ModuleScanner.ts"
 import { reviewModule } from "../../../runner/scan/ModuleReviewer.ts"
 import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
@@ -25,11 +26,12 @@ type Judgement =
   | { readonly kind: "judged"; readonly review: StaticReview; readonly capsules: ReadonlyArray<CapsuleJudgement> }
   | { readonly kind: "unread"; readonly code: string; readonly message: string }
 
-const notRun = (reason: string): ToolCheck => ({ status: "not_run", reason })
+const notRun: ToolCheck = { status: "not_run" }
+const unchecked = { validation: notRun, formatting: notRun }
 
 /**
- * Judges the head of a pull request: which Capsules it touches, and what it changes in their modules. Reads snapshots only, so no
- * code of the head runs and nothing private is opened.
+ * Judges the head of a pull request: which Capsules it touches, and what it changes in their modules. Reads snapshots only. No
+ * code of the head runs, and nothing private is opened.
  */
 export class PullRequestJudgement extends Context.Service<
   PullRequestJudgement,
@@ -43,7 +45,7 @@ export class PullRequestJudgement extends Context.Service<
   static readonly layer = Layer.effect(
     PullRequestJudgement,
     Effect.suspend(() => make)
-  )
+  ).pipe(Layer.provide(StaticChecks.layer))
 }
 
 const make = Effect.gen(function* () {
@@ -55,6 +57,7 @@ const make = Effect.gen(function* () {
   const filters = yield* PathFilters
   const scanner = yield* ModuleScanner
   const reads = yield* makeRepositoryReads
+  const checks = yield* StaticChecks
 
   const capsulesOf = (source: SourceRow, refs: ReadonlyArray<string>) =>
     Effect.orDie(CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE source_id = ${source.id}
@@ -102,12 +105,14 @@ const make = Effect.gen(function* () {
       } as const
       const before = yield* treeOf(by, base)
       const after = yield* treeOf(by, head)
-      const modules: Array<ModuleReview> = []
-      for (const path of paths.slice(0, mostModules)) {
-        const facts = yield* reviewModule(before, after, path)
-        const unchecked = notRun("A static review does not start the tool.")
-        modules.push({ ...facts, validation: unchecked, formatting: unchecked })
-      }
+      const read = yield* Effect.forEach(paths.slice(0, mostModules), (path) => reviewModule(before, after, path))
+      const checked = yield* checks.of(
+        head.archive_digest,
+        read.map(({ obstacle, review }) => ({ path: review.path, obstacle }))
+      )
+      const modules = read.map(
+        ({ review }): ModuleReview => ({ ...review, ...(checked.get(review.path) ?? unchecked) })
+      )
       return {
         commit: row.head_commit,
         baseCommit: base.resolved_commit,

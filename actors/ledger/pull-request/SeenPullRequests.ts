@@ -63,7 +63,7 @@ export const branchName = (ref: string): string => ref.replace(/^refs\/heads\//,
  */
 export const seenInRefs = ({ ancestors, base, fromNumber, heads, known, trustsKnown }: RefsToJudge): Sighting => {
   const baseCommit = base === undefined ? undefined : heads.branches.get(base)
-  const own = new Map([...heads.branches].flatMap(([name, commit]) => (name === base ? [] : [[commit, name]])))
+  const own = new Map([...heads.branches].map(([name, commit]) => [commit, name]))
   const before = new Map(known.map((row) => [row.number, row]))
   const isMerged = ({ commit, number }: Pick<PullRequestRef, "commit" | "number">) => {
     const row = before.get(number)

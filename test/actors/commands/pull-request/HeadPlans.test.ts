@@ -6,6 +6,7 @@ import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequest
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { PullRequestCommands } from "../../../../schema/commands/PullRequestCommands.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
+import type { PullRequest } from "../../../../schema/records/PullRequest.ts"
 import { suite } from "../../../support/Effect.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
@@ -15,6 +16,12 @@ setDefaultTimeout(120_000)
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
+
+/** The plan of the first Capsule that the head touches. */
+const runOf = Effect.fnUntraced(function* ({ capsules }: PullRequest) {
+  const id = capsules?.[0]?.run?.id
+  return id === undefined ? yield* Effect.die("no Run") : yield* (yield* Runs).read(id)
+})
 
 describe("Plans of a pull request", () => {
   tests.live(
@@ -28,7 +35,7 @@ describe("Plans of a pull request", () => {
         yield* looked(source.id, secret)
         const first = yield* readOf(source.id, 1)
         expect(first.capsules).toMatchObject([{ capsuleId: capsule.id, touched: true, run: { status: "succeeded" } }])
-        const run = yield* (yield* Runs).read(first.capsules?.[0]?.run?.id ?? Effect.die("no Run"))
+        const run = yield* runOf(first)
         expect(run).toMatchObject({ speculative: true, pullRequestId: first.id, resolvedCommit: first.headCommit })
         // The same head is not planned again.
         yield* looked(source.id, secret)
@@ -72,7 +79,7 @@ describe("Plans of a pull request", () => {
       const planned = yield* (yield* PullRequests).read(before.id)
       expect(planned).toMatchObject({ planned: { commit: head, by: context.actor.subject } })
       expect(planned.capsules).toMatchObject([{ run: { status: "succeeded" } }])
-      const run = yield* (yield* Runs).read(planned.capsules?.[0]?.run?.id ?? Effect.die("no Run"))
+      const run = yield* runOf(planned)
       expect(run).toMatchObject({ createdBy: context.actor.subject, speculative: true })
       const { items } = yield* (yield* Audit).list(
         workspaceId,

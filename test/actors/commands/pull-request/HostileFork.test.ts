@@ -88,7 +88,12 @@ describe("A hostile fork", () => {
         ["data.external.checked", "evil.tf"]
       ])
       expect(review?.unread).toEqual(["evil.tf.json"])
-      expect(review?.validation).toMatchObject({ status: "not_run", reason: expect.any(String) })
+      expect(review?.validation).toMatchObject({
+        status: "not_run",
+        reason: expect.stringContaining("a static review starts no provider")
+      })
+      // The tool itself read the files.
+      expect(review?.formatting.status).toBe("failed")
 
       const runs = yield* sql`SELECT type FROM runs WHERE coordinator_kind = 'pull_request' AND type <> 'source_sync'`
       expect(runs).toEqual([])

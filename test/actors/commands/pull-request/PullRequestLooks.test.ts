@@ -44,7 +44,15 @@ describe("Looks at pull requests", () => {
       expect(first.review).toMatchObject({
         commit: own,
         baseCommit: base,
-        modules: [{ path: ".", status: "supported", files: { changed: ["main.tf"], added: [], removed: [] } }]
+        modules: [
+          {
+            path: ".",
+            status: "supported",
+            files: { changed: ["main.tf"], added: [], removed: [] },
+            validation: { status: "passed" },
+            formatting: { status: "failed", details: ["main.tf"] }
+          }
+        ]
       })
 
       // A head from elsewhere, which leaves the module as it is.
