@@ -18,7 +18,7 @@ export const familySummaries = {
   "left-over-states": "States that a Run left behind.",
   restores: "Backups of a Capsule or Workspace, and restoring from them.",
   "backup-imports": "A Capsule from the backup of another installation.",
-  exports: "A Capsule as files with which the bare tool goes on.",
+  exports: "A Capsule as files for continued use without svc.",
   "action-confirmations": "One action of a token, confirmed by its person in the browser.",
   "member-tokens": "Tokens of automation members, and what the departure of a member stops.",
   ownership: "Handing a Workspace over, and pausing what starts without a person.",

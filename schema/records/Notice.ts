@@ -238,7 +238,7 @@ export const noticeKinds = {
     }
   ),
   "rule.changed": kind(
-    "A rule of approval was created, changed or removed.",
+    "An approval rule was created, changed or removed.",
     Schema.Struct({
       ruleId: ApprovalRuleId,
       change: Schema.Literals(["created", "updated", "removed"]),

@@ -81,7 +81,7 @@ export class ApprovalRules extends Context.Service<
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
       const allowed = (scope: OwnerScope) =>
-        requireOwner(scope, "Only owners change rules of approval.").pipe(
+        requireOwner(scope, "Only owners can change approval rules.").pipe(
           Effect.provideService(SqlClient.SqlClient, sql)
         )
 
@@ -89,7 +89,7 @@ export class ApprovalRules extends Context.Service<
         const [row] = yield* Effect.orDie(
           ApprovalRuleRow.rows(sql)`SELECT * FROM approval_rules WHERE id = ${id} AND workspace_id = ${workspaceId}`
         )
-        return row === undefined ? yield* notFound("Rule of approval") : row
+        return row === undefined ? yield* notFound("Approval rule") : row
       })
 
       const belongs = Effect.fnUntraced(function* (scope: OwnerScope, table: "projects" | "teams", id: string) {

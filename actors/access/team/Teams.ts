@@ -238,7 +238,7 @@ export class Teams extends Context.Service<
           const row = yield* find(scope, id)
           const rules = yield* Effect.orDie(sql`SELECT 1 AS one FROM approval_rules WHERE team_id = ${id}`)
           if (rules.length > 0) {
-            return yield* failedPrecondition("A rule of approval names the team. Change or remove the rule first.")
+            return yield* failedPrecondition("An approval rule uses the team. Change or remove the rule first.")
           }
           yield* Effect.orDie(sql`DELETE FROM team_members WHERE team_id = ${id}`)
           yield* Effect.orDie(sql`DELETE FROM team_grants WHERE team_id = ${id}`)

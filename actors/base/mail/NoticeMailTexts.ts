@@ -39,7 +39,7 @@ const en: NoticeWords = {
     "backup.unverified": "A backup could not be read back",
     "share.requested": "Another Workspace wants to share Outputs",
     "invitation.accepted": "An invitation was accepted",
-    "rule.changed": "A rule of approval was changed",
+    "rule.changed": "An approval rule was changed",
     "endpoint.test": "Test"
   },
   labels: {

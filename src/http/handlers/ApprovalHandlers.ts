@@ -16,7 +16,7 @@ const ownerScope = Effect.gen(function* () {
   return { workspaceId: yield* authorisedWorkspace, subject }
 })
 
-const ruleOf = (params: { readonly ruleId: string }) => pathId(ApprovalRuleId, params.ruleId, "Rule of approval")
+const ruleOf = (params: { readonly ruleId: string }) => pathId(ApprovalRuleId, params.ruleId, "Approval rule")
 const teamOf = (params: { readonly teamId: string }) => pathId(TeamId, params.teamId, "Team")
 
 /** Handlers for approval rules, and for the status of a plan under them. */

@@ -26,15 +26,15 @@ const agentPoolsProse: GroupProse<typeof AgentPoolsApi> = {
   routes: {
     list: route(
       "List the pools that a Workspace may use, by name",
-      "Pools are made and assigned by the operator; an execution profile chooses the pool of a Run. Without one the control plane executes every Run itself. `places` and `runs` count the places and Runs of the connected agents, for every Workspace that shares the pool. Nothing else about the other Workspaces is shown."
+      "The operator creates and assigns pools; an execution profile selects the pool of a Run. Without a pool, the control plane executes the Run. `places` and `runs` count the places and Runs of the connected agents, for every Workspace that shares the pool. It returns nothing else about other Workspaces."
     ),
     agents: route(
       "List the agents of a Workspace's pools, by pool and name",
-      "The last report of each agent about its machine: version, platform, tools, isolation, labels, places, disk. `status`: `connected`, `draining` (it takes no new Run), or `silent`, when no message arrived for 45 seconds or the agent reported its exit. `pool` lists the agents of one pool. Agents that were revoked are not listed."
+      "The last report of each agent about its machine: version, platform, tools, isolation, labels, places, disk. `status`: `connected`, `draining` (it accepts no new Runs), or `silent` (no message for 45 seconds, or the agent reported its exit). `pool` selects the agents of one pool. Revoked agents are not listed."
     ),
     release: route(
-      "Release a Capsule from an agent that is gone for good",
-      "**This may damage infrastructure.** The tool of the Run may still work on the agent's machine, and nothing can stop it from here: two applies at once damage what both of them manage. `toolIsDead` is your statement that the machine, or the tool on it, is dead. `fence` is `agent.fence` of the Run as you read it; another fence is refused (409 `guard_conflict`). Refused (409 `failed_precondition`) while messages of the agent arrive: cancel the Run instead.\n\nThe Run ends as it does when the lease of its agent is over: an apply whose tool was started fails with `agent_lost`, the newest state that the service has is imported, resources that may exist are listed, and the Capsule is in `error` with `runtimeSafety` `unknown`. Later reports of the agent are kept as evidence. Anything else is queued once more, or fails. Audited as `run.release`."
+      "Release a Capsule from a lost agent",
+      "**This may damage infrastructure.** The tool of the Run may still be working on the agent's machine, and svc cannot stop it: two applies at the same time can damage the infrastructure. `toolIsDead` is your statement that the machine, or the tool on it, is dead. `fence` is the `agent.fence` that you read from the Run; any other fence is refused (409 `guard_conflict`). Refused (409 `failed_precondition`) while messages of the agent arrive: cancel the Run instead.\n\nThe Run ends as if its agent's lease had expired: an apply whose tool was started fails with `agent_lost`, the newest state that the service has is imported, resources that may exist are listed, and the Capsule is in `error` with `runtimeSafety` `unknown`. Later reports of the agent are kept as evidence. Any other Run is queued once more, or fails. Audited as `run.release`."
     )
   }
 }
@@ -43,11 +43,11 @@ const actionConfirmationsProse: GroupProse<typeof ActionConfirmationsApi> = {
   about: "One action of a token, confirmed by its person in the browser.",
   routes: {
     begin: route(
-      "Ask the person behind a token to confirm an action",
-      "`action`: `capsule.export` with the id of a Capsule, or `source.hook_secret.renew` with the id of a Source. Show the person `userCode` and `verificationUriComplete`. They see in the browser what is asked for, by which token or application, and approve or deny it in a session in which they have just confirmed their identity. Then make the one request with `code` in the header `x-svc-confirmation`.\n\nThe confirmation belongs to this token (or to the grant of an OAuth token), the action and the record, ends after ten minutes, and is used up by the first request that succeeds. At most ten a minute. 409 `failed_precondition` for sessions, and for tokens of automations."
+      "Request a person's confirmation for an action of a token",
+      "`action`: `capsule.export` with the id of a Capsule, or `source.hook_secret.renew` with the id of a Source. Show the person `userCode` and `verificationUriComplete`. In the browser, they see the requested action and the token or application that requested it, and approve or deny it in a session in which they have just confirmed their identity. Then send the request with `code` in the header `x-svc-confirmation`.\n\nThe confirmation belongs to this token (or to the grant of an OAuth token), the action and the record, ends after ten minutes, and is used up by the first request that succeeds. At most ten a minute. 409 `failed_precondition` for sessions, and for tokens of automations."
     ),
     poll: route(
-      "Whether the person has decided",
+      "Read the person's decision",
       "`status`: `pending`, `approved`, `denied`, `used` or `expired`. Poll every `interval` seconds; a faster poll gets 429 and lengthens the interval by two seconds. 404 for the code of another token."
     )
   }
@@ -79,8 +79,8 @@ const discoveryProse: GroupProse<typeof DiscoveryApi> = {
     wellKnown: route("Discovery document", "Clients check `product` first and branch on the capabilities."),
     capabilities: route("The same discovery document, under the API", "Branch on its features, never on a version."),
     extensions: route(
-      "Families of endpoints beyond the specification",
-      "The families of this server besides the families of the specification, each with its endpoints; `endpoints.extensions` of the discovery document is the address of this list. A family that is absent here answers 404, and one that the operator has turned off 501 `capability_not_available`."
+      "Endpoint families beyond the specification",
+      "The additional families of this server, each with its endpoints; `endpoints.extensions` of the discovery document is the address of this list. A family that is not listed returns 404, and a family that the operator has turned off returns 501 `capability_not_available`."
     )
   }
 }

@@ -16,16 +16,16 @@ export const noticesProse: GroupProse<typeof NoticesApi> = {
     readEndpoint: route("Read a notice endpoint", "`waiting` counts the deliveries that have not ended."),
     updateEndpoint: route(
       "Change a notice endpoint",
-      "`kinds` and `filter` replace what was there. `state` `disabled` drops the deliveries that wait; `active` also resumes an endpoint that the service disabled after five days of failures, or that ended because its receiver answered 410."
+      "`kinds` and `filter` replace the previous values. `state` `disabled` drops waiting deliveries; `active` also resumes an endpoint that the service disabled after five days of failures, or that ended because its receiver answered 410."
     ),
-    removeEndpoint: route("Remove a notice endpoint", "Its deliveries and their log are removed with it."),
+    removeEndpoint: route("Remove a notice endpoint", "Also removes its deliveries and their log."),
     rotateSecret: route(
       "Rotate the secret of a notice endpoint",
-      "`secretVersion` is that of the endpoint as you read it; another one is refused (409 `guard_conflict`). For `overlapMinutes` (a day by default, at most a week) deliveries carry two signatures, one with each secret. The new secret is returned only once. 409 for a format without a secret."
+      "`secretVersion` is the version that you read from the endpoint; any other version is refused (409 `guard_conflict`). For `overlapMinutes` (a day by default, at most a week), deliveries carry a signature with each secret. The new secret is returned only once. 409 for a format without a secret."
     ),
     testEndpoint: route(
       "Send a test to a notice endpoint",
-      "Queues a notice of the kind `endpoint.test`, also to a disabled endpoint. Read the delivery to see what became of it."
+      "Queues a notice of the kind `endpoint.test`, also to a disabled endpoint. Read the delivery to see its result."
     ),
     deliveries: route(
       "List the deliveries to a notice endpoint, newest first",
@@ -33,19 +33,19 @@ export const noticesProse: GroupProse<typeof NoticesApi> = {
     ),
     readDelivery: route(
       "Read a delivery with its attempts",
-      "`log` has every attempt with its outcome, status and duration, and `notice` the body as the format `json` sends it."
+      "`log` lists every attempt with its outcome, status and duration, and `notice` contains the body in the format `json`."
     ),
     replayDelivery: route(
       "Send a delivery again",
-      "With the same `webhook-id` and `sequence`, from the first attempt; a delivery that waits for its next attempt is sent now. 409 unless the endpoint is active."
+      "Restarts the delivery at its first attempt, with the same `webhook-id` and `sequence`; a delivery that waits for its next attempt is sent now. 409 unless the endpoint is active."
     ),
     mails: route(
-      "Read which notices the caller receives by mail",
-      "None until the caller chooses some. `sendsMail` is `false` on a server that sends no mail."
+      "Read the caller's selection of notices by mail",
+      "Empty until the caller chooses kinds. `sendsMail` is `false` on a server that sends no mail."
     ),
     chooseMails: route(
       "Choose the notices by mail",
-      "`kinds` replaces the choice, for every Workspace of the caller. A mail goes to the people whom a notice concerns: who may approve a plan, who started a Run, and otherwise the owners and admins."
+      "`kinds` replaces the choice, for every Workspace of the caller. A mail goes to the people whom a notice concerns: the people who may approve a plan, the person who started a Run, or otherwise the owners and admins."
     )
   }
 }

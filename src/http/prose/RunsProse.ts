@@ -10,11 +10,11 @@ export const runsProse: GroupProse<typeof RunsApi> = {
   routes: {
     read: route(
       "Read a Run",
-      "With the evidence of its phases: summary and redacted resource changes of the plan, its digest, tool, diagnostics. `profile` is the execution profile that the operator chose; `isolation` and `network` are the isolation of the module from the machine and its network access. `operatorConfig` is the part of the operator's base configuration for this Run, `signIn` contains the addresses to which the plan's identity returns people after a sign-in and after a sign-out, and `postApply` contains the results of the checks after an apply: an apply that failed with `lifecycle_failed` has committed its state and Outputs. A Run that hit one of its limits failed with `memory_limit`, `process_limit`, `tmp_limit`, `shm_limit`, `folder_limit` or `disk_low`. Sensitive values are absent, not masked in part."
+      "Includes the results of its phases: summary and redacted resource changes of the plan, its digest, tool and diagnostics. `profile` is the execution profile that the operator chose; `isolation` and `network` are the isolation of the module from the machine and its network access. `operatorConfig` is the part of the operator's base configuration for this Run, `signIn` contains the addresses to which the plan's identity returns people after a sign-in and after a sign-out, and `postApply` contains the results of the checks after an apply: an apply that failed with `lifecycle_failed` has committed its state and Outputs. A Run that hit one of its limits failed with `memory_limit`, `process_limit`, `tmp_limit`, `shm_limit`, `folder_limit` or `disk_low`. Sensitive values are absent, not masked in part."
     ),
     approve: route(
       "Approve a reviewable plan",
-      "A `planDigest` that is not the Run's is refused (409). `comment` is kept on the Run (`approvalComment`) and in the audit event: everybody who may read the Run reads it. An approval that was not applied is withdrawn by `cancel`. If it is uncertain which objects exist (`uncertain` of `GET runs/{id}/approvals`), `acknowledged` must contain every code: otherwise the response is 409 `failed_precondition` with the codes."
+      "The server refuses a `planDigest` that differs from the Run's (409). `comment` is stored on the Run (`approvalComment`) and in the audit event, so everybody who may read the Run can read it. `cancel` withdraws an approval that was not applied. If it is uncertain which objects exist (`uncertain` of `GET runs/{id}/approvals`), `acknowledged` must contain every code: otherwise the response is 409 `failed_precondition` with the codes."
     ),
     apply: queuedRun(
       "Apply an approved plan",
@@ -22,42 +22,42 @@ export const runsProse: GroupProse<typeof RunsApi> = {
     ),
     cancel: route(
       "Cancel a queued, running or waiting Run, or withdraw an approval",
-      "With `planDigest`, a Run with another plan is not cancelled (409 `guard_conflict`). A running tool is interrupted and given time to save its state. A response of 200 is final: results of the Run that were not committed before take no effect, even if they had been computed. An apply keeps the state of what its tool did; if the tool had done everything, the Run is `cancelled` with a complete StateVersion and the error `applied_before_cancel`. A plan that was approved and not applied becomes `cancelled`, its saved plan file is erased, and the withdrawal is audited as `run.withdraw_approval`; `approvedBy`, `approvedAt` and `approvalComment` stay on the record. Once an apply has used the plan, the response is 409 `run_conflict` with the Apply Run: cancel the Apply Run instead. Of a withdrawal and an apply at once exactly one wins."
+      "With `planDigest`, a Run with another plan is not cancelled (409 `guard_conflict`). A running tool is interrupted and given time to save its state. A response of 200 is final: results of the Run that were not yet committed have no effect, even if they had been computed. An apply keeps the state of the tool's changes; if the tool had finished, the Run is `cancelled` with a complete StateVersion and the error `applied_before_cancel`. A plan that was approved and not applied becomes `cancelled`, its saved plan file is erased, and the withdrawal is audited as `run.withdraw_approval`; `approvedBy`, `approvedAt` and `approvalComment` stay on the record. Once an apply has used the plan, the response is 409 `run_conflict` with the Apply Run: cancel the Apply Run instead. If a withdrawal and an apply arrive at the same time, exactly one of them succeeds."
     ),
     logs: liveRead(
       "Log lines of a Run, redacted",
-      `${live} A log beyond 512 MiB (several million lines) is kept without its middle: a line of the stream \`system\` gives the number of omitted lines, and the last lines follow it when the Run ends.`,
+      `${live} For a log beyond 512 MiB (several million lines), the middle is omitted: a line of the stream \`system\` gives the number of omitted lines, and the last lines follow it when the Run ends.`,
       "RunLog"
     ),
     events: liveRead("Events of a Run", live, "RunEvent"),
     cost: route(
       "Cost estimate",
-      "The change of the monthly bill by the plan, by the price table of the operator's policy file; `not_available` without one. `reasons` lists everything that is not in the sum. An apply answers for its plan."
+      "The plan's change to the monthly bill, by the price table in the operator's policy file; `not_available` without a price table. `reasons` lists everything that the sum omits. For an apply, returns the estimate of its plan."
     ),
     sourceChanges: route(
       "Files of the module that a Run's commit changes",
-      "Compared with the commit of the state that the Run started from (`since`), by the digests of stored files: added, changed, removed, the first 300 and their count. `scope` is `module` for the module, its local modules and what they read, `source` where that is not known for sure. `not_stored`: one of the commits was removed from this server."
+      "Compares the digests of stored files with the commit of the Run's base state (`since`): the first 300 added, changed and removed files, and their count. `scope` is `module` for the module, its local modules and the files that they read, and `source` if these files cannot be determined. `not_stored`: one of the commits was removed from this server."
     ),
     changeCauses: route(
       "Explain the changes of a plan",
-      "From evidence: what differs since the last apply (`causes`), and for each resource which of it may have led to its change. `certain` means that the evidence leaves one cause; otherwise `causes` lists the possible causes, and is empty if no record explains the change. Names of inputs, Outputs, files and resources, never values."
+      "Lists the differences since the last apply (`causes`), and for each resource the differences that may have caused its change. `certain` means that the evidence leaves one cause; otherwise `causes` lists the possible causes, and is empty if no record explains the change. Contains names of inputs, Outputs, files and resources, never values."
     ),
     group: route(
       "Read a group of Runs",
-      "`runs` in dependency order. `waves` of an update show the progress of each Capsule, the reason why it waits, and the reason why it was skipped or failed. A Capsule is planned once all its producers were applied or skipped; nobody has to start the next wave. `waiting_approval`: a person is needed, to review or apply plans, or because of `heldReason`. The consumers of a failed Capsule wait; a new plan of the failed Capsule by a person belongs to the group again. `finishedAt` comes once nothing of it can go on."
+      "`runs` in dependency order. `waves` of an update show the progress of each Capsule, the reason why it waits, and the reason why it was skipped or failed. A Capsule is planned once all its producers have been applied or skipped; the next wave starts automatically. `waiting_approval`: a person must review or apply plans, or act on `heldReason`. The consumers of a failed Capsule wait; if a person plans the failed Capsule again, the plan joins the group. `finishedAt` is set once no member can continue."
     ),
     approveGroup: route(
       "Approve every reviewable plan of a group",
-      "Refused (409) while a plan of the group is still being made. `planDigests` are the digests of the reviewed plans: if a waiting plan is missing from them, the whole request is refused. The same applies to a plan that may not include objects that exist: approve it with its own `approve`. Plans that are not waiting for approval stay as they are. Each is applied by its own `apply`."
+      "Refused (409) while a plan of the group is still being made. `planDigests` are the digests of the reviewed plans: if a waiting plan is missing from them, the whole request is refused. The same applies to a plan that may not include existing objects: approve it separately with `approve`. Plans that are not waiting for approval do not change. Apply each plan separately with `apply`."
     ),
     cancelGroup: route(
       "Cancel an update",
-      "Nothing more is planned; plans of the group that are not applied are void, also approved ones; an apply that runs goes on. Refused (409) once the update is over."
+      "No more plans are made, and plans of the group that are not applied become void, even if approved. A running apply continues. Refused (409) once the update is over."
     ),
-    stateVersion: route("Read a StateVersion", "Metadata only; the state itself never leaves."),
+    stateVersion: route("Read a StateVersion", "Metadata only; no route returns the state itself."),
     rollbackPlan: queuedRun(
-      "Plan a return to the revision of an earlier state",
-      "Plans the commit and configuration with which that StateVersion was applied, against the current state; nothing is rolled back without review and apply. The apply pins the Capsule (`autoUpdate.pinnedBy`, with `reason`): auto-update follows no commit until somebody resumes it, or, with `resumeOnNewCommit`, until the lane is at another commit."
+      "Plan a rollback to the revision of an earlier state",
+      "Plans the commit and configuration with which that StateVersion was applied, against the current state; nothing is rolled back without review and apply. The apply pins the Capsule (`autoUpdate.pinnedBy`, with `reason`): auto-update follows no commit until somebody resumes it, or, with `resumeOnNewCommit`, until the lane has a new commit."
     )
   }
 }
@@ -67,15 +67,15 @@ export const commentsProse: GroupProse<typeof CommentsApi> = {
   routes: {
     list: route(
       "List the comments on a Run, oldest first",
-      "Everybody who may read the Run reads them. A removed comment keeps its place, author and times, and has `removedAt` instead of `text`."
+      "Everybody who may read the Run can read them. A removed comment keeps its place, author and times, and has `removedAt` instead of `text`."
     ),
     write: route(
       "Comment on a Run",
-      "Secrets that the service knows of the Run and its Capsule are masked before the comment is stored, as in logs; what is masked cannot be read again. `mentions` are active members of the Workspace (400 for anybody else): each person with a verified address gets a mail, on a server that sends mail. The mail has the link, never the text. The operation history only records that there is a comment. A Run keeps at most 1,000 comments (409 `failed_precondition`), for as long as the Run is kept."
+      "Known secrets of the Run and its Capsule are masked before the comment is stored, as in logs, and cannot be recovered. `mentions` are active members of the Workspace (400 for anybody else): if the server sends mail, each mentioned person with a verified address receives a mail, which contains the link but never the text. The operation history records the comment's existence, not its text. A Run keeps at most 1,000 comments (409 `failed_precondition`), for as long as the Run is kept."
     ),
     remove: route(
       "Remove your own comment",
-      "Erases the text and the mentions; that there was a comment stays visible. Only its author may do this (403). A comment is never changed."
+      "Erases the text and the mentions; a note that there was a comment remains. Only its author may do this (403). Comments cannot be edited."
     )
   }
 }

@@ -206,15 +206,15 @@ export const races: ReadonlyMap<string, Race> = new Map<string, Race>([
     "teams.remove",
     race(
       withTeam(rule({ team_id: teamId }), [remove("approval_rules", world.ruleId)]),
-      "A rule of approval names the team"
+      "An approval rule uses the team"
     )
   ],
   [
     "approvals.createRule",
     race([[team(teamId, "ops")], remove("teams", teamId), []], "teamId: no team", () => ({ approvers: 1, teamId }))
   ],
-  ["approvals.updateRule", race(withoutRule, "Rule of approval", () => ({ approvers: 2 }))],
-  ["approvals.removeRule", race(withoutRule, "Rule of approval")],
+  ["approvals.updateRule", race(withoutRule, "Approval rule", () => ({ approvers: 2 }))],
+  ["approvals.removeRule", race(withoutRule, "Approval rule")],
   [
     "notices.createEndpoint",
     race([[project], remove("projects", projectId), []], "filter.projectIds", () => ({
