@@ -1,10 +1,17 @@
 import { Layer } from "effect"
 import { ApprovalRules } from "./approval/ApprovalRules.ts"
 import { Approvals } from "./approval/Approvals.ts"
+import { ChangeApprovals } from "./approval/ChangeApprovals.ts"
 import { NoticeEndpoints } from "./notice/NoticeEndpoints.ts"
 import { Teams } from "./team/Teams.ts"
 
 /**
  * Layers of the approval rules and the teams of Workspaces. The layers of accounts and members are composed with their routes.
  */
-export const access = Layer.mergeAll(Approvals.layer, ApprovalRules.layer, Teams.layer, NoticeEndpoints.layer)
+export const access = Layer.mergeAll(
+  Approvals.layer,
+  ChangeApprovals.layer,
+  ApprovalRules.layer,
+  Teams.layer,
+  NoticeEndpoints.layer
+)

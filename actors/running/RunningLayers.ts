@@ -4,6 +4,7 @@ import { KillPoint } from "../base/KillPoint.ts"
 import { RunSettings } from "../ledger/run/RunSettings.ts"
 import { pools } from "./agent-pool/PoolLayers.ts"
 import { agents } from "./agent/AgentLayers.ts"
+import { CarryOver } from "./carry-over/CarryOver.ts"
 import { makeApplySteps } from "./execution/ApplySteps.ts"
 import { ApplyRecovery } from "./execution/ApplyRecovery.ts"
 import { ApplySettlement } from "./execution/ApplySettlement.ts"
@@ -42,7 +43,7 @@ const place = Layer.unwrap(Effect.map(RunSettings, ({ runsFolder }) => RunFolder
 
 /** Services that finish a Run from its rows and the result of its job. */
 const settlements = Layer.mergeAll(
-  PlanSettlement.layer,
+  PlanSettlement.layer.pipe(Layer.provide(CarryOver.layer)),
   ApplyStart.layer.pipe(Layer.provideMerge(ApplySettlement.layer)),
   DriftSettlement.layer
 )

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { CommitDescription } from "../../schema/records/Commit.ts"
 import type { GitAddress } from "../../schema/git/GitAddress.ts"
+import { commitAuthors } from "./CommitAuthors.ts"
 import { describeCommit } from "./CommitMessage.ts"
 import { broken, gitCommand, offered, readAdvertised } from "./GitExchange.ts"
 import { type GitError, isGitError } from "./GitError.ts"
@@ -15,6 +16,8 @@ export interface HistoryCommit {
   readonly commit: string
   readonly parents: ReadonlyArray<string>
   readonly description: CommitDescription
+  /** The addresses of its author, committer and co-authors (`commitAuthors`). */
+  readonly authors: ReadonlyArray<string>
 }
 
 /** Commits by id. If a commit's parents are missing, the server truncated the history there. */
@@ -87,7 +90,12 @@ const readPack = Effect.fnUntraced(function* (pack: Buffer) {
       for (const oid of oids) {
         const { format, object, type } = await git.readObject({ ...at, oid, format: "content", cache })
         if (type !== "commit" || format !== "content") continue
-        commits.set(oid, { commit: oid, parents: parentsOf(object), description: describeCommit(object) })
+        commits.set(oid, {
+          commit: oid,
+          parents: parentsOf(object),
+          description: describeCommit(object),
+          authors: commitAuthors(object)
+        })
       }
       return commits
     },
@@ -123,17 +131,24 @@ export const ancestry = (history: CommitHistory, commit: string): ReadonlyArray<
   return [...found.values()]
 }
 
+/** Lists the commits in `commit` but not in `base`, or returns `undefined` if the history is too short to list all of them. */
+export const commitsBetween = (
+  history: CommitHistory,
+  commit: string,
+  base: string
+): ReadonlyArray<HistoryCommit> | undefined => {
+  if (!history.has(base)) return undefined
+  const behind = new Set(ancestry(history, base).map((each) => each.commit))
+  const ahead = ancestry(history, commit).filter((each) => !behind.has(each.commit))
+  return ahead.every(({ parents }) => parents.every((parent) => history.has(parent))) ? ahead : undefined
+}
+
 /**
  * Returns the number of commits in `commit` but not in `base`, like `git rev-list --count base..commit`, or `undefined` if the
  * history is too short to count them.
  */
-export const commitsAhead = (history: CommitHistory, commit: string, base: string): number | undefined => {
-  if (!history.has(base)) return undefined
-  const behind = new Set(ancestry(history, base).map((each) => each.commit))
-  const ahead = ancestry(history, commit).filter((each) => !behind.has(each.commit))
-  const isWhole = ahead.every(({ parents }) => parents.every((parent) => history.has(parent)))
-  return isWhole ? ahead.length : undefined
-}
+export const commitsAhead = (history: CommitHistory, commit: string, base: string): number | undefined =>
+  commitsBetween(history, commit, base)?.length
 
 /**
  * Returns the commit at which two lines of commits parted, like `git merge-base`, or `undefined` if the history is too short to

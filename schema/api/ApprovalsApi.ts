@@ -1,6 +1,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { ApprovalRequest, ApprovalRule, ApproverRole, mostApprovers, RunApprovals } from "../records/Approval.ts"
+import {
+  ApprovalRequest,
+  ApprovalRule,
+  ApproverRole,
+  CarryOver,
+  mostApprovers,
+  RunApprovals
+} from "../records/Approval.ts"
 import { ProjectId, TeamId } from "../records/Ids.ts"
 import { EnvironmentName } from "../records/Primitives.ts"
 import { created } from "./AnswerStatus.ts"
@@ -23,7 +30,8 @@ export class RuleChange extends Schema.Opaque<RuleChange>()(
     teamId: Schema.optionalKey(Schema.NullOr(TeamId)),
     planAuthorCounts: Schema.optionalKey(Schema.Boolean),
     commitAuthorCounts: Schema.optionalKey(Schema.Boolean),
-    automationCounts: Schema.optionalKey(Schema.Boolean)
+    automationCounts: Schema.optionalKey(Schema.Boolean),
+    carryOver: Schema.optionalKey(CarryOver)
   })
 ) {}
 

@@ -12,6 +12,7 @@ export const familySummaries = {
   invitations: "Invitations to a Workspace, by link or by mail.",
   teams: "Teams of a Workspace and their roles.",
   "approval-rules": "Rules for the number of approvals.",
+  "change-approvals": "Approvals of the change in a speculative plan.",
   audit: "The operation history as JSON lines.",
   "state-uploads": "Existing state that an install takes over.",
   "state-resources": "The resources of a Capsule, without values.",

@@ -7,6 +7,7 @@ import { AuditApi } from "./AuditApi.ts"
 import { BackupImportsApi } from "./BackupImportsApi.ts"
 import { BackupsApi } from "./BackupsApi.ts"
 import { CapsulesApi } from "./CapsulesApi.ts"
+import { ChangeApprovalsApi } from "./ChangeApprovalsApi.ts"
 import { CommentsApi } from "./CommentsApi.ts"
 import { ConnectionsApi } from "./ConnectionsApi.ts"
 import { DashboardApi } from "./DashboardApi.ts"
@@ -50,6 +51,7 @@ export class SvcApi extends HttpApi.make("svc")
   .add(PullRequestsApi)
   .add(RunsApi)
   .add(CommentsApi)
+  .add(ChangeApprovalsApi)
   .add(AgentPoolsApi)
   .add(ConnectionsApi)
   .add(NoticesApi)

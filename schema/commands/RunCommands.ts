@@ -2,7 +2,8 @@ import { Schema } from "effect"
 import { Rpc } from "effect/rpc"
 import { ApiError } from "../errors/ApiError.ts"
 import { ApprovalRequest } from "../records/Approval.ts"
-import { RunCommentId, RunId, Subject } from "../records/Ids.ts"
+import { ChangeApproval } from "../records/ChangeApproval.ts"
+import { ChangeApprovalId, RunCommentId, RunId, Subject } from "../records/Ids.ts"
 import { Run } from "../records/Run.ts"
 import { RunComment } from "../records/RunComment.ts"
 import { UncertainCode } from "../records/UncertainGround.ts"
@@ -21,6 +22,22 @@ export const RunCommands = commandsOf(
       acknowledged: Schema.optional(Schema.Array(UncertainCode))
     },
     success: Run,
+    error: ApiError
+  }),
+  Rpc.make("ApproveChange", {
+    payload: {
+      context: CommandContext,
+      planDigest: Schema.String,
+      changeDigest: Schema.String,
+      comment: Schema.optional(Schema.String),
+      idempotency: Schema.optional(IdempotentRequest)
+    },
+    success: replayable(ChangeApproval),
+    error: ApiError
+  }),
+  Rpc.make("WithdrawChange", {
+    payload: { context: CommandContext, changeApprovalId: ChangeApprovalId },
+    success: ChangeApproval,
     error: ApiError
   }),
   Rpc.make("AskApproval", { payload: { context: CommandContext }, success: ApprovalRequest, error: ApiError }),

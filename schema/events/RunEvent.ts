@@ -64,7 +64,9 @@ const decided = [
       planDigest: Schema.NullOr(Schema.String),
       comment: Schema.optionalKey(Schema.String),
       subject,
-      automatic: Schema.optionalKey(Schema.Literal(true))
+      automatic: Schema.optionalKey(Schema.Literal(true)),
+      /** The speculative plan from which the approvals were carried over. */
+      carriedFromRunId: Schema.optionalKey(Schema.String)
     })
   ),
   kind("run.applying", Schema.Struct({ planRunId: Schema.String })),

@@ -17,6 +17,15 @@ export type ApproverRole = typeof ApproverRole.Type
 export const mostApprovers = 10
 
 /**
+ * Whether the approval of a change in a speculative plan also approves the plan of the lane that makes the same change.
+ * - `off`: never
+ * - `approval`: the plan of the lane is approved, and people apply it
+ * - `approval_and_apply`: svc also applies the plan
+ */
+export const CarryOver = Schema.Literals(["off", "approval", "approval_and_apply"])
+export type CarryOver = typeof CarryOver.Type
+
+/**
  * Approvals that an apply requires in a Project and environment. An absent Project or environment matches all of them. A Capsule
  * must meet every rule that matches it.
  */
@@ -36,6 +45,8 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
     commitAuthorCounts: Schema.Boolean,
     /** True if approvals by automation count: by auto-update, or by subjects that cannot sign in. */
     automationCounts: Schema.Boolean,
+    /** Takes effect only if every rule that matches the Capsule allows it. */
+    carryOver: CarryOver,
     createdAt: Timestamp,
     updatedAt: Timestamp
   }).annotate({ identifier: "ApprovalRule" })

@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { DiffersFrom } from "./CarryOver.ts"
 import { ChangeReferences } from "./ChangeEvidence.ts"
 
 export class PlanSummary extends Schema.Opaque<PlanSummary>()(
@@ -122,7 +123,9 @@ export class PlanDetails extends Schema.Opaque<PlanDetails>()(
     publicOutputs: Schema.optionalKey(Schema.Array(Schema.String)),
     resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange)),
     /** Absent for plans from earlier releases, and for modules without conditions. */
-    checks: Schema.optionalKey(Schema.Array(PlanCheck))
+    checks: Schema.optionalKey(Schema.Array(PlanCheck)),
+    /** Set if people approved a change in a speculative plan, and this plan of the lane did not get their approvals. */
+    differsFrom: Schema.optionalKey(DiffersFrom)
   })
 ) {}
 

@@ -15,6 +15,7 @@ import {
   Subject,
   WorkspaceId
 } from "./Ids.ts"
+import { CarriedFrom } from "./CarryOver.ts"
 import { InputChange } from "./ChangeEvidence.ts"
 import { CommitDescription } from "./Commit.ts"
 import { OpenedForRef } from "./OpenedForRef.ts"
@@ -218,6 +219,8 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
     /** Set only for the Capsule's first plan on a state that none of its applies committed. */
     adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
+    /** Set if svc carried approvals of the same change in a speculative plan over to this plan. */
+    carriedFrom: Schema.optionalKey(CarriedFrom),
     /** The changes that restoring the backup makes. Set only for restores. */
     restore: Schema.optionalKey(RestoreEvidence),
     /** True if the real infrastructure differs from the state. Set only for drift checks. */

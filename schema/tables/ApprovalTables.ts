@@ -82,3 +82,8 @@ export const planAuthorTables: ReadonlyArray<string> = [
 
 /** The uncertainties that the approver acknowledged, as a JSON list of keys. */
 export const acknowledgementColumns: ReadonlyArray<string> = [`ALTER TABLE run_approvals ADD COLUMN acknowledged TEXT`]
+
+/** Whether an approval of a change is carried over to the plan of the lane. */
+export const carryOverColumns: ReadonlyArray<string> = [
+  `ALTER TABLE approval_rules ADD COLUMN carry_over TEXT NOT NULL DEFAULT 'off'`
+]

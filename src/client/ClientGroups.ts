@@ -54,6 +54,9 @@ export const clientGroups = (options: GroupOptions): SvcClientShape => {
     get capsules() {
       return built(this, group("capsules"))
     },
+    get changeApprovals() {
+      return built(this, group("changeApprovals"))
+    },
     get comments() {
       return built(this, group("comments"))
     },

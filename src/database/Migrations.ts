@@ -8,7 +8,12 @@ import {
   lostAnswerColumns,
   providedMarkTables
 } from "../../schema/tables/AgentTables.ts"
-import { acknowledgementColumns, approvalTables, planAuthorTables } from "../../schema/tables/ApprovalTables.ts"
+import {
+  acknowledgementColumns,
+  approvalTables,
+  carryOverColumns,
+  planAuthorTables
+} from "../../schema/tables/ApprovalTables.ts"
 import { auditChainTables, auditFilterIndexes, auditTables } from "../../schema/tables/AuditTables.ts"
 import { agentAuthorityTriggers, authorityTables } from "../../schema/tables/AuthorityTables.ts"
 import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
@@ -23,6 +28,7 @@ import {
   pathFilterColumns,
   stateSecretColumns
 } from "../../schema/tables/CapsuleTables.ts"
+import { changeApprovalTables } from "../../schema/tables/ChangeTables.ts"
 import { approvalRequestTables, runCommentTables } from "../../schema/tables/CommentTables.ts"
 import {
   connectionOAuthTables,
@@ -189,7 +195,9 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0079_pull_request_plans": pullRequestPlanColumns,
   "0080_pull_request_reports": pullRequestReportTables,
   "0081_shared_leases": sharedLeaseTables,
-  "0082_comment_looks": commentLookTables
+  "0082_comment_looks": commentLookTables,
+  "0083_carry_over": carryOverColumns,
+  "0084_change_approvals": changeApprovalTables
 }
 
 /** A newer release has written the database. */

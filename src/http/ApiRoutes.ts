@@ -6,6 +6,7 @@ import { agentPoolHandlers } from "./handlers/AgentPoolHandlers.ts"
 import { backupImportHandlers } from "./handlers/BackupImportHandlers.ts"
 import { backupHandlers } from "./handlers/BackupHandlers.ts"
 import { capsuleHandlers } from "./handlers/CapsuleHandlers.ts"
+import { changeApprovalHandlers } from "./handlers/ChangeApprovalHandlers.ts"
 import { commentHandlers } from "./handlers/CommentHandlers.ts"
 import { connectionHandlers } from "./handlers/ConnectionHandlers.ts"
 import { dashboardHandlers } from "./handlers/DashboardHandlers.ts"
@@ -40,6 +41,7 @@ export const spineHandlers = Layer.mergeAll(
   actionConfirmationHandlers,
   sourceHandlers,
   runHandlers,
+  changeApprovalHandlers,
   commentHandlers,
   pullRequestHandlers,
   agentPoolHandlers,

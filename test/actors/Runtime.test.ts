@@ -18,6 +18,7 @@ import type * as SourceActor from "../../actors/commands/source/SourceActor.ts"
 import type * as ConnectionActor from "../../actors/inputs/connection/ConnectionActor.ts"
 import type * as InterfaceActor from "../../actors/ledger/interface/InterfaceActor.ts"
 import type { Approvals } from "../../actors/access/approval/Approvals.ts"
+import type { ChangeApprovals } from "../../actors/access/approval/ChangeApprovals.ts"
 import type { DueWork } from "../../actors/base/DueWork.ts"
 import type { Audit } from "../../actors/base/audit/Audit.ts"
 import type { Commits } from "../../actors/base/database/Commits.ts"
@@ -92,6 +93,7 @@ test("each actor's inferred requirements are exactly the services its handlers u
   const capsule: Exactly<
     NeedsOf<typeof CapsuleActor.layer, "Capsule">,
     | Approvals
+    | ChangeApprovals
     | Audit
     | CapsuleLedger
     | CapsuleRuns
@@ -165,6 +167,7 @@ test("each actor's inferred requirements are exactly the services its handlers u
   const run: Exactly<
     NeedsOf<typeof RunActor.layer, "Run">,
     | Approvals
+    | ChangeApprovals
     | Audit
     | Mails
     | RunCancels

@@ -67,7 +67,17 @@ describe.skipIf(isIncomplete)("svc", () => {
       ])
 
       // Approval rules.
-      const rule = ["--approvers", "2", "--role", "owner", "--team", "platform", "--commit-author-counts"]
+      const rule = [
+        "--approvers",
+        "2",
+        "--role",
+        "owner",
+        "--team",
+        "platform",
+        "--commit-author-counts",
+        "--carry-over",
+        "approval"
+      ]
       const { approvalRule } = yield* did("rule", "add", ...rule, ...inProduction)
       expect(approvalRule).toMatchObject({
         approvers: 2,
@@ -75,7 +85,8 @@ describe.skipIf(isIncomplete)("svc", () => {
         environment: "production",
         planAuthorCounts: false,
         commitAuthorCounts: true,
-        automationCounts: false
+        automationCounts: false,
+        carryOver: "approval"
       })
       expect((yield* refused("rule", "add", "--approvers", "11"))[0]).toBe(2)
       expect((yield* told(["rule", "list"])).out).toMatch(/^2 +owner +platform +all +production +the commit's author/m)

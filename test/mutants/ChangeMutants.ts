@@ -3,8 +3,107 @@ import type { Mutant } from "./Mutant.ts"
 const digestFile = "runner/execution/ChangeDigest.ts"
 const digestTest = "test/runner/execution/ChangeDigest.test.ts"
 
-/** Mutants of the digest of a change. */
+const decisionFile = "actors/running/carry-over/CarryOverDecision.ts"
+const decisionTest = "test/actors/running/carry-over/CarryOverDecision.test.ts"
+const carryFile = "actors/running/carry-over/CarryOver.ts"
+const carryTest = "test/actors/running/carry-over/CarryOver.test.ts"
+const approvalsFile = "actors/access/approval/ChangeApprovals.ts"
+
+const decided = (name: string, text: string, broken: string): Mutant => ({
+  name: `carry-over: ${name}`,
+  file: decisionFile,
+  text,
+  broken,
+  test: decisionTest
+})
+
+/** Mutants of the digest of a change, of the approval of a change, and of everything that keeps it from being carried over. */
 export const changeMutants: ReadonlyArray<Mutant> = [
+  decided("the same change", "approved.changeDigest === planned.changeDigest", "approved.changeDigest !== undefined"),
+  decided(
+    "a digest on both sides",
+    "approved.changeDigest === null || planned.changeDigest === null",
+    "approved.changeDigest === undefined"
+  ),
+  decided("the same files", 'files.kind === "untouched"', 'files.kind !== undefined'),
+  decided(
+    "the same configuration",
+    "approved.installConfigId === planned.installConfigId",
+    "approved.installConfigId !== undefined"
+  ),
+  decided(
+    "the same base configuration",
+    "approved.operatorDigest === planned.operatorDigest",
+    'approved.operatorDigest !== "none"'
+  ),
+  decided("the same injected Outputs", "facts.movedInputs === undefined", 'facts.movedInputs !== ""'),
+  decided("the same bindings", "approved.bindings === planned.bindings", 'approved.bindings !== ""'),
+  decided("no rotated Connection", "facts.movedConnections === undefined", 'facts.movedConnections !== ""'),
+  decided("the same epoch", "approved.epoch === planned.epoch", "approved.epoch !== undefined"),
+  decided(
+    "the same state",
+    "approved.stateGeneration === planned.stateGeneration",
+    "approved.stateGeneration !== undefined"
+  ),
+  decided(
+    "the same provider lock",
+    "approved.providerLockDigest === planned.providerLockDigest",
+    'approved.providerLockDigest !== "none"'
+  ),
+  decided("the same tool", "a.version === b.version", "a.version !== undefined"),
+  decided("the same profile", "approved.profile === planned.profile &&", ""),
+  decided("the same content of the profile", "approved.profileDigest === planned.profileDigest &&", ""),
+  decided("the same pool", "approved.pool === planned.pool &&", ""),
+  decided("the same network", "approved.network === planned.network", "approved.network !== undefined"),
+  decided("the same credentials of an agent", "markText(a) === markText(b)", "a.length >= 0"),
+  decided("credentials of an agent with marks", "mark !== undefined) &&", 'mark !== "") &&'),
+  decided("the same deliveries", "approved.deliveries === planned.deliveries", "planned.deliveries !== undefined"),
+  decided("the same rules", "rules === rulesNow", "rules.length >= 0"),
+  decided("every rule allows it", '!allowed.includes("off")', 'allowed.includes("approval")'),
+  decided("enough approvers", "missing === undefined", 'missing !== ""'),
+  decided("no stale branch", "    isStale\n", "    isStale && isUsed\n"),
+  decided("no uncertain ground", "    isUncertain ?", "    isUncertain && isUsed ?"),
+  decided("approvals that were not used", "    isUsed ?", "    isUsed && isStale ?"),
+  decided(
+    "every rule lets svc apply",
+    'allowed.every((each) => each === "approval_and_apply")',
+    'allowed.includes("approval_and_apply")'
+  ),
+  {
+    name: "carry-over: a discarded plan uses the approvals",
+    file: carryFile,
+    text: 'if (target.status !== "superseded" && target.status !== "expired") return true',
+    broken: 'if (target.status === "queued") return true',
+    test: carryTest
+  },
+  {
+    name: "change approvals: the change that was read",
+    file: approvalsFile,
+    text: "if (planDigest === run.plan_digest && changeDigest === run.change_digest) return undefined",
+    broken: "if (planDigest === run.plan_digest || changeDigest === run.change_digest) return undefined",
+    test: carryTest
+  },
+  {
+    name: "change approvals: only people whose approval counts",
+    file: approvalsFile,
+    text: "uselessBecause(open, yield*",
+    broken: "uselessBecause([], yield*",
+    test: carryTest
+  },
+  {
+    name: "change approvals: authors of the branch",
+    file: "actors/access/approval/PlanApproval.ts",
+    text: "between === undefined ? [] : [...new Set([...addresses, ...between])]",
+    broken: "between === undefined ? [] : addresses",
+    test: carryTest
+  },
+  {
+    name: "change approvals: a withdrawn approval does not count",
+    file: approvalsFile,
+    text: "AND withdrawn_at IS NULL ORDER BY created_at, id",
+    broken: "ORDER BY created_at, id",
+    test: carryTest
+  },
   {
     name: "change digest: keyed",
     file: digestFile,

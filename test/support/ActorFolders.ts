@@ -73,6 +73,7 @@ export const actorFloors: ReadonlyArray<
       queue: "the order of Runs: one pure decision, its rows and its texts",
       "run-group": "groups of Runs in waves",
       execution: "execution, settlement and recovery of a Run",
+      "carry-over": "approvals of a change that also approve the plan of the lane",
       agent: "messages with agents: offers, leases, blobs, results"
     }
   ],

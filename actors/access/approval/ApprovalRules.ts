@@ -31,6 +31,7 @@ export const toApprovalRule = (row: ApprovalRuleRow): ApprovalRule =>
     planAuthorCounts: row.plan_author_counts === 1,
     commitAuthorCounts: row.commit_author_counts === 1,
     automationCounts: row.automation_counts === 1,
+    carryOver: row.carry_over,
     createdAt: row.created_at,
     updatedAt: row.updated_at
   })
@@ -46,7 +47,8 @@ const changed = (change: RuleChange) => ({
   ...(change.teamId === undefined ? {} : { team_id: change.teamId }),
   ...(change.planAuthorCounts === undefined ? {} : { plan_author_counts: flag(change.planAuthorCounts) }),
   ...(change.commitAuthorCounts === undefined ? {} : { commit_author_counts: flag(change.commitAuthorCounts) }),
-  ...(change.automationCounts === undefined ? {} : { automation_counts: flag(change.automationCounts) })
+  ...(change.automationCounts === undefined ? {} : { automation_counts: flag(change.automationCounts) }),
+  ...(change.carryOver === undefined ? {} : { carry_over: change.carryOver })
 })
 
 /**
@@ -139,7 +141,8 @@ export class ApprovalRules extends Context.Service<
             teamId: row.team_id,
             planAuthorCounts: row.plan_author_counts === 1,
             commitAuthorCounts: row.commit_author_counts === 1,
-            automationCounts: row.automation_counts === 1
+            automationCounts: row.automation_counts === 1,
+            carryOver: row.carry_over
           },
           requestId: context.requestId
         })
@@ -170,6 +173,7 @@ export class ApprovalRules extends Context.Service<
             plan_author_counts: 0,
             commit_author_counts: 1,
             automation_counts: 0,
+            carry_over: "off",
             created_at: at,
             updated_at: at,
             ...changed(rule)

@@ -7,7 +7,7 @@ import { peopleBehind, SubjectsJson } from "../account/PeopleBehind.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { nowAfter } from "../../base/Identity.ts"
 import { decideApproval, problemWords, uselessBecause, waitingWords } from "./ApprovalDecision.ts"
-import { AcknowledgedJson, RunApprovalRow } from "./ApprovalRows.ts"
+import { AcknowledgedJson, type ChangeApprovalRow, RunApprovalRow } from "./ApprovalRows.ts"
 import { approvalBy, type ApprovedPlan, type PlanApproval, planApproval } from "./PlanApproval.ts"
 import { groundWords } from "./UncertainGround.ts"
 
@@ -43,6 +43,11 @@ export class Approvals extends Context.Service<
      * not acknowledge that.
      */
     readonly give: (plan: ApprovedPlan, approval: ApprovalToGive) => Effect.Effect<GivenResult, ApiError>
+    /**
+     * Records approvals of the same change in a speculative plan as approvals of this plan. The caller has decided that they
+     * suffice.
+     */
+    readonly carry: (plan: Pick<ApprovedPlan, "id">, given: ReadonlyArray<ChangeApprovalRow>) => Effect.Effect<void>
     /**
      * Returns the reason why the plan may not be applied: an approval is missing, or nobody has acknowledged that objects may
      * exist outside the plan.
@@ -106,6 +111,18 @@ export class Approvals extends Context.Service<
         return { isNew, isApproved: decided.state === "approved", waiting: waitingWords(decided, teamNames) }
       })
 
+      const carry = Effect.fn("Approvals.carry")(function* (
+        plan: Pick<ApprovedPlan, "id">,
+        given: ReadonlyArray<ChangeApprovalRow>
+      ) {
+        let at: string | undefined
+        for (const { behind, comment, subject } of given) {
+          at = yield* nowAfter(at)
+          const row = { run_id: plan.id, approver: subject, comment, created_at: at, behind, acknowledged: null }
+          yield* sql`INSERT INTO run_approvals ${RunApprovalRow.values(sql, row)}`
+        }
+      }, Effect.orDie)
+
       const reasonOf = ({ decision, open, rules, teamNames }: PlanApproval) =>
         groundWords(open) ?? (rules.length === 0 ? undefined : waitingWords(decision, teamNames))
 
@@ -120,7 +137,7 @@ export class Approvals extends Context.Service<
         if (reason !== undefined) return yield* failedPrecondition(`Not applied. ${reason}`)
       })
 
-      return Approvals.of({ of, give, obstacle, obstacleAtStart, require })
+      return Approvals.of({ of, give, carry, obstacle, obstacleAtStart, require })
     })
   )
 }

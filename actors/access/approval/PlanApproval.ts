@@ -5,19 +5,20 @@ import { type Subject, Subject as SubjectId, type TeamId } from "../../../schema
 import { peopleBehind, SubjectsJson } from "../account/PeopleBehind.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
-import type { RunRow } from "../../ledger/run/RunRow.ts"
+import { changeAuthors } from "../../ledger/run/ChangeBases.ts"
+import { isSpeculative, type RunRow } from "../../ledger/run/RunRow.ts"
 import { AuthorsJson, SnapshotRow } from "../../ledger/source/SourceRow.ts"
 import { type CapsulePlace, type CurrentRights, currentRights } from "../team/CurrentRights.ts"
 import { TeamRow } from "../team/Teams.ts"
 import { type ApprovalFacts, type BindingRule, decideApproval, type GivenApproval } from "./ApprovalDecision.ts"
-import { AcknowledgedJson, ApprovalRuleRow, RunApprovalRow } from "./ApprovalRows.ts"
+import { AcknowledgedJson, ApprovalRuleRow, ChangeApprovalRow, RunApprovalRow } from "./ApprovalRows.ts"
 import { authorsOfPlan } from "./PlanAuthors.ts"
 import { unacknowledged, uncertainGround } from "./UncertainGround.ts"
 
 /** The plan to decide about. */
 export type ApprovedPlan = Pick<
   RunRow,
-  "id" | "type" | "capsule_id" | "source_snapshot_id" | "created_by" | "trigger_kind"
+  "id" | "type" | "purpose" | "capsule_id" | "source_snapshot_id" | "created_by" | "trigger_kind"
 >
 
 export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
@@ -32,15 +33,27 @@ export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
 
 const Person = rowShape({ subject: SubjectId })
 
-/** Finds the accounts with one of the addresses, either their own or one verified by an upstream provider. */
-const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
+/**
+ * Returns the addresses of the authors of a plan's commit, and for a speculative plan also those of every commit between its base
+ * and its head.
+ */
+const addressesOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
   const [snapshot] = yield* SnapshotRow.some(
     sql,
     "authors"
   )`SELECT authors FROM source_snapshots WHERE id = ${plan.source_snapshot_id}`
-  if (snapshot === undefined || snapshot.authors === null) return "unknown" as const
+  if (snapshot === undefined || snapshot.authors === null) return []
   const addresses = AuthorsJson.read(snapshot.authors)
+  if (!isSpeculative(plan)) return addresses
+  const between = yield* changeAuthors(plan.id)
+  return between === undefined ? [] : [...new Set([...addresses, ...between])]
+})
+
+/** Finds the accounts with one of the addresses, either their own or one verified by an upstream provider. */
+const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
+  const sql = yield* SqlClient.SqlClient
+  const addresses = yield* addressesOf(plan)
   if (addresses.length === 0) return "unknown" as const
   const people = yield* Person.rows(sql)`SELECT subject FROM users WHERE ${sql.in("email", addresses)}
     UNION SELECT subject FROM upstream_identities WHERE ${sql.in("verified_email", addresses)}`
@@ -97,6 +110,28 @@ const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
     ORDER BY created_at, id`
 })
 
+/** Returns the approvals of a plan. Those of a speculative plan approve its change. */
+const givenTo = Effect.fnUntraced(function* (plan: ApprovedPlan) {
+  const sql = yield* SqlClient.SqlClient
+  if (!isSpeculative(plan)) {
+    return yield* RunApprovalRow.rows(
+      sql
+    )`SELECT * FROM run_approvals WHERE run_id = ${plan.id} ORDER BY created_at, approver`
+  }
+  const given = yield* ChangeApprovalRow.rows(sql)`SELECT * FROM change_approvals
+    WHERE run_id = ${plan.id} AND withdrawn_at IS NULL ORDER BY created_at, subject`
+  return given.map(
+    ({ behind, comment, created_at, run_id, subject }): RunApprovalRow => ({
+      run_id,
+      approver: subject,
+      comment,
+      created_at,
+      behind,
+      acknowledged: null
+    })
+  )
+})
+
 /**
  * Decides about a plan, in the caller's transaction. Considers the rules that match its Capsule, its approvals with the
  * approvers' current permissions, and the uncertainty about the Capsule's objects. Every approval and apply uses this decision.
@@ -109,8 +144,7 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
       ? undefined
       : { workspaceId: capsule.workspace_id, projectId: capsule.project_id, environment: capsule.environment }
   const rules = yield* rulesOf(place)
-  const given = yield* RunApprovalRow.rows(sql)`SELECT * FROM run_approvals WHERE run_id = ${plan.id}
-    ORDER BY created_at, approver`
+  const given = yield* givenTo(plan)
   const isAuthorAsked = rules.some(({ commit_author_counts }) => commit_author_counts === 0)
   const approvals: Array<GivenApproval> = []
   for (const { approver, behind } of given) {
@@ -146,3 +180,20 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
   }
 }, Effect.orDie)
 export type PlanApproval = Effect.Success<ReturnType<typeof planApproval>>
+
+/**
+ * Decides about a plan of the lane, in the caller's transaction, with the approvals of the change in a speculative plan. The
+ * authors of both plans and of all their commits are authors.
+ */
+export const carriedApproval = Effect.fn("carriedApproval")(function* (plan: ApprovedPlan, change: ApprovedPlan) {
+  const own = yield* planApproval(plan)
+  const reviewed = yield* planApproval(change)
+  const [after, before] = [own.facts.commitAuthors, reviewed.facts.commitAuthors]
+  const decision = decideApproval({
+    rules: own.facts.rules,
+    approvals: reviewed.facts.approvals,
+    planAuthors: new Map([...reviewed.facts.planAuthors, ...own.facts.planAuthors]),
+    commitAuthors: after === "unknown" || before === "unknown" ? "unknown" : new Set([...after, ...before])
+  })
+  return { decision, rules: own.rules, ground: own.ground, teamNames: own.teamNames }
+})

@@ -41,7 +41,15 @@ const mostRuledPlans = 200
 
 const PlaceRow = rowShape(Struct.pick(CapsuleRow.columns, ["id", "project_id", "environment"]))
 const PlanRow = rowShape(
-  Struct.pick(RunRow.columns, ["id", "type", "capsule_id", "source_snapshot_id", "created_by", "trigger_kind"])
+  Struct.pick(RunRow.columns, [
+    "id",
+    "type",
+    "purpose",
+    "capsule_id",
+    "source_snapshot_id",
+    "created_by",
+    "trigger_kind"
+  ])
 )
 
 /** Returns the person's role for each Capsule. Roles from teams depend on the Project and the environment. */
@@ -74,7 +82,8 @@ const countingPlans = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>,
   const plans =
     runIds.length === 0
       ? []
-      : yield* PlanRow.rows(sql)`SELECT id, type, capsule_id, source_snapshot_id, created_by, trigger_kind FROM runs
+      : yield* PlanRow.rows(sql)`SELECT id, type, purpose, capsule_id, source_snapshot_id, created_by, trigger_kind
+          FROM runs
           WHERE ${sql.in("id", runIds)}`
   const counting = new Set<RunId>()
   for (const plan of plans) {

@@ -14,6 +14,7 @@ import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 import { followObstacle, lookOf } from "../../ledger/source/FollowedSource.ts"
 import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
+import { appliesCarried } from "../../running/carry-over/CarryOverDecision.ts"
 import { automationRefusal } from "../../ledger/workspace/StoredWorkspace.ts"
 import { decide, type Decided } from "./AutoUpdateDecisions.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
@@ -44,6 +45,41 @@ const followedPlan = Effect.fnUntraced(function* (
   }
 })
 
+/** Applies a plan that approvals of the same change have approved, if the rules still let svc apply it. */
+const applyCarried = Effect.fn("Capsule.applyCarriedPlan")(
+  function* (plan: RunRow, capsule: GuardedCapsuleRow) {
+    const runs = yield* CapsuleRuns
+    const audit = yield* Audit
+    const { carriedFrom, isolation, network } = toRun(plan)
+    if (carriedFrom?.applies !== true || plan.used_by_run_id !== null || plan.approved_by === null) return
+    const { rules } = yield* (yield* Approvals).of(plan)
+    if (!appliesCarried(rules.map(({ carry_over }) => carry_over))) return
+    const refusal = yield* automationRefusal(capsule.workspace_id)
+    if (refusal !== undefined) return yield* Effect.logInfo(`A carried-over plan was not applied: ${refusal}.`)
+    const runId = derivedId(RunId, "run", plan.id, "apply")
+    // Uses the Connections with the authority of the person whose approval completed the review.
+    yield* runs.createApply(capsule, { runId, planRunId: plan.id, createdBy: plan.approved_by, trigger: "service" })
+    yield* audit.append({
+      workspaceId: capsule.workspace_id,
+      actor: serviceContext.actor,
+      action: "capsule.auto_apply",
+      target: { kind: "capsule", id: capsule.id },
+      capsuleId: capsule.id,
+      runId,
+      data: {
+        planRunId: plan.id,
+        planDigest: plan.plan_digest,
+        isolation: isolation ?? null,
+        network: network ?? null,
+        carriedFromRunId: carriedFrom.runId
+      }
+    })
+  },
+  (effect) =>
+    // Another apply is in progress, or something has changed: the plan waits for a person who applies it.
+    Effect.catch(effect, (error) => Effect.logInfo(`A carried-over plan was not applied: ${error.message}`))
+)
+
 /**
  * Applies an automatic plan if the Capsule's owner has opted in. The opt-in covers commits in the lane only: a person must still
  * apply a plan that destroys or replaces something, and a configuration that has never been applied. The usual approval rules
@@ -59,7 +95,9 @@ const applyPlan = Effect.fn("Capsule.applyFollowedPlan")(function* (planRunId: R
   const approvals = yield* Approvals
   const plan = yield* ledger.find(planRunId)
   const capsule = yield* capsules.find(plan?.capsule_id ?? null)
-  if (plan === undefined || capsule === undefined || plan.status !== "waiting_approval") return
+  if (plan === undefined || capsule === undefined) return
+  if (plan.status === "succeeded") return yield* applyCarried(plan, capsule)
+  if (plan.status !== "waiting_approval") return
   if (plan.source_snapshot_id === null) return
   const snapshot = { id: plan.source_snapshot_id, resolvedCommit: plan.resolved_commit ?? "" }
   const decided = (decision: Decided) => decide(capsule, snapshot, decision)

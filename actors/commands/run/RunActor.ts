@@ -6,6 +6,7 @@ import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 import { serve } from "../../Actor.ts"
 import { askForApproval } from "../../access/approval/ApprovalRequests.ts"
 import { Approvals } from "../../access/approval/Approvals.ts"
+import { ChangeApprovals } from "../../access/approval/ChangeApprovals.ts"
 import { Audit } from "../../base/audit/Audit.ts"
 import { transacted } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
@@ -89,6 +90,12 @@ export const layer = serve(RunCommands, {
     transacted,
     Effect.tap(() => KillPoint.use((killPoint) => killPoint("approve.decided")))
   ),
+
+  ApproveChange: (id, { context, ...change }) =>
+    ChangeApprovals.use((approvals) => approvals.approve(id, context, change)),
+
+  WithdrawChange: (id, { changeApprovalId, context }) =>
+    ChangeApprovals.use((approvals) => approvals.withdraw(id, context, changeApprovalId)),
 
   AskApproval: (id, { context }) => askForApproval(id, context),
 

@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import { ancestry, commitsAhead, mergeBase } from "../../../runner/git/CommitHistory.ts"
+import { ancestry, commitsAhead, commitsBetween, mergeBase } from "../../../runner/git/CommitHistory.ts"
 import { GitTimedOut } from "../../../runner/git/GitError.ts"
 import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
@@ -131,5 +131,28 @@ export const makeRemoteRevisions = Effect.gen(function* () {
     Effect.orElseSucceed(() => undefined)
   )
 
-  return { list, ahead, parting }
+  /**
+   * Returns the addresses of the authors of every commit in `commit` but not in `base`, or `undefined` if they cannot be
+   * determined. The base may have moved since the branch left it.
+   */
+  const authors = Effect.fn("RemoteRevisions.authors")(
+    function* (
+      source: ReadSource,
+      by: FetchedBy,
+      ref: string,
+      { base, commit }: { readonly base: string; readonly commit: string }
+    ) {
+      const request = yield* requestFor(source, by, ref)
+      const ofHead = yield* remote.history({ ...request, commit })
+      const ofBase = ofHead?.has(base) === true ? ofHead : yield* remote.history({ ...request, commit: base })
+      if (ofHead === undefined || ofBase === undefined) return undefined
+      const between = commitsBetween(new Map([...ofBase, ...ofHead]), commit, base)
+      return between === undefined ? undefined : [...new Set(between.flatMap((each) => each.authors))]
+    },
+    Effect.timeoutOption(patience),
+    Effect.map((found) => (found._tag === "Some" ? found.value : undefined)),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+  return { list, ahead, parting, authors }
 })

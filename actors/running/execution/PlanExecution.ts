@@ -15,12 +15,13 @@ import { ignoredValues } from "../../../schema/records/CompatibilityReport.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
 import { plannedSignIn } from "../../inputs/delivery/RunDeliveries.ts"
 import type { HoldLost } from "../../ledger/run/RunHold.ts"
-import { acceptsDrift, type RunRow } from "../../ledger/run/RunRow.ts"
+import { acceptsDrift, isSpeculative, type RunRow } from "../../ledger/run/RunRow.ts"
 import { RunSettings } from "../../ledger/run/RunSettings.ts"
-import { toReport } from "../../ledger/source/SourceStore.ts"
+import { SourceStore, toReport } from "../../ledger/source/SourceStore.ts"
+import { makeRemoteRevisions } from "../../inputs/git/RemoteRevisions.ts"
 import { preparedPlanSchema } from "./PreparationSchemas.ts"
 import { makePreparationRecord } from "./PreparationRecord.ts"
-import { RunPreparation } from "./RunPreparation.ts"
+import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { makeRunVariables } from "./RunVariables.ts"
 
 /** Prepares a plan, a destroy plan or a plan that accepts drift under the current authority. */
@@ -31,6 +32,18 @@ const makePlanPreparation = Effect.gen(function* () {
   const record = yield* makePreparationRecord
   const appliedBuild = yield* makeAppliedBuild
   const vault = yield* Vault
+  const sources = yield* SourceStore
+  const revisions = yield* makeRemoteRevisions
+
+  /** Reads the authors of the commits between the lane and the head of a speculative plan. */
+  const authorsOf = Effect.fnUntraced(function* (run: RunRow, { capsule, evidence, snapshot }: PreparedRun) {
+    if (snapshot.ref === capsule.tracked_ref) return []
+    const source = yield* sources.find(capsule.source_id)
+    const { base } = evidence
+    if (source === undefined || base === undefined) return undefined
+    const commits = { base: base.resolvedCommit, commit: snapshot.resolved_commit }
+    return yield* revisions.authors(source, run, base.ref, commits)
+  })
 
   return Effect.fn("Run.preparePlan")(function* (run: RunRow): Effect.fn.Return<PlanJob, RunBlocked | HoldLost> {
     const prepared = yield* preparation.prepare(run)
@@ -52,12 +65,14 @@ const makePlanPreparation = Effect.gen(function* () {
       ...(signIn === undefined ? {} : { signIn }),
       ...(warnings.length === 0 ? {} : { diagnostics: warnings })
     }
+    const commitAuthors = isSpeculative(run) ? yield* authorsOf(run, prepared) : undefined
     yield* record(run, { requirements: job.demands, shown: evidence }, preparedPlanSchema, {
       reportId: report.id,
       evidence,
       place: { url: place.url, path: place.path },
       consumed,
-      deliveries: planned.resolved
+      deliveries: planned.resolved,
+      ...(commitAuthors === undefined ? {} : { commitAuthors })
     })
     const lock = capsule.provider_lock === null ? {} : { lockText: capsule.provider_lock }
     const changeKey = Redacted.make(yield* vault.mac("change-digest-of-runner", capsule.id))

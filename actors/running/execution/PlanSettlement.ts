@@ -6,6 +6,13 @@ import type { RunDiagnostic, RunEvidence } from "../../../schema/records/Run.ts"
 import { livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
 import { groundDiagnostics, uncertainGround } from "../../access/approval/UncertainGround.ts"
 import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
+import { Approvals } from "../../access/approval/Approvals.ts"
+import { ChangeApprovals } from "../../access/approval/ChangeApprovals.ts"
+import { Audit } from "../../base/audit/Audit.ts"
+import { canonicalJson } from "../../base/idempotency/RequestDigest.ts"
+import { serviceContext } from "../../../schema/commands/Command.ts"
+import { authorAddresses, ConsumedOutputsJson, saveChangeBasis } from "../../ledger/run/ChangeBases.ts"
+import { type CarryVerdict, type ComparedChanges, CarryOver, providedMarks } from "../carry-over/CarryOver.ts"
 import { authorityMoved } from "../../ledger/capsule/AuthorityColumns.ts"
 import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { CapsuleRow, type GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
@@ -113,6 +120,10 @@ export class PlanSettlement extends Context.Service<
       const states = yield* StateVersions
       const operator = yield* OperatorConfigs
       const vault = yield* Vault
+      const carryOver = yield* CarryOver
+      const changeApprovals = yield* ChangeApprovals
+      const approvals = yield* Approvals
+      const audit = yield* Audit
       const lifecycle = yield* RunLifecycle
       const handover = yield* RunHandover
       const ending = { lifecycle, handover }
@@ -223,12 +234,58 @@ export class PlanSettlement extends Context.Service<
           change_digest: yield* changeDigestOf(capsule.id, outcome),
           compatibility_report_id: prepared.reportId
         })
+        const { commitAuthors } = prepared
+        yield* saveChangeBasis({
+          run_id: run.id,
+          consumed_outputs: ConsumedOutputsJson.write(prepared.consumed),
+          deliveries: canonicalJson(prepared.deliveries),
+          provided: providedMarks(outcome),
+          commit_authors: commitAuthors === undefined ? null : authorAddresses(commitAuthors)
+        }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
         const { evidence, hasChanges } = yield* reviewed(run, capsule, yield* configOf(run), prepared, outcome)
         yield* lifecycle.succeed(hold, { planDigest, hasChanges }, evidence)
         yield* handover.finished(run)
       })
 
-      const park = Effect.fn("Run.planComputed")(function* (hold: RunHold, outcome: PlanOutcome) {
+      /** Approves a plan with the approvals of the same change, in the transaction that makes the plan ready for review. */
+      const approveCarried = Effect.fnUntraced(function* (
+        id: RunRow["id"],
+        { applies, approvals: given, carriedFrom }: Extract<CarryVerdict, { readonly kind: "carried" }>
+      ) {
+        const plan = yield* ledger.find(id)
+        if (plan === undefined) return yield* Effect.die(new Error(`The Run ${id} is gone`))
+        yield* approvals.carry(plan, given)
+        yield* changeApprovals.carried(given, id)
+        const { changeDigest, planDigest, runId } = carriedFrom
+        yield* lifecycle.approve(plan, {
+          subject: given.at(-1)?.subject,
+          data: { planDigest: plan.plan_digest, carriedFromRunId: runId }
+        })
+        yield* audit.append({
+          workspaceId: plan.workspace_id,
+          actor: serviceContext.actor,
+          action: "run.carry_over",
+          target: { kind: "run", id },
+          capsuleId: plan.capsule_id ?? undefined,
+          runId: id,
+          data: {
+            type: plan.type,
+            planDigest: plan.plan_digest,
+            changeDigest,
+            fromRunId: runId,
+            fromPlanDigest: planDigest,
+            approvers: given.map(({ subject }) => subject).join(", "),
+            applies
+          }
+        })
+        if (applies) yield* handover.carried(plan)
+      })
+
+      const park = Effect.fn("Run.planComputed")(function* (
+        hold: RunHold,
+        outcome: PlanOutcome,
+        compared: ComparedChanges
+      ) {
         const { prepared, run } = yield* held(hold)
         if (isSpeculative(run)) return yield* conclude(hold, run, prepared, outcome)
         const capsule = yield* capsules.find(run.capsule_id)
@@ -252,17 +309,32 @@ export class PlanSettlement extends Context.Service<
           consumed: prepared.consumed,
           build: refreshOnly && base !== undefined ? storedBuild(base) : outcome.build
         })
+        const changeDigest = yield* changeDigestOf(capsule.id, outcome)
         const expires =
           (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(settings.planLifetime))
         yield* ledger.record(hold, {
           plan_digest: outcome.planDigest,
-          change_digest: yield* changeDigestOf(capsule.id, outcome),
+          change_digest: changeDigest,
           compatibility_report_id: prepared.reportId,
           expires_at: new Date(expires).toISOString()
         })
         const { planDigest } = outcome
         const { evidence, hasChanges } = yield* reviewed(run, capsule, config, prepared, outcome)
-        yield* lifecycle.waitForApproval(hold, { planDigest, hasChanges }, evidence)
+        const delivered = canonicalJson(prepared.deliveries)
+        const verdict = yield* carryOver.decide(
+          { run, capsule, config, outcome, changeDigest, evidence, deliveries: delivered },
+          compared
+        )
+        yield* lifecycle.waitForApproval(
+          hold,
+          { planDigest, hasChanges },
+          {
+            ...evidence,
+            ...(verdict.kind === "carried" ? { carriedFrom: verdict.carriedFrom } : {}),
+            ...(verdict.kind === "differs" ? { differsFrom: verdict.differsFrom } : {})
+          }
+        )
+        if (verdict.kind === "carried") yield* approveCarried(run.id, verdict)
         yield* handover.finished(run)
         yield* handover.planned(run)
       }, transaction(sql))
@@ -294,7 +366,8 @@ export class PlanSettlement extends Context.Service<
         Result.match(result, {
           onFailure: (failure) => Effect.as(fail(hold, failure), undefined),
           onSuccess: (outcome) =>
-            park(hold, outcome).pipe(
+            carryOver.prepare(hold.runId, outcome).pipe(
+              Effect.flatMap((compared) => park(hold, outcome, compared)),
               Effect.as(undefined),
               Effect.catchTag("DeliveryRefused", (reason) => Effect.as(refuse(hold, outcome, reason), reason.message))
             )

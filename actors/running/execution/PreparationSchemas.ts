@@ -16,13 +16,16 @@ import type { PreparationSchema } from "../../ledger/run/RunPreparations.ts"
  * - `place`: selects the operator's base configuration
  * - `consumed`: StateVersions that supplied Outputs of other Capsules
  * - `deliveries`: the host's values, fixed when the plan is stored for review
+ * - `commitAuthors`: for a speculative plan, the addresses of the authors of every commit between the base and the head; absent
+ *   if they could not be read
  */
 export const PreparedPlan = Schema.Struct({
   reportId: CompatibilityReportId,
   evidence: RunEvidence,
   place: Schema.Struct({ url: Schema.String, path: Schema.String }),
   consumed: Schema.Array(ConsumedOutput),
-  deliveries: ResolvedDeliveries
+  deliveries: ResolvedDeliveries,
+  commitAuthors: Schema.optionalKey(Schema.Array(Schema.String))
 })
 export type PreparedPlan = typeof PreparedPlan.Type
 

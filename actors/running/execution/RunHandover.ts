@@ -33,6 +33,8 @@ export class RunHandover extends Context.Service<
     readonly finished: (run: RunRow) => Effect.Effect<void>
     /** Called when a plan is ready for review. The Capsule may apply automatic plans itself. */
     readonly planned: (run: RunRow) => Effect.Effect<void>
+    /** Called when approvals of the same change have approved a plan that svc applies. */
+    readonly carried: (run: Pick<RunRow, "id">) => Effect.Effect<void>
     /** Called when a Source has a new snapshot. Capsules that follow the lane may need a plan. */
     readonly snapshotTaken: (snapshot: {
       readonly sourceId: SourceId
@@ -71,6 +73,7 @@ export class RunHandover extends Context.Service<
         }),
         planned: (run) =>
           run.capsule_id === null || run.trigger_kind !== "auto_update" ? Effect.void : follow(run.id),
+        carried: ({ id }) => follow(id),
         snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ autoUpdate, look, snapshotId, sourceId }) {
           if (!autoUpdate) return
           yield* capsules.followDue({ sourceId, snapshotId, look })

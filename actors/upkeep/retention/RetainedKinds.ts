@@ -231,6 +231,13 @@ const partsOfRun: ReadonlyArray<Part> = [
   { table: "run_follow_due", of: "run_id", key: ["run_id"], bytes: "0" },
   { table: "run_approvals", of: "run_id", key: ["run_id", "approver"], bytes: bytesOf("comment") },
   { table: "run_approval_requests", of: "run_id", key: ["run_id"], bytes: bytesOf("subject") },
+  {
+    table: "change_bases",
+    of: "run_id",
+    key: ["run_id"],
+    bytes: bytesOf("consumed_outputs", "deliveries", "commit_authors")
+  },
+  { table: "change_approvals", of: "run_id", key: ["id"], bytes: bytesOf("comment", "rules") },
   { table: "run_comments", of: "run_id", key: ["id"], bytes: bytesOf("text", "mentions") },
   { table: "plan_authors", of: "run_id", key: ["run_id", "subject"], bytes: bytesOf("subject", "part") },
   { table: "run_preparations", of: "run_id", key: ["run_id", "fence"], bytes: bytesOf("data") },

@@ -1,7 +1,7 @@
 import { intFlag } from "../ValueFlags.ts"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { type ApprovalRule, ApproverRole, mostApprovers } from "../../../schema/records/Approval.ts"
+import { type ApprovalRule, ApproverRole, CarryOver, mostApprovers } from "../../../schema/records/Approval.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { print } from "../Output.ts"
@@ -32,7 +32,7 @@ const countsText = ({ automationCounts, commitAuthorCounts, planAuthorCounts }: 
 
 const rulesText = (rules: ReadonlyArray<ApprovalRule>, teamNames: ReadonlyMap<string, string>) =>
   rowsText(
-    ["approvers", "role", "team", "project", "environment", "also counts", "id"],
+    ["approvers", "role", "team", "project", "environment", "also counts", "carry-over", "id"],
     rules.map((rule) => [
       String(rule.approvers),
       rule.role,
@@ -40,6 +40,7 @@ const rulesText = (rules: ReadonlyArray<ApprovalRule>, teamNames: ReadonlyMap<st
       rule.projectId ?? "all",
       rule.environment ?? "all",
       countsText(rule),
+      rule.carryOver,
       rule.id
     ])
   )
@@ -95,7 +96,14 @@ const addCommand = Command.make(
     environment: named("environment", "Only for Capsules in this environment"),
     planAuthor: counting("plan-author-counts", "An approval by the plan's author counts"),
     commitAuthor: counting("commit-author-counts", "An approval by the commit's author counts"),
-    automation: counting("automation-counts", "Auto-update and automations count")
+    automation: counting("automation-counts", "Auto-update and automations count"),
+    carryOver: Flag.optional(
+      Flag.Literals("carry-over", CarryOver.literals).pipe(
+        Flag.withDescription(
+          "Whether the approval of a change in a pull request approves the same change after the merge; else off"
+        )
+      )
+    )
   },
   Effect.fn("rule add")((given) =>
     Effect.gen(function* () {
@@ -115,7 +123,8 @@ const addCommand = Command.make(
           ...project,
           planAuthorCounts: given.planAuthor,
           commitAuthorCounts: given.commitAuthor,
-          automationCounts: given.automation
+          automationCounts: given.automation,
+          ...Option.match(given.carryOver, { onNone: () => ({}), onSome: (carryOver) => ({ carryOver }) })
         }
       })
       if (given.json) return yield* print(true, { approvalRule }, "")

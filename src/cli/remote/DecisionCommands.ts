@@ -83,6 +83,36 @@ const reviewed = Effect.fn("reviewed")(function* (run: Run, { acknowledge, diges
   return { planDigest: run.planDigest, acknowledged: [...codes] }
 })
 
+/** Approves the change in a speculative plan, as shown. */
+const approveChange = Effect.fnUntraced(function* (
+  run: Run,
+  given: Named & { readonly comment: Option.Option<string> }
+) {
+  const { changeApprovals } = yield* SvcClient
+  const { planDigest } = yield* reviewed(run, given)
+  if (planDigest === undefined || run.changeDigest === undefined) {
+    return yield* new CommandFailed({
+      code: "failed_precondition",
+      exitCode: exitCodes.conflict,
+      message: `${run.id} has no digest of its change, so there is nothing to approve.`
+    })
+  }
+  const { changeApproval } = yield* changeApprovals.approve({
+    params: { runId: run.id },
+    headers: {},
+    payload: {
+      planDigest,
+      changeDigest: run.changeDigest,
+      ...Option.match(given.comment, { onNone: () => ({}), onSome: (comment) => ({ comment }) })
+    }
+  })
+  yield* print(
+    given.json,
+    { changeApproval },
+    "The change is approved. If the rules carry approvals over, this also approves the plan of the lane that makes the same change."
+  )
+})
+
 export const approveCommand = Command.make(
   "approve",
   {
@@ -115,6 +145,7 @@ export const approveCommand = Command.make(
       const params = { runId: id }
       // Read the Run itself: lists omit the changes, and the digest covers the plan as shown.
       const { run } = yield* runs.read({ params })
+      if (run.speculative === true) return yield* approveChange(run, given)
       if (!waits(run))
         return yield* new CommandFailed({
           code: "failed_precondition",

@@ -295,6 +295,29 @@ const diagnosticLines = (diagnostics: Run["diagnostics"], paint: Paint): Readonl
     ...(detail ?? "").split("\n").flatMap((line) => (line === "" ? [] : [`  ${terminalText(line)}`]))
   ])
 
+const changeText = ({ pullRequestNumber, runId }: NonNullable<Run["carriedFrom"] | Run["differsFrom"]>) =>
+  `${pullRequestNumber === undefined ? "" : `#${pullRequestNumber}, `}the speculative plan ${runId}`
+
+/** Describes the approvals that were carried over, or how the plan differs from the change that people approved. */
+const carryLines = ({ carriedFrom, differsFrom }: Run, paint: Paint): ReadonlyArray<string> => {
+  if (carriedFrom !== undefined) {
+    return [`approved as the same change as in ${changeText(carriedFrom)}`]
+  }
+  if (differsFrom === undefined) return []
+  const { lines, moreLines = 0, reasons } = differsFrom
+  return [
+    "",
+    paint("yellow", `differs from what was approved in ${changeText(differsFrom)}:`),
+    ...reasons.map(({ code, message }) => `  ${terminalText(message)} (${code})`),
+    ...lines.map(({ side, text }) =>
+      side === "approved"
+        ? paint("red", `  - approved: ${terminalText(text)}`)
+        : paint("green", `  + planned:  ${terminalText(text)}`)
+    ),
+    ...(moreLines === 0 ? [] : [`  and ${moreLines} more lines`])
+  ]
+}
+
 /**
  * Formats a plan for review: first the objects that the plan may miss, then the riskiest changes, then the other changes, the
  * Outputs, the counts and the digest.
@@ -339,6 +362,7 @@ export const planText = (
       run.diagnostics?.filter(({ code }) => code === undefined),
       paint
     ),
+    ...carryLines(run, paint),
     "",
     ...decisionLines(run, nameOf),
     ...(run.restore === undefined ? [summaryText(run)] : []),

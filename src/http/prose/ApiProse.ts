@@ -13,8 +13,8 @@ import {
 } from "./CapsulesProse.ts"
 import { connectionsProse } from "./ConnectionsProse.ts"
 import { noticesProse } from "./NoticesProse.ts"
-import { commentsProse, runsProse } from "./RunsProse.ts"
 import { pullRequestsProse, sourcesProse } from "./SourcesProse.ts"
+import { changeApprovalsProse, commentsProse, runsProse } from "./RunsProse.ts"
 import { type GroupProse, route } from "./Prose.ts"
 import type { DiscoveryApi } from "../../../schema/api/DiscoveryApi.ts"
 import type { ActionConfirmationsApi } from "../../../schema/api/ActionConfirmationsApi.ts"
@@ -112,6 +112,7 @@ export const apiProse: { readonly [Id in keyof Groups]: GroupProse<Groups[Id]> }
   actionConfirmations: actionConfirmationsProse,
   sources: sourcesProse,
   runs: runsProse,
+  changeApprovals: changeApprovalsProse,
   comments: commentsProse,
   pullRequests: pullRequestsProse,
   agentPools: agentPoolsProse,

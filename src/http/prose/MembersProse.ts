@@ -13,7 +13,7 @@ export const approvalsProse: GroupProse<typeof ApprovalsApi> = {
     ),
     createRule: route(
       "Add an approval rule",
-      "Applies to every future apply, even of plans that are already approved. Defaults: `role` admin, every Project, environment and team, `planAuthorCounts` false, `commitAuthorCounts` true, `automationCounts` false."
+      "Applies to every future apply, even of plans that are already approved. Defaults: `role` admin, every Project, environment and team, `planAuthorCounts` false, `commitAuthorCounts` true, `automationCounts` false, `carryOver` off. With `carryOver`, an approval of the change in a speculative plan also approves the plan of the lane that makes the same change, if every matching rule allows it; with `approval_and_apply`, svc also applies that plan."
     ),
     updateRule: route("Change an approval rule", "The changed rule also applies to waiting plans and queued applies."),
     removeRule: route(

@@ -1,3 +1,4 @@
+import type { ChangeApprovalsApi } from "../../../schema/api/ChangeApprovalsApi.ts"
 import type { CommentsApi } from "../../../schema/api/CommentsApi.ts"
 import type { RunsApi } from "../../../schema/api/RunsApi.ts"
 import { type GroupProse, liveRead, queuedRun, route } from "./Prose.ts"
@@ -58,6 +59,24 @@ export const runsProse: GroupProse<typeof RunsApi> = {
     rollbackPlan: queuedRun(
       "Plan a rollback to the revision of an earlier state",
       "Plans the commit and configuration with which that StateVersion was applied, against the current state; nothing is rolled back without review and apply. The apply pins the Capsule (`autoUpdate.pinnedBy`, with `reason`): auto-update follows no commit until somebody resumes it, or, with `resumeOnNewCommit`, until the lane has a new commit."
+    )
+  }
+}
+
+export const changeApprovalsProse: GroupProse<typeof ChangeApprovalsApi> = {
+  about: "Approvals of the change in a speculative plan.",
+  routes: {
+    list: route(
+      "List the approvals of a change, oldest first",
+      "Withdrawn approvals stay in the list. `carriedToRunId` is the plan of the lane that the approval has approved."
+    ),
+    approve: route(
+      "Approve the change in a speculative plan",
+      "Whoever may approve the later plan may approve its change. It approves nothing by itself: if every rule that matches the Capsule has `carryOver`, and the plan of the lane makes the same change from the same files and inputs, the approval also counts for that plan. Other digests than the Run's are refused (409 `guard_conflict`). A second approval by the same person changes nothing."
+    ),
+    withdraw: route(
+      "Withdraw an approval of a change",
+      "An approval that has approved a plan of the lane is not withdrawn (409 `run_conflict`); withdraw the approval of that plan."
     )
   }
 }

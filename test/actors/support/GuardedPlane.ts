@@ -3,6 +3,7 @@ import { noAgents } from "./NoAgents.ts"
 import { Effect, Layer, Redacted } from "effect"
 import { ApplyStart } from "../../../actors/running/execution/ApplyStart.ts"
 import { ApplySettlement } from "../../../actors/running/execution/ApplySettlement.ts"
+import { ChangeApprovals } from "../../../actors/access/approval/ChangeApprovals.ts"
 import { Approvals } from "../../../actors/access/approval/Approvals.ts"
 import { CapsuleLedger } from "../../../actors/ledger/capsule/CapsuleLedger.ts"
 import { InstallConfigCompilation } from "../../../actors/ledger/configuration/InstallConfigCompilation.ts"
@@ -48,6 +49,7 @@ import type { SnapshotRow, ReportRow } from "../../../actors/ledger/source/Sourc
 /** Runs and Capsules in a real database. */
 export const ledgers = Layer.mergeAll(
   Approvals.layer,
+  ChangeApprovals.layer,
   noAgents,
   RunLedger.layer,
   RunPreparations.layer,

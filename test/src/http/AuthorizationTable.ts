@@ -192,6 +192,9 @@ GET    /api/v1/runs/:runId/events                                               
 GET    /api/v1/runs/:runId/cost                                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/runs/:runId/source-changes                                                    401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/runs/:runId/change-causes                                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/runs/:runId/change-approvals                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/runs/:runId/change-approvals                                                 401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+DELETE /api/v1/runs/:runId/change-approvals/:changeApprovalId                               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/runs/:runId/comments                                                          401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/runs/:runId/comments                                                          401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | mentions[]
 DELETE /api/v1/runs/:runId/comments/:commentId                                               401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409

@@ -103,6 +103,10 @@ const withTeam = (change: string, undo: ReadonlyArray<string> = []) =>
 const withoutRule = [[rule()], remove("approval_rules", world.ruleId), []] as const
 const withoutEndpoint = [[endpoint], remove("notice_endpoints", world.endpointId), []] as const
 const reviewable = run("status = 'waiting_approval', plan_digest = 'sha256:1'")
+const speculative = run(
+  "purpose = 'speculative', status = 'succeeded', requires_approval = 0, capsule_line = NULL, plan_digest = 'sha256:1', change_digest = 'change'"
+)
+const ordinary = run("purpose = NULL, change_digest = NULL")
 const running = run("status = 'running', plan_digest = NULL, run_group_id = NULL")
 
 const nothing: Body = () => ({})
@@ -313,6 +317,13 @@ export const races: ReadonlyMap<string, Race> = new Map<string, Race>([
   ],
   ["runs.apply", race([[reviewable], run("status = 'superseded'"), [running]], "superseded")],
   ["approvals.ask", race([[reviewable], run("status = 'superseded'"), [running]], "nobody can be asked", nothing)],
+  [
+    "changeApprovals.approve",
+    race([[speculative], run("change_digest = 'other'"), [ordinary, running]], "not those of this Run", () => ({
+      planDigest: "sha256:1",
+      changeDigest: "change"
+    }))
+  ],
   ["comments.write", race(suspended, "no active member", () => ({ text: "Look at this.", mentions: [viewer] }))],
   ["runs.cancel", race([[], run("status = 'failed'"), [running]], "failed already", nothing)],
   [
@@ -408,6 +419,7 @@ export const decidedElsewhere: ReadonlyMap<string, string> = new Map([
   ["invitations.inspect", "changes nothing"],
   ["invitations.accept", "test/actors/access/member/InvitationAcceptance.test.ts"],
   ["invitations.decline", setsOnce],
+  ["changeApprovals.withdraw", "one transaction reads the approval and withdraws it"],
   ["comments.remove", "one transaction reads the comment and removes its text"],
   ["installPlans.reconcile", oneStep],
   ["stateUploads.create", "grants nothing; the install that takes the state compares it again"],

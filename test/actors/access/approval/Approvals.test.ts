@@ -174,3 +174,21 @@ tests.live("only owners change approval rules and teams, regardless of the reque
     expect(refused.map(({ code }) => code)).toEqual(Array.from({ length: 4 }, () => "permission_denied"))
   })
 )
+
+tests.live("an approval rule carries approvals over only after an owner allows it, which the audit log records", () =>
+  Effect.gen(function* () {
+    const { context, workspaceId } = yield* TestPlane
+    const rules = yield* ApprovalRules
+    const rule = yield* ruled()
+    expect(rule.carryOver).toBe("off")
+    const changed = yield* rules.update(context, yield* ownerScope, rule.id, { carryOver: "approval_and_apply" })
+    expect(changed.carryOver).toBe("approval_and_apply")
+    // Other changes keep it.
+    expect((yield* rules.update(context, yield* ownerScope, rule.id, { approvers: 1 })).carryOver).toBe(
+      "approval_and_apply"
+    )
+    const filter = { action: "approval_rule.update" }
+    const { items } = yield* (yield* Audit).list(workspaceId, subjectOf(context), filter, { limit: 1 })
+    expect(items[0]?.data).toMatchObject({ carryOver: "approval_and_apply" })
+  })
+)

@@ -45,6 +45,7 @@ import { OutputShares } from "../../../../actors/ledger/output-share/OutputShare
 import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
 import { type NeedPage, Needs } from "../../../../actors/commands/attention/Needs.ts"
 import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
+import { ChangeApprovals } from "../../../../actors/access/approval/ChangeApprovals.ts"
 import { RunComments } from "../../../../actors/commands/run/RunComments.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { provenSecret } from "../../../../actors/ledger/source/WebhookSignature.ts"
@@ -168,10 +169,12 @@ const commands = Layer.mergeAll(
   Layer.succeed(RevisionPlanCommands, { Create: refuse, Reconcile: refuse, Advance: refuse }),
   Layer.succeed(RunCommands, {
     Approve: refuse,
+    ApproveChange: refuse,
     AskApproval: refuse,
     Cancel: refuse,
     Comment: refuse,
-    RemoveComment: refuse
+    RemoveComment: refuse,
+    WithdrawChange: refuse
   }),
   Layer.succeed(SourceCommands, {
     Create: refuse,
@@ -230,6 +233,7 @@ const actors = Layer.mergeAll(
     rollbackPlan: refuse
   }),
   Layer.succeed(PullRequests, { list: refuse, ofCapsule: refuse, read: refuse }),
+  Layer.succeed(ChangeApprovals, { list: refuse, approve: refuse, withdraw: refuse, live: refuse, carried: refuse }),
   Layer.succeed(RunComments, { list: refuse, write: refuse, remove: refuse }),
   Layer.succeed(Needs, { list: () => Effect.succeed(noNeeds) }),
   Layer.succeed(Sources, fakeSources),

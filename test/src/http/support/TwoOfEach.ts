@@ -221,6 +221,19 @@ export const twoOfEach = Effect.fnUntraced(function* (workspace_id: WorkspaceId,
       head_commit: "0".repeat(40),
       touched: 1
     })
+    yield* add("change_approvals", {
+      id: id("cha", number),
+      workspace_id,
+      capsule_id: first.capsule,
+      run_id: first.run,
+      subject: id("usr", number),
+      behind: "[]",
+      plan_digest: "d",
+      change_digest: "d",
+      resolved_commit: "c",
+      rules: "[]",
+      created_at: at(number)
+    })
     yield* add("run_comments", {
       id: id("cmt", number),
       run_id: first.run,

@@ -1,0 +1,51 @@
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { RunId } from "../../../schema/records/Ids.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
+import { type RowOf, table } from "../../base/database/Table.ts"
+import { ConsumedOutput } from "../consumption/ConsumedOutputs.ts"
+
+export const ConsumedOutputsJson = jsonText(Schema.Array(ConsumedOutput))
+
+/** Credentials that an agent supplied. Without a mark, they cannot be compared. */
+export const ProvidedMarksJson = jsonText(
+  Schema.Array(Schema.Struct({ name: Schema.String, mark: Schema.optionalKey(Schema.String) }))
+)
+
+const AuthorAddressesJson = jsonText(Schema.Array(Schema.String))
+
+/**
+ * What a speculative plan was computed from, beyond the columns of its Run. An apply keeps this with the plan file, but nobody
+ * applies a speculative plan.
+ */
+export const ChangeBasisRow = table("change_bases", {
+  run_id: RunId,
+  consumed_outputs: ConsumedOutputsJson,
+  /** The values that the host delivers, as canonical JSON without secrets. */
+  deliveries: Schema.String,
+  provided: ProvidedMarksJson,
+  /** The addresses of the authors of every commit between the base and the head; `NULL` if they could not be read. */
+  commit_authors: Schema.NullOr(AuthorAddressesJson)
+})
+export type ChangeBasisRow = RowOf<typeof ChangeBasisRow.columns>
+
+/** Saves the basis in the transaction that ends the speculative plan. */
+export const saveChangeBasis = Effect.fn("saveChangeBasis")(function* (row: ChangeBasisRow) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO change_bases ${ChangeBasisRow.values(sql, row)} ON CONFLICT DO NOTHING`
+}, Effect.orDie)
+
+export const changeBasis = Effect.fn("changeBasis")(function* (runId: RunId) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* ChangeBasisRow.rows(sql)`SELECT * FROM change_bases WHERE run_id = ${runId}`
+  return row
+}, Effect.orDie)
+
+/** Returns the authors of the commits of a speculative plan, or `undefined` if they are unknown. */
+export const changeAuthors = Effect.fn("changeAuthors")(function* (runId: RunId) {
+  const row = yield* changeBasis(runId)
+  if (row === undefined || row.commit_authors === null) return undefined
+  return AuthorAddressesJson.read(row.commit_authors)
+})
+
+export const authorAddresses = AuthorAddressesJson.write

@@ -1,0 +1,315 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PlanOutcome } from "../../../runner/execution/RunOutcome.ts"
+import type { ModuleChange } from "../../../runner/scan/ModuleChange.ts"
+import type { CarriedFrom, DiffersFrom } from "../../../schema/records/CarryOver.ts"
+import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
+import type { RunEvidence } from "../../../schema/records/Run.ts"
+import { waitingWords } from "../../access/approval/ApprovalDecision.ts"
+import { type ChangeApprovalRow, rulesText } from "../../access/approval/ApprovalRows.ts"
+import { ChangeApprovals } from "../../access/approval/ChangeApprovals.ts"
+import { carriedApproval } from "../../access/approval/PlanApproval.ts"
+import { providedService } from "../../base/Provided.ts"
+import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
+import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
+import { CapsuleRow, type GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import type { LoadedInstallConfig } from "../../ledger/configuration/InstallConfigStore.ts"
+import { movedInputs } from "../../ledger/consumption/ConsumedOutputs.ts"
+import {
+  type ChangeBasisRow,
+  changeBasis,
+  ConsumedOutputsJson,
+  ProvidedMarksJson
+} from "../../ledger/run/ChangeBases.ts"
+import { EvidenceJson, ListedRunRow, PlanDetailsJson, RunRow } from "../../ledger/run/RunRow.ts"
+import { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
+import { SourceStore } from "../../ledger/source/SourceStore.ts"
+import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
+import { appliesCarried, type Difference, differences, type PlanBasis } from "./CarryOverDecision.ts"
+import { differingLines } from "./ChangeLines.ts"
+
+/** Maximum number of approved changes of a Capsule to compare with a plan, newest first. */
+const mostChanges = 10
+
+type ApprovedChange = ListedRunRow
+const columns = Object.keys(ListedRunRow.columns)
+  .map((name) => `r.${name}`)
+  .join(", ")
+
+/** Everything about an approved change that has to be read or computed outside a transaction. */
+export type ComparedChanges = ReadonlyMap<
+  RunId,
+  { readonly files: ModuleChange; readonly review: Pick<DiffersFrom, "lines" | "moreLines"> }
+>
+
+/** A plan that is ready for review, with what it was computed from. */
+export interface ReadyPlan {
+  readonly run: RunRow
+  readonly capsule: GuardedCapsuleRow
+  readonly config: LoadedInstallConfig
+  readonly outcome: PlanOutcome
+  readonly changeDigest: string | null
+  readonly evidence: RunEvidence
+  readonly deliveries: ChangeBasisRow["deliveries"]
+}
+
+/**
+ * - `none`: nobody approved a change that this plan could make
+ * - `carried`: the approvals of the same change approve this plan; with `applies`, svc applies it
+ * - `differs`: people approved a change, and the plan needs its own approvals
+ */
+export type CarryVerdict =
+  | { readonly kind: "none" }
+  | {
+      readonly kind: "carried"
+      readonly carriedFrom: CarriedFrom
+      readonly approvals: ReadonlyArray<ChangeApprovalRow>
+      readonly applies: boolean
+    }
+  | { readonly kind: "differs"; readonly differsFrom: DiffersFrom }
+
+/** Returns the marks of the credentials that an agent supplied to a plan. */
+export const providedMarks = ({ secrets }: PlanOutcome): string =>
+  ProvidedMarksJson.write(
+    (secrets.provided ?? []).map(({ mark, name }) => ({ name, ...(mark === undefined ? {} : { mark }) }))
+  )
+
+const bindingsText = (evidence: Pick<RunEvidence, "providerResolutions">) =>
+  JSON.stringify(
+    (evidence.providerResolutions ?? [])
+      .map(({ childAlias, connectionId, moduleLocalName, provider, use }) => [
+        provider,
+        moduleLocalName,
+        childAlias ?? null,
+        connectionId ?? null,
+        use?.connectionVersion ?? null
+      ])
+      .toSorted()
+  )
+
+type ComparedColumns = Pick<
+  RunRow,
+  | "install_config_id"
+  | "execution_authority_epoch"
+  | "base_state_generation"
+  | "profile"
+  | "profile_digest"
+  | "pool"
+  | "network"
+>
+
+const basisOf = (
+  row: ComparedColumns,
+  evidence: Pick<RunEvidence, "operatorConfig" | "providerLockDigest" | "providerResolutions" | "tool">,
+  rest: Pick<PlanBasis, "changeDigest" | "deliveries" | "provided">
+): PlanBasis => ({
+  ...rest,
+  installConfigId: row.install_config_id,
+  epoch: row.execution_authority_epoch,
+  stateGeneration: row.base_state_generation,
+  profile: row.profile,
+  profileDigest: row.profile_digest,
+  pool: row.pool,
+  network: row.network,
+  providerLockDigest: evidence.providerLockDigest,
+  tool: evidence.tool,
+  operatorDigest: evidence.operatorConfig?.digest,
+  bindings: bindingsText(evidence)
+})
+
+/** Only an ordinary plan of the lane gets approvals of a change: no rollback, no plan of another ref, no first plan. */
+const mayReceive = (run: Pick<RunRow, "coordinator_kind" | "purpose" | "type">) =>
+  run.type === "plan" && run.purpose === null && run.coordinator_kind === null
+
+/**
+ * Carries approvals of the change in a speculative plan over to the plan of the lane that makes the same change from the same
+ * files and inputs. Everything that decides is read in the transaction that settles the plan; only the comparison of the module's
+ * files and of the reviews comes from `prepare`, and what was not prepared counts as different.
+ */
+export class CarryOver extends Context.Service<
+  CarryOver,
+  {
+    /** Compares the plan with the approved changes of its Capsule. Call it outside a transaction. */
+    readonly prepare: (runId: RunId, outcome: PlanOutcome) => Effect.Effect<ComparedChanges>
+    /** Decides in the caller's transaction. Changes nothing. */
+    readonly decide: (plan: ReadyPlan, compared: ComparedChanges) => Effect.Effect<CarryVerdict>
+  }
+>()("svc/actors/running/carry-over/CarryOver") {
+  static readonly layer = Layer.effect(
+    CarryOver,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const approvals = yield* ChangeApprovals
+  const connections = yield* ConnectionStore
+  const filters = yield* PathFilters
+  const sources = yield* SourceStore
+  const withSql = Effect.provideService(SqlClient.SqlClient, sql)
+
+  const approvedChanges = Effect.fnUntraced(function* (capsuleId: CapsuleId | null) {
+    return yield* ListedRunRow.rows(sql)`SELECT ${sql.literal(columns)} FROM runs r
+      WHERE r.capsule_id = ${capsuleId} AND r.type = 'plan' AND r.purpose = 'speculative' AND r.status = 'succeeded'
+        AND EXISTS (SELECT 1 FROM change_approvals a WHERE a.run_id = r.id AND a.withdrawn_at IS NULL)
+      ORDER BY r.created_at DESC, r.id DESC LIMIT ${mostChanges}`
+  }, Effect.orDie)
+
+  const comparedWith = Effect.fnUntraced(function* (change: ApprovedChange, run: RunRow, outcome: PlanOutcome) {
+    const [details] = yield* Effect.orDie(
+      RunRow.some(sql, "plan_details")`SELECT plan_details FROM runs WHERE id = ${change.id}`
+    )
+    const { install_config_id } = run
+    const [capsule] = yield* Effect.orDie(
+      CapsuleRow.some(sql, "module_path")`SELECT module_path FROM capsules WHERE id = ${run.capsule_id}`
+    )
+    const from = yield* sources.findSnapshot(change.source_snapshot_id)
+    const to = yield* sources.findSnapshot(run.source_snapshot_id)
+    const files: ModuleChange =
+      capsule === undefined || install_config_id === null || from === undefined || to === undefined
+        ? { kind: "touched", because: "A snapshot is not stored any more" }
+        : yield* filters.between({ ...capsule, install_config_id }, contentOf(from), contentOf(to))
+    return { files, review: differingLines(PlanDetailsJson.read(details?.plan_details ?? "{}"), outcome) }
+  })
+
+  const prepare = Effect.fn("CarryOver.prepare")(function* (runId: RunId, outcome: PlanOutcome) {
+    const compared = new Map<RunId, Effect.Success<ReturnType<typeof comparedWith>>>()
+    const [run] = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${runId}`)
+    if (run === undefined || !mayReceive(run)) return compared
+    for (const change of yield* approvedChanges(run.capsule_id)) {
+      compared.set(change.id, yield* comparedWith(change, run, outcome))
+    }
+    return compared
+  })
+
+  /** Returns true if the approvals have already approved a plan that was applied or that a person discarded. */
+  const isUsed = Effect.fnUntraced(function* (given: ReadonlyArray<ChangeApprovalRow>) {
+    for (const { carried_to_run_id } of given) {
+      if (carried_to_run_id === null) continue
+      const [target] = yield* RunRow.some(sql, "status", "used_by_run_id")`SELECT status, used_by_run_id FROM runs
+        WHERE id = ${carried_to_run_id}`
+      if (target === undefined || target.used_by_run_id !== null) return true
+      if (target.status !== "superseded" && target.status !== "expired") return true
+    }
+    return false
+  }, Effect.orDie)
+
+  /** Returns the pull request of a speculative plan, if svc made the plan for one. */
+  const pullRequestOf = Effect.fnUntraced(function* ({ coordinator_id, coordinator_kind }: ApprovedChange) {
+    if (coordinator_kind !== "pull_request") return undefined
+    const [row] = yield* PullRequestRow.some(sql, "id", "number", "state")`SELECT id, number, state FROM pull_requests
+      WHERE id = ${coordinator_id}`
+    return row
+  }, Effect.orDie)
+
+  const judged = Effect.fnUntraced(function* (change: ApprovedChange, plan: ReadyPlan, compared: ComparedChanges) {
+    const { capsule, changeDigest, deliveries, evidence, outcome, run } = plan
+    const given = yield* approvals.live(change.id)
+    const basis = yield* withSql(changeBasis(change.id))
+    const before = EvidenceJson.read(change.evidence)
+    const { decision, ground, rules, teamNames } = yield* withSql(carriedApproval(run, change))
+    const allowed = rules.map(({ carry_over }) => carry_over)
+    const found = differences({
+      approved: basisOf(change, before, {
+        changeDigest: change.change_digest,
+        deliveries: basis?.deliveries,
+        provided: basis === undefined ? undefined : ProvidedMarksJson.read(basis.provided)
+      }),
+      planned: basisOf(run, evidence, {
+        changeDigest,
+        deliveries,
+        provided: ProvidedMarksJson.read(providedMarks(outcome))
+      }),
+      files: compared.get(change.id)?.files ?? { kind: "touched", because: "The commits were not compared" },
+      movedInputs:
+        basis === undefined
+          ? undefined
+          : yield* withSql(movedInputs(capsule, ConsumedOutputsJson.read(basis.consumed_outputs))),
+      movedConnections: yield* rotatedSince(before.providerResolutions).pipe(
+        Effect.provideService(ConnectionStore, connections)
+      ),
+      rulesNow: rulesText(rules),
+      rulesThen: given.map((approval) => approval.rules),
+      allowed,
+      missing: given.length === 0 ? "No approval is left." : waitingWords(decision, teamNames),
+      isStale: before.base?.standing === "stale",
+      isUncertain: ground.length > 0 || (before.diagnostics ?? []).some(({ code }) => code !== undefined),
+      isUsed: yield* isUsed(given)
+    })
+    const review = compared.get(change.id)?.review
+    // The reviews are compared too, so that nothing is carried over that a reviewer would see as different.
+    const unseen: ReadonlyArray<Difference> =
+      review === undefined
+        ? [{ code: "unknown", message: "The change was approved while this plan was being settled." }]
+        : review.lines.length > 0 && found.every(({ code }) => code !== "change")
+          ? [{ code: "change", message: "The review of the plan shows other lines." }]
+          : []
+    return {
+      change,
+      given,
+      reasons: [...found, ...unseen],
+      allowed,
+      review: review ?? { lines: [] },
+      pullRequest: yield* pullRequestOf(change)
+    }
+  })
+  type Judged = Effect.Success<ReturnType<typeof judged>>
+
+  /**
+   * How close a plan is to an approved change. The review mentions the closest change, unless the plan has nothing in common with
+   * it, or it is another change of a pull request that is still open.
+   */
+  const closeness = ({ pullRequest, reasons }: Judged) => {
+    const has = (code: Difference["code"]) => reasons.some((reason) => reason.code === code)
+    const isElsewhere = pullRequest?.state === "open" && has("change") && has("files")
+    return isElsewhere ? 0 : (has("change") ? 0 : 4) + (has("files") ? 0 : 2) + (has("state") ? 0 : 1)
+  }
+
+  const named = ({ pullRequest }: Judged) =>
+    pullRequest === undefined ? {} : { pullRequestId: pullRequest.id, pullRequestNumber: pullRequest.number }
+
+  const decide = Effect.fn("CarryOver.decide")(function* (plan: ReadyPlan, compared: ComparedChanges) {
+    const { changeDigest, run } = plan
+    const verdicts: Array<Judged> = []
+    if (mayReceive(run)) {
+      for (const change of yield* approvedChanges(run.capsule_id)) verdicts.push(yield* judged(change, plan, compared))
+    }
+    const equal = verdicts.find(({ reasons }) => reasons.length === 0)
+    if (equal !== undefined && changeDigest !== null) {
+      const { allowed, change, given } = equal
+      const applies = appliesCarried(allowed)
+      return {
+        kind: "carried",
+        approvals: given,
+        applies,
+        carriedFrom: {
+          changeApprovalIds: given.map(({ id }) => id),
+          runId: change.id,
+          ...named(equal),
+          planDigest: change.plan_digest ?? "",
+          changeDigest,
+          ...(applies ? { applies } : {})
+        }
+      } satisfies CarryVerdict
+    }
+    // Nobody is interested in a change any more that was used, or that is another one and was planned for an earlier state.
+    const [closest] = verdicts
+      .filter((each) => !each.reasons.some(({ code }) => code === "used") && closeness(each) > 0)
+      .toSorted((a, b) => closeness(b) - closeness(a))
+    if (closest === undefined) return { kind: "none" } satisfies CarryVerdict
+    const { change, reasons, review } = closest
+    return {
+      kind: "differs",
+      differsFrom: {
+        runId: change.id,
+        ...named(closest),
+        ...(change.resolved_commit === null ? {} : { commit: change.resolved_commit }),
+        reasons,
+        ...review
+      }
+    } satisfies CarryVerdict
+  })
+
+  return yield* providedService(CarryOver, { prepare, decide })
+})

@@ -1,0 +1,26 @@
+import { Schema } from "effect"
+import { ChangeApprovalId, RunId, Subject } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+
+/**
+ * The approval of the change in a speculative plan. It approves nothing by itself. If the rules allow it, svc carries it over to
+ * the plan of the lane that makes the same change.
+ */
+export class ChangeApproval extends Schema.Opaque<ChangeApproval>()(
+  Schema.Struct({
+    id: ChangeApprovalId,
+    /** The speculative plan. */
+    runId: RunId,
+    subject: Subject,
+    planDigest: Schema.String,
+    changeDigest: Schema.String,
+    /** The head commit of the speculative plan. */
+    commit: Schema.String,
+    comment: Schema.optionalKey(Schema.String),
+    at: Timestamp,
+    withdrawnAt: Schema.optionalKey(Timestamp),
+    withdrawnBy: Schema.optionalKey(Subject),
+    /** The plan of the lane that this approval has approved. */
+    carriedToRunId: Schema.optionalKey(RunId)
+  }).annotate({ identifier: "ChangeApproval" })
+) {}
