@@ -99,7 +99,8 @@ describe("approval rules", () => {
         teamId: null,
         planAuthorCounts: false,
         commitAuthorCounts: true,
-        automationCounts: false
+        automationCounts: false,
+        carryOver: "off"
       },
       {
         name: "dba",

@@ -173,6 +173,11 @@ export const runsCancel: Endpoint<"runs", "cancel"> = "POST /api/v1/runs/:runId/
 export const runsLogs: Endpoint<"runs", "logs"> = "GET /api/v1/runs/:runId/logs"
 export const runsEvents: Endpoint<"runs", "events"> = "GET /api/v1/runs/:runId/events"
 export const approvalsAsk: Endpoint<"approvals", "ask"> = "POST /api/v1/runs/:runId/approval-requests"
+export const changeApprovalsList: Endpoint<"changeApprovals", "list"> = "GET /api/v1/runs/:runId/change-approvals"
+export const changeApprovalsApprove: Endpoint<"changeApprovals", "approve"> =
+  "POST /api/v1/runs/:runId/change-approvals"
+export const changeApprovalsWithdraw: Endpoint<"changeApprovals", "withdraw"> =
+  "DELETE /api/v1/runs/:runId/change-approvals/:changeApprovalId"
 export const commentsList: Endpoint<"comments", "list"> = "GET /api/v1/runs/:runId/comments"
 export const commentsWrite: Endpoint<"comments", "write"> = "POST /api/v1/runs/:runId/comments"
 export const commentsRemove: Endpoint<"comments", "remove"> = "DELETE /api/v1/runs/:runId/comments/:commentId"

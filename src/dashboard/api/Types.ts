@@ -53,6 +53,7 @@ import type {
   LatestRun as LatestRunSchema,
   Run as RunSchema
 } from "../../../schema/records/Run.ts"
+import type { ChangeApproval as ChangeApprovalSchema } from "../../../schema/records/ChangeApproval.ts"
 import type { RunComment as RunCommentSchema } from "../../../schema/records/RunComment.ts"
 import type {
   RunGroup as RunGroupSchema,
@@ -121,6 +122,7 @@ export type Capsule = typeof CapsuleSchema.Encoded
 export type NewDependency = typeof NewDependencySchema.Encoded
 export type Dependency = typeof DependencySchema.Encoded
 export type Run = typeof RunSchema.Encoded
+export type ChangeApproval = typeof ChangeApprovalSchema.Encoded
 export type RunComment = typeof RunCommentSchema.Encoded
 export type RunGroup = typeof RunGroupSchema.Encoded
 export type RunWave = typeof RunWaveSchema.Encoded

@@ -178,6 +178,8 @@ export const decisions: ReadonlyArray<DecisionRow> = [
       )
     }
   },
+  dialogOf(endpoints.changeApprovalsApprove, "screens/run/ChangeReview.tsx"),
+  dialogOf(endpoints.changeApprovalsWithdraw, "screens/run/ChangeReview.tsx", 1),
   dialogOf(endpoints.commentsRemove, "screens/run/Discussion.tsx"),
   dialogOf(endpoints.runsCancelGroup, "screens/update/UpdateScreen.tsx"),
   dialogOf(endpoints.agentPoolsRelease, "screens/run/ReleaseFromAgent.tsx"),

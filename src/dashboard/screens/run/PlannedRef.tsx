@@ -8,7 +8,7 @@ const commitsJa = (count: number | undefined) => (count === undefined ? "新し�
 
 const en = {
   speculative:
-    "This plan only shows the changes of its ref. Nobody approves or applies it, and it does not affect the capsule.",
+    "This plan only shows the changes of its ref. It is never applied, and it does not affect the capsule. Only its change can be approved.",
   current: (ref: string) => `The ref contains the newest commit of ${ref}.`,
   behind: (ref: string, count: number | undefined) =>
     `${ref} has ${commits(count)}, which change no files of this module.`,
@@ -19,7 +19,7 @@ const en = {
 }
 
 const ja: typeof en = {
-  speculative: "このプランは ref による変更内容を示すだけです。承認や適用の対象にはならず、カプセルにも影響しません。",
+  speculative: "このプランは ref による変更内容を示すだけです。適用の対象にはならず、カプセルにも影響しません。承認できるのは変更の内容だけです。",
   current: (ref) => `この ref には ${ref} の最新のコミットが含まれています。`,
   behind: (ref, count) => `${ref} に${commitsJa(count)}がありますが、このモジュールのファイルは変更されていません。`,
   stale: (ref, count) => `${ref} に${commitsJa(count)}があり、このプランはその変更を元に戻します`,

@@ -108,6 +108,7 @@ const ApplyResult = lazy(whenReachable(async () => ({ default: (await import("./
 const PaperActions = lazy(whenReachable(async () => ({ default: (await import("./Paper.tsx")).PaperActions })))
 const Impact = lazy(whenReachable(async () => ({ default: (await import("./Impact.tsx")).Impact })))
 const RestoreView = lazy(whenReachable(async () => ({ default: (await import("./RestoreView.tsx")).RestoreView })))
+const ChangeReview = lazy(whenReachable(async () => ({ default: (await import("./ChangeReview.tsx")).ChangeReview })))
 const Discussion = lazy(whenReachable(async () => ({ default: (await import("./Discussion.tsx")).Discussion })))
 const AgentStanding = lazy(
   whenReachable(async () => ({ default: (await import("./AgentStanding.tsx")).AgentStanding }))
@@ -257,6 +258,13 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
             </Suspense>
           ) : null}
           <Decision run={run} capsule={capsule} cancelling={cancelAsked} endReason={endReasonOf(events)} />
+          {(run.speculative === true && run.status === "succeeded") ||
+          run.carriedFrom !== undefined ||
+          run.differsFrom !== undefined ? (
+            <Suspense fallback={null}>
+              <ChangeReview run={run} />
+            </Suspense>
+          ) : null}
           {capsule !== undefined && !busy && isApply ? (
             <Suspense fallback={null}>
               <OrphanedStateList capsule={capsule} runId={run.id} />

@@ -29,6 +29,18 @@ const en = {
   notPlanAuthor: "not by an author of the plan",
   notCommitAuthor: "not by the author of the commit",
   withAutomation: "automation counts",
+  carryOver: "Approvals given in a pull request",
+  carryOverHelp:
+    "An approval of the change in a speculative plan can count for the plan after the merge, if that plan makes exactly the same change from the same files and inputs.",
+  carryOvers: {
+    off: "Never count for the plan after the merge",
+    approval: "Count for the plan after the merge",
+    approval_and_apply: "Count for the plan after the merge, which svc then applies"
+  },
+  carriesOver: {
+    approval: "approvals of the same change are carried over",
+    approval_and_apply: "approvals of the same change are carried over and applied"
+  },
   removeRule: "Remove this rule?",
   removeRuleText: "Its approvals are no longer required, also for plans that wait now.",
   teams: "Teams",
@@ -88,6 +100,18 @@ const ja: typeof en = {
   notPlanAuthor: "プランの作成者を除く",
   notCommitAuthor: "コミットの作成者を除く",
   withAutomation: "自動処理を含む",
+  carryOver: "プルリクエストでの承認",
+  carryOverHelp:
+    "プルリクエストのプランが示す変更への承認を、マージ後のプランに引き継げます。引き継ぐのは、同じファイルと入力からまったく同じ変更になる場合だけです。",
+  carryOvers: {
+    off: "マージ後のプランには引き継がない",
+    approval: "マージ後のプランに引き継ぐ",
+    approval_and_apply: "マージ後のプランに引き継ぎ、自動で適用する"
+  },
+  carriesOver: {
+    approval: "同じ変更の承認を引き継ぐ",
+    approval_and_apply: "同じ変更の承認を引き継いで適用する"
+  },
   removeRule: "このルールを削除しますか？",
   removeRuleText: "待機中のプランも含め、このルールの条件は不要になります。",
   teams: "チーム",

@@ -49,7 +49,8 @@ const Rule = ({ rule, teams }: { readonly rule: ApprovalRule; readonly teams: Re
     ...(team === undefined ? [] : [words.ofTeam(team.name)]),
     ...(rule.planAuthorCounts ? [] : [words.notPlanAuthor]),
     ...(rule.commitAuthorCounts ? [] : [words.notCommitAuthor]),
-    ...(rule.automationCounts ? [words.withAutomation] : [])
+    ...(rule.automationCounts ? [words.withAutomation] : []),
+    ...(rule.carryOver === "off" ? [] : [words.carriesOver[rule.carryOver]])
   ]
   const close = () => ask(undefined)
   return (

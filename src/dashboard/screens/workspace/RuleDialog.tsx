@@ -14,6 +14,7 @@ import { type Place, PlaceFields, useProjects } from "./PlaceFields.tsx"
 import { useDecision } from "../../ui/Decision.ts"
 
 const mostApprovers = 10
+const carryOvers = ["off", "approval", "approval_and_apply"] as const
 
 /** Adds a rule, or changes one. */
 export const RuleDialog = ({
@@ -36,6 +37,7 @@ export const RuleDialog = ({
   const [planAuthorCounts, setPlanAuthor] = useState(rule?.planAuthorCounts ?? false)
   const [commitAuthorCounts, setCommitAuthor] = useState(rule?.commitAuthorCounts ?? true)
   const [automationCounts, setAutomation] = useState(rule?.automationCounts ?? false)
+  const [carryOver, setCarryOver] = useState<ApprovalRule["carryOver"]>(rule?.carryOver ?? "off")
   const save = useDecision({
     send: (signal) => {
       const body = {
@@ -46,7 +48,8 @@ export const RuleDialog = ({
         teamId: teams.find(({ id }) => id === team)?.id ?? null,
         planAuthorCounts,
         commitAuthorCounts,
-        automationCounts
+        automationCounts,
+        carryOver
       }
       return rule === undefined
         ? call(approvalsCreateRule, { signal, params: { workspaceId: workspace.id }, body })
@@ -106,6 +109,18 @@ export const RuleDialog = ({
         checked={automationCounts}
         onChange={(event) => setAutomation(event.target.checked)}
       />
+      <SelectField
+        label={words.carryOver}
+        helper={words.carryOverHelp}
+        value={carryOver}
+        onChange={(event) => setCarryOver(carryOvers.find((each) => each === event.target.value) ?? "off")}
+      >
+        {carryOvers.map((each) => (
+          <option key={each} value={each}>
+            {words.carryOvers[each]}
+          </option>
+        ))}
+      </SelectField>
     </FormDialog>
   )
 }

@@ -1,9 +1,11 @@
 import type { Page, Route } from "playwright-core"
 import { agentRunWords } from "../../../../src/dashboard/screens/run/AgentWords.ts"
+import { changeReviewWords } from "../../../../src/dashboard/screens/run/ChangeReviewWords.ts"
 import { decisionWords } from "../../../../src/dashboard/screens/run/DecisionWords.ts"
 import { discussionWords } from "../../../../src/dashboard/screens/run/DiscussionWords.ts"
 import { updateWords } from "../../../../src/dashboard/screens/update/Words.ts"
 import { applyingAgent } from "../records/Agents.ts"
+import { changeDigest } from "../records/ChangeApprovals.ts"
 import { waitingUpdate } from "../records/RunGroups.ts"
 import { applyRun, reviewRun } from "../records/Runs.ts"
 import { button, type OpenedDialog } from "./DialogActions.ts"
@@ -21,6 +23,22 @@ const lostAgent = async (page: Page): Promise<void> => {
   await page.reload()
 }
 
+/** A page that closes while a request is in progress ends the request. */
+const json = (page: Page, path: string, changed: (answer: Record<string, object>) => unknown) =>
+  page.route(path, async (route: Route) => {
+    const response = await route.fetch()
+    const answer = await response.json().catch(() => undefined)
+    if (answer !== undefined) await route.fulfill({ response, json: changed(answer) }).catch(() => undefined)
+  })
+
+/** Makes the plan under review speculative, so that the person may approve its change. */
+const speculative = async (page: Page): Promise<void> => {
+  const path = `**/api/v1/runs/${reviewRun}`
+  await json(page, path, ({ run }) => ({ run: { ...run, status: "succeeded", speculative: true, changeDigest } }))
+  await json(page, `${path}/approvals`, ({ approvals }) => ({ approvals: { ...approvals, own: { status: "counts" } } }))
+  await page.reload()
+}
+
 const review = { path: `/w/acme/runs/${reviewRun}`, ready: ".decision" }
 
 /** Run and update dialogs. */
@@ -32,6 +50,22 @@ export const runDialogs: ReadonlyArray<OpenedDialog> = [
     path: `/w/acme/runs/${applyRun}`,
     ready: ".resource",
     open: button((to) => decisionWords[to].cancel)
+  },
+  {
+    source: "screens/run/ChangeReview.tsx",
+    ...review,
+    open: async (page, language) => {
+      await speculative(page)
+      await button((to) => changeReviewWords[to].approve)(page, language)
+    }
+  },
+  {
+    source: "screens/run/ChangeReview.tsx",
+    ...review,
+    open: async (page, language) => {
+      await speculative(page)
+      await button((to) => changeReviewWords[to].withdraw)(page, language)
+    }
   },
   { source: "screens/run/Discussion.tsx", ...review, open: button((to) => discussionWords[to].remove) },
   {

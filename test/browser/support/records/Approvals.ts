@@ -26,6 +26,7 @@ const rule: ApprovalRule = {
   planAuthorCounts: false,
   commitAuthorCounts: true,
   automationCounts: false,
+  carryOver: "off",
   ...times
 }
 

@@ -38,6 +38,31 @@ const commentRoute = (world: World, runId: string, action: string, asked: Asked)
   return ok({ comment }, 201)
 }
 
+const changeApprovalRoute = (world: World, runId: string, action: string, asked: Asked): Answer => {
+  if (asked.method === "GET") {
+    return ok({ changeApprovals: world.changeApprovals.filter((each) => each.runId === runId) })
+  }
+  const at = new Date().toISOString()
+  if (asked.method === "DELETE") {
+    const id = action.split("/")[1]
+    world.changeApprovals = world.changeApprovals.map((each) =>
+      each.id === id ? { ...each, withdrawnAt: at, withdrawnBy: me } : each
+    )
+    return ok({ changeApproval: world.changeApprovals.find((each) => each.id === id) })
+  }
+  const changeApproval = {
+    id: newId("cha"),
+    runId,
+    subject: me,
+    planDigest: textField(asked.body, "planDigest") ?? "",
+    changeDigest: textField(asked.body, "changeDigest") ?? "",
+    commit: "0".repeat(40),
+    at
+  }
+  world.changeApprovals.push(changeApproval)
+  return ok({ changeApproval }, 201)
+}
+
 export const runRoute = (world: World, id: string, action: string | undefined, asked: Asked): Answer => {
   const run = world.runs.find((each) => each.id === id)
   if (run === undefined) return missing
@@ -54,6 +79,7 @@ export const runRoute = (world: World, id: string, action: string | undefined, a
     })
   if (action === "change-causes") return ok({ changeCauses: changeCausesOf(run) })
   if (action === "comments" || action?.startsWith("comments/") === true) return commentRoute(world, id, action, asked)
+  if (action?.startsWith("change-approvals") === true) return changeApprovalRoute(world, id, action, asked)
   if (action === "approval-requests") {
     return ok({ approvalRequest: { runId: id, subject: me, at: new Date().toISOString(), asked: 2 } }, 201)
   }

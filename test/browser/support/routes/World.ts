@@ -13,6 +13,7 @@ import type {
   Need,
   Run,
   RunApprovals,
+  ChangeApproval,
   RunComment,
   Source,
   StateResource,
@@ -26,6 +27,7 @@ import { graph } from "../records/Graph.ts"
 import { installConfig, report } from "../records/InstallConfigs.ts"
 import { health, needs } from "../records/Needs.ts"
 import { baseRun, failedRun, runs } from "../records/Runs.ts"
+import { changeApprovals } from "../records/ChangeApprovals.ts"
 import { comments } from "../records/Comments.ts"
 import { newId } from "../records/Seeds.ts"
 import type { CostEstimate } from "../../../../schema/records/CostEstimate.ts"
@@ -43,6 +45,7 @@ export interface World {
   secondFactor: boolean
   capsules: Array<Capsule>
   runs: Array<Run>
+  changeApprovals: Array<ChangeApproval>
   comments: Array<RunComment>
   sources: Array<Source>
   /** Sources that were removed because their first read failed, so no list contains them. */
@@ -77,6 +80,7 @@ export const newWorld = (): World => ({
   secondFactor: false,
   capsules: [...capsules],
   runs: [...runs],
+  changeApprovals: [...changeApprovals],
   comments: [...comments],
   sources: [...sources],
   removedSources: [],
