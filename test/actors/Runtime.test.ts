@@ -93,7 +93,6 @@ test("each actor's inferred requirements are exactly the services its handlers u
   const capsule: Exactly<
     NeedsOf<typeof CapsuleActor.layer, "Capsule">,
     | Approvals
-    | ChangeApprovals
     | Audit
     | CapsuleLedger
     | CapsuleRuns

@@ -62,7 +62,8 @@ export interface CapsuleApplyRequest {
   readonly runId: RunId
   readonly planRunId: RunId
   readonly createdBy: string | undefined
-  readonly trigger: "user" | "auto_update"
+  /** `service`: approvals of the same change have approved the plan, and the rules let svc apply it. */
+  readonly trigger: "user" | "auto_update" | "service"
 }
 
 /** Fields of a request that decide what its code may open. */

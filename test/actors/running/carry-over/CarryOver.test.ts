@@ -271,8 +271,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
         readonly approver: CommandContext
         readonly change: Run
         readonly capsuleId: CapsuleId
-        readonly ruleId: Run["id"] | string
-      }) => Effect.Effect<unknown, unknown, SqlClient.SqlClient | TestPlane | Members | ApprovalRules | RunCommands>
+      }) => Effect.Effect<unknown, unknown, SqlClient.SqlClient | TestPlane | Members | ApprovalRules>
     ]
   > = [
     [
@@ -392,7 +391,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
           const approver = yield* admin
           yield* rule("approval")
           yield* approveChange(approver, change)
-          yield* alter({ approver, change, capsuleId: capsule.id, ruleId: "" })
+          yield* alter({ approver, change, capsuleId: capsule.id })
           const plan = yield* replanned(capsule.id)
           expect([name, plan.status, plan.carriedFrom]).toEqual([name, "waiting_approval", undefined])
           expect([name, reasonsOf(plan)]).toEqual([name, expect.arrayContaining([code])])
@@ -408,7 +407,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
         yield* approveChange(yield* admin, change)
         expect((yield* replanned(capsule.id)).carriedFrom?.runId).toBe(change.id)
       }),
-    { timeout: 300_000 }
+    300_000
   )
 
   tests.live("count only while they are not withdrawn, and only until their plan is discarded", () =>

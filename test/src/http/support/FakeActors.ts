@@ -233,7 +233,13 @@ const actors = Layer.mergeAll(
     rollbackPlan: refuse
   }),
   Layer.succeed(PullRequests, { list: refuse, ofCapsule: refuse, read: refuse }),
-  Layer.succeed(ChangeApprovals, { list: refuse, approve: refuse, withdraw: refuse, live: refuse, carried: refuse }),
+  Layer.succeed(ChangeApprovals, {
+    list: refuse,
+    approve: refuse,
+    withdraw: refuse,
+    live: () => Effect.succeed([]),
+    carried: () => Effect.void
+  }),
   Layer.succeed(RunComments, { list: refuse, write: refuse, remove: refuse }),
   Layer.succeed(Needs, { list: () => Effect.succeed(noNeeds) }),
   Layer.succeed(Sources, fakeSources),
