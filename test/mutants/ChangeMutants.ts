@@ -25,7 +25,7 @@ export const changeMutants: ReadonlyArray<Mutant> = [
     "approved.changeDigest === null || planned.changeDigest === null",
     "approved.changeDigest === undefined"
   ),
-  decided("the same files", 'files.kind === "untouched"', 'files.kind !== undefined'),
+  decided("the same files", 'files.kind === "untouched"', "files.kind !== undefined"),
   decided(
     "the same configuration",
     "approved.installConfigId === planned.installConfigId",

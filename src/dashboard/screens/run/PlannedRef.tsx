@@ -19,7 +19,8 @@ const en = {
 }
 
 const ja: typeof en = {
-  speculative: "このプランは ref による変更内容を示すだけです。適用の対象にはならず、カプセルにも影響しません。承認できるのは変更の内容だけです。",
+  speculative:
+    "このプランは ref による変更内容を示すだけです。適用の対象にはならず、カプセルにも影響しません。承認できるのは変更の内容だけです。",
   current: (ref) => `この ref には ${ref} の最新のコミットが含まれています。`,
   behind: (ref, count) => `${ref} に${commitsJa(count)}がありますが、このモジュールのファイルは変更されていません。`,
   stale: (ref, count) => `${ref} に${commitsJa(count)}があり、このプランはその変更を元に戻します`,
