@@ -1,12 +1,13 @@
 import type { ModuleChange } from "../../../runner/scan/ModuleChange.ts"
 import type { CarryOver } from "../../../schema/records/Approval.ts"
 import type { DifferenceCode } from "../../../schema/records/CarryOver.ts"
+import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import type { ToolIdentity } from "../../../schema/records/Run.ts"
 
 /** What a plan was computed from. A missing value is unknown, and nothing unknown is equal. */
 export interface PlanBasis {
   readonly changeDigest: string | null
-  readonly installConfigId: string | null
+  readonly installConfigId: InstallConfigId | null
   readonly epoch: number | null
   readonly stateGeneration: number | null
   readonly providerLockDigest: string | undefined

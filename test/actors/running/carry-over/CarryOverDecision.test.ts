@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { InstallConfigId } from "../../../../schema/records/Ids.ts"
 import type { DifferenceCode } from "../../../../schema/records/CarryOver.ts"
 import {
   appliesCarried,
@@ -7,9 +8,11 @@ import {
   type PlanBasis
 } from "../../../../actors/running/carry-over/CarryOverDecision.ts"
 
+const configId = (letter: string) => InstallConfigId.make(`icfg_${letter.repeat(24)}`)
+
 const basis: PlanBasis = {
   changeDigest: "hmac-sha256:a",
-  installConfigId: "icfg_a",
+  installConfigId: configId("a"),
   epoch: 1,
   stateGeneration: 3,
   providerLockDigest: "sha256:l",
@@ -48,7 +51,7 @@ describe("Approvals of a change", () => {
 
   test.each<readonly [string, Partial<PlanBasis>, DifferenceCode]>([
     ["the change", { changeDigest: "hmac-sha256:b" }, "change"],
-    ["the configuration", { installConfigId: "icfg_b" }, "configuration"],
+    ["the configuration", { installConfigId: configId("b") }, "configuration"],
     ["the operator's base configuration", { operatorDigest: "sha256:o" }, "configuration"],
     ["a binding or the version of a Connection", { bindings: "[1]" }, "connection"],
     ["the epoch", { epoch: 2 }, "authority"],
