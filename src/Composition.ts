@@ -14,7 +14,6 @@ import { withoutInheritedTraceContext } from "./composition/InheritedTraceContex
 import { readinessSignal } from "./composition/ReadinessSignal.ts"
 import { startSandboxWarmup, warmSandbox } from "./composition/SandboxWarmup.ts"
 import { type DatabaseServices, databaseOf, storageOver } from "./composition/Storage.ts"
-import * as Database from "./database/Database.ts"
 import { pageWatch } from "./database/PageWatch.ts"
 import type { HttpListener } from "./http/HttpListener.ts"
 import { backupNotices } from "./http/BackupNotices.ts"
@@ -77,13 +76,16 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
   )
 }
 
+/** Watches the pages of the embedded database. */
+const fileWatch = ({ databaseUrl }: Settings): typeof pageWatch => (databaseUrl === undefined ? pageWatch : Layer.empty)
+
 /** Composes the whole control plane from its settings, with the database in them and its own runner and listener. */
 export const controlPlane = (settings: Settings) =>
   controlPlaneOf(settings, {
     http: listener(settings),
-    database: (settings.databaseUrl === undefined
-      ? pageWatch.pipe(Layer.provideMerge(Database.layer))
-      : databaseOf(settings)
-    ).pipe(Layer.provideMerge(startSandboxWarmup(settings))),
+    database: fileWatch(settings).pipe(
+      Layer.provideMerge(databaseOf(settings)),
+      Layer.provideMerge(startSandboxWarmup(settings))
+    ),
     runner: machineWith(settings, warmSandbox)
   })

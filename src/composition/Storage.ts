@@ -32,8 +32,13 @@ const postgres = (url: Redacted.Redacted) =>
   )
 
 /** The database of these settings: in PostgreSQL, or in the data folder. */
-export const databaseOf = ({ databaseUrl }: Settings) =>
-  databaseUrl === undefined ? Database.layer : postgres(databaseUrl)
+export const databaseOf = ({
+  databaseUrl
+}: Settings): Layer.Layer<
+  DatabaseServices,
+  Layer.Error<typeof Database.layer> | Layer.Error<ReturnType<typeof postgres>>,
+  Layer.Services<typeof Database.layer> | Layer.Services<ReturnType<typeof postgres>>
+> => (databaseUrl === undefined ? Database.layer : postgres(databaseUrl))
 
 /** Expectations of the data folder, from the settings and from the command. */
 const expectedInstallation = (settings: Settings) =>

@@ -4,7 +4,9 @@ import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { mock } from "bun:test"
 
 import { Effect, FileSystem, Layer, Redacted } from "effect"
+import { SharedDatabase } from "../../actors/base/node/Nodes.ts"
 import { DataFolder } from "../../src/database/DataFolder.ts"
+import { SessionLimits } from "../../src/database/postgres/PostgresClient.ts"
 import * as PostgresDatabase from "../../src/database/postgres/PostgresDatabase.ts"
 
 /**
@@ -82,7 +84,14 @@ const layer = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* DataFolder
     const name = yield* Effect.orDie(databaseOf(folder.path))
-    return PostgresDatabase.layer(Redacted.make(urlOf(name)))
+    // Not exclusive, because some tests open the database of a folder twice; but a restart finds no other server.
+    return Layer.merge(
+      // A busy machine may stop a test for longer than a server is allowed to stop in a transaction.
+      PostgresDatabase.layer(Redacted.make(urlOf(name)), "shared").pipe(
+        Layer.provide(Layer.succeed(SessionLimits, { idleInTransaction: "2min", lock: "2min" }))
+      ),
+      Layer.succeed(SharedDatabase, false)
+    )
   })
 )
 

@@ -1,6 +1,7 @@
 import { Context, Deferred, Effect, Layer } from "effect"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import { SqlClient } from "effect/sql"
+import { onRemoteChange } from "../../base/database/RemoteChanges.ts"
 import { RunLifecycle } from "./RunLifecycle.ts"
 
 /**
@@ -19,23 +20,32 @@ export class RunCancels extends Context.Service<
     readonly registered: Effect.Effect<ReadonlyArray<RunId>>
   }
 >()("svc/actors/ledger/run/RunCancels") {
-  static readonly layer = Layer.sync(RunCancels, () => {
-    const requests = new Map<RunId, Deferred.Deferred<void>>()
-    return RunCancels.of({
-      cancel: Effect.fnUntraced(function* (runId: RunId) {
-        const request = requests.get(runId)
-        if (request !== undefined) yield* Deferred.succeed(request, undefined)
-      }),
-      register: Effect.fnUntraced(function* (runId: RunId) {
-        const request = yield* Deferred.make<void>()
-        requests.set(runId, request)
-        return Deferred.await(request)
-      }),
-      forget: (runId) => Effect.sync(() => void requests.delete(runId)),
-      registered: Effect.sync(() => Array.from(requests.keys()))
-    })
-  })
+  static readonly layer = Layer.effect(
+    RunCancels,
+    Effect.suspend(() => make)
+  )
 }
+
+const make = Effect.gen(function* () {
+  const requests = new Map<RunId, Deferred.Deferred<void>>()
+  yield* onRemoteChange((change) => {
+    const request = change.kind === "cancel" ? requests.get(change.runId) : undefined
+    if (request !== undefined) Deferred.doneUnsafe(request, Effect.void)
+  })
+  return RunCancels.of({
+    cancel: Effect.fnUntraced(function* (runId: RunId) {
+      const request = requests.get(runId)
+      if (request !== undefined) yield* Deferred.succeed(request, undefined)
+    }),
+    register: Effect.fnUntraced(function* (runId: RunId) {
+      const request = yield* Deferred.make<void>()
+      requests.set(runId, request)
+      return Deferred.await(request)
+    }),
+    forget: (runId) => Effect.sync(() => void requests.delete(runId)),
+    registered: Effect.sync(() => Array.from(requests.keys()))
+  })
+})
 
 /** Cancel reason of a drift check that svc stopped for another Run. Scheduled checks with this reason are retried soon. */
 export const preemptedReason = "Another Run goes first."

@@ -7,6 +7,7 @@ import {
   type RunEventData,
   RunEventKind
 } from "../../../schema/events/RunEvent.ts"
+import { onRemoteChange } from "../../base/database/RemoteChanges.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import type { HoldLost, RunHold } from "./RunHold.ts"
@@ -126,13 +127,18 @@ export class RunJournal extends Context.Service<
     RunJournal,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const listeners = new Map<string, Set<Listener>>()
+      const listeners = new Map<RunId, Set<Listener>>()
       const origins = new Map<string, Tracer.AnySpan>()
 
       // Copies the set first: a listener may subscribe again when it is woken, and the loop would then never end.
       const wake = (runId: RunId) => {
         for (const listener of Array.from(listeners.get(runId) ?? [])) listener()
       }
+
+      yield* onRemoteChange((change) => {
+        if (change.kind === "run") wake(change.runId)
+        else if (change.kind === "unknown") Array.from(listeners.keys()).forEach(wake)
+      })
 
       const listen = (runId: RunId, listener: Listener) => {
         const ofRun = listeners.get(runId) ?? new Set()

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Queue, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import { onRemoteChange } from "../../base/database/RemoteChanges.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { SharedDatabase } from "../../base/node/Nodes.ts"
 import { preempt } from "../../ledger/run/RunCancels.ts"
@@ -108,6 +109,13 @@ export class RunQueue extends Context.Service<
       const signals = yield* Queue.sliding<void>(1)
       const listeners = new Set<Queue.Queue<void>>()
 
+      const wake = () => {
+        for (const signal of [signals, ...listeners]) Queue.offerUnsafe(signal, undefined)
+      }
+      yield* onRemoteChange(({ kind }) => {
+        if (kind === "queue" || kind === "unknown") wake()
+      })
+
       const limits: QueueLimits = {
         runs: { places: settings.concurrency, perWorkspace: settings.workspaceConcurrency },
         builds: { places: settings.buildConcurrency, perWorkspace: settings.workspaceBuildConcurrency }
@@ -215,9 +223,7 @@ export class RunQueue extends Context.Service<
       })
 
       return yield* providedService(RunQueue, {
-        wake: Effect.sync(() => {
-          for (const signal of [signals, ...listeners]) Queue.offerUnsafe(signal, undefined)
-        }),
+        wake: Effect.sync(wake),
         woken: Queue.take(signals),
         listen: Effect.acquireRelease(
           Effect.tap(Queue.sliding<void>(1), (own) => Effect.sync(() => void listeners.add(own))),

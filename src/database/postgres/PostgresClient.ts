@@ -9,9 +9,12 @@ import { ConnectionError, LockTimeoutError, SqlError } from "effect/sql/SqlError
 import { CommitCache } from "../../../actors/base/database/CommitCache.ts"
 import { Commits, commitListeners } from "../../../actors/base/database/Commits.ts"
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
+import { RemoteChanges } from "../../../actors/base/database/RemoteChanges.ts"
+import { WithoutWriteLock } from "../../../actors/base/database/WriteLock.ts"
 import { version } from "../../Version.ts"
 import { namedTransactions } from "../SqliteClient.ts"
 import { withRememberedTexts } from "../StatementTexts.ts"
+import { announceCommit, listenToOthers, remoteListeners } from "./Notifications.ts"
 import { makeCodecs, PostgresConnection, readsOnly } from "./PostgresConnection.ts"
 import { snapshotMemory } from "./SnapshotMemory.ts"
 
@@ -21,20 +24,30 @@ const writeLock = "7598805541312070001"
 /** Key of the lock that the only server holds on the database as long as its writing session lives. */
 const nodeLock = "7598805541312070002"
 
-export interface WriterOptions {
-  /** False for a process that only migrates, and therefore waits for others for as long as they take. */
+export interface ClientOptions {
+  /** Claims the database for one server. False if several servers share it, and for a process that only migrates. */
   readonly exclusive: boolean
+  /** Announces the commits of this server to others, and listens to theirs. */
+  readonly listens: boolean
 }
 
-/** Time after which the server ends a session that stops inside a transaction, so that a frozen node does not stop the others. */
-const idleInTransaction = "5s"
-/** Time for which a writer waits for the others. */
-const lockTimeout = "20s"
+/** Limits of the sessions that write. */
+export const SessionLimits = Context.Reference("svc/src/database/postgres/SessionLimits", {
+  defaultValue: () => ({
+    /** Time after which the database ends a session that stops inside a transaction: a frozen server must not stop the others. */
+    idleInTransaction: "5s",
+    /** Time for which a writer waits for the others. */
+    lock: "20s"
+  })
+})
+
 /** A reader's transaction lasts as long as its slowest consumer. */
 const idleInReading = "10min"
 const keepAlive = "15 seconds"
 const preparedStatements = 500
 const readingSessions = 8
+/** Sessions for statements that do not need the write lock. */
+const unlockedSessions = 2
 
 const spanAttributes = [["db.system.name", "postgresql"]] as const
 
@@ -80,13 +93,15 @@ const otherNodeWrites = () =>
  * claims the database for the session as well: a server that is not the only one cannot write at all.
  */
 const beginWriting =
-  ({ exclusive }: WriterOptions) =>
+  ({ exclusive, listens }: ClientOptions) =>
   (connection: Connection.Connection): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* connection.execute("BEGIN", [], undefined)
       const alone = exclusive ? `pg_try_advisory_lock(${nodeLock})` : "TRUE"
+      // Other servers hear of the transaction only if it commits.
+      const announced = listens ? `, ${announceCommit}` : ""
       const [row] = yield* connection.execute(
-        `SELECT pg_advisory_xact_lock(${writeLock}), ${alone} AS alone`,
+        `SELECT pg_advisory_xact_lock(${writeLock}), ${alone} AS alone${announced}`,
         [],
         undefined
       )
@@ -172,7 +187,8 @@ const chosen = (
 })
 
 /** Makes the writing client and the reading client of one database. */
-const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Redacted, options: WriterOptions) {
+const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Redacted, options: ClientOptions) {
+  const limits = yield* SessionLimits
   const readers = yield* PgPool.make({
     ...sessionOf(url, { idle_in_transaction_session_timeout: idleInReading, default_transaction_read_only: "on" }),
     maxConnections: readingSessions
@@ -180,11 +196,17 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
   const writers = yield* PgPool.make({
     ...sessionOf(
       url,
-      options.exclusive ? { idle_in_transaction_session_timeout: idleInTransaction, lock_timeout: lockTimeout } : {}
+      options.exclusive || options.listens
+        ? { idle_in_transaction_session_timeout: limits.idleInTransaction, lock_timeout: limits.lock }
+        : {}
     ),
     maxConnections: 1,
     // The session holds the lock of the only server.
     idleTimeout: "365 days"
+  })
+  const others = yield* PgPool.make({
+    ...sessionOf(url, { lock_timeout: limits.lock }),
+    maxConnections: unlockedSessions
   })
   const { before, commits, committed } = commitListeners()
 
@@ -198,11 +220,15 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
   // One writing session per node, as the embedded database has one writer. Its turn is taken before the session, so that the
   // time of a writer that waits for this node does not count as time that it waits for the database.
   const turn = yield* Semaphore.make(1)
+  let ownProcessId = 0
   const writing = yield* makeClient(
     {
       acquirer: Effect.andThen(
         turn.takeScoped(1),
-        Effect.map(writers.reserve, (session) => new PostgresConnection(session, { before }))
+        Effect.map(writers.reserve, (session) => {
+          ownProcessId = session.processId
+          return new PostgresConnection(session, { before })
+        })
       ),
       begin: beginWriting(options),
       commit: (connection) =>
@@ -219,8 +245,19 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
           Effect.serviceOption(client.transactionService),
           Option.match({ onNone: () => Effect.die(new Error("The transaction is gone")), onSome: ([own]) => run(own) })
         )
+      // Such a statement does not wait for this server's writer either, so it has sessions of its own.
+      const unlocked = <A>(run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>) =>
+        Effect.tap(
+          others.use((session) => run(new PostgresConnection(session))),
+          () => Effect.sync(committed)
+        )
       return chosen(
-        (sql, run) => (readsOnly(sql) ? read(sql, run) : client.withTransaction(inTransaction(run))),
+        (sql, run) =>
+          readsOnly(sql)
+            ? read(sql, run)
+            : Effect.flatMap(WithoutWriteLock, (isUnlocked) =>
+                isUnlocked ? unlocked(run) : client.withTransaction(inTransaction(run))
+              ),
         readStream
       )
     }
@@ -234,13 +271,19 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
     () => chosen(read, readStream)
   )
   const cache = yield* snapshotMemory(reading, commits)
+  const { changes, report } = remoteListeners()
+  if (options.listens) {
+    const isOwn = (processId: number) => processId === ownProcessId
+    yield* listenToOthers({ session: { ...sessionOf(url), url }, reading, report, committed, isOwn })
+  }
   return Context.make(SqlClient.SqlClient, namedTransactions(writing)).pipe(
     Context.add(ReadSql, reading),
     Context.add(Commits, commits),
-    Context.add(CommitCache, cache)
+    Context.add(CommitCache, cache),
+    Context.add(RemoteChanges, changes)
   )
 })
 
 /** Opens the sessions of one node: a writer, and a pool of readers. */
-export const layerClients = (url: Redacted.Redacted, options: WriterOptions) =>
+export const layerClients = (url: Redacted.Redacted, options: ClientOptions) =>
   Layer.effectContext(makeClients(url, options)).pipe(Layer.provide(Reactivity.layer))

@@ -5,11 +5,13 @@ import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { DatabaseFile } from "../../../actors/base/database/DatabaseFile.ts"
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { rowShape } from "../../../actors/base/database/Table.ts"
+import { SharedDatabase } from "../../../actors/base/node/Nodes.ts"
 import { DataFolder } from "../DataFolder.ts"
 import { embeddedOnly } from "../../settings/EmbeddedOnly.ts"
 import { checkInstallation, settleInstallation } from "../FirstStart.ts"
 import { migrateFrom } from "../Migrations.ts"
 import { storageSpace } from "../StorageSpace.ts"
+import { announcingTriggers } from "./Notifications.ts"
 import { layerClients } from "./PostgresClient.ts"
 import { dialectFunctions, postgresStatements } from "./SchemaDialect.ts"
 
@@ -51,30 +53,34 @@ const checkServer = Effect.gen(function* () {
 
 const Fingerprint = rowShape({ fingerprint: Schema.NullOr(Schema.String) })
 
-/** Identifies this release's functions, in the comment on the first of them. */
-const fingerprint = createHash("sha256").update(dialectFunctions.join("\n")).digest("hex")
-
-/** Creates the functions of the dialect, then the tables. The write lock makes this safe for several processes at once. */
-const migrateDatabase = Effect.gen(function* () {
+/** Runs statements that replace functions, unless this release has done so. Their digest is the comment on one of the functions. */
+const replaced = Effect.fnUntraced(function* (signature: string, statements: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
+  const digest = createHash("sha256").update(statements.join("\n")).digest("hex")
   yield* sql.withTransaction(
     Effect.gen(function* () {
-      const [known] = yield* Fingerprint.rowsOnce(
-        sql
-      )`SELECT obj_description(to_regprocedure('svc_json(text)'), 'pg_proc')
-        AS fingerprint`
-      if (known?.fingerprint === fingerprint) return
-      for (const statement of [...dialectFunctions, `COMMENT ON FUNCTION svc_json(text) IS '${fingerprint}'`]) {
+      const [known] = yield* Fingerprint.rowsOnce(sql)`
+        SELECT obj_description(to_regprocedure(${signature}), 'pg_proc') AS fingerprint`
+      if (known?.fingerprint === digest) return
+      for (const statement of [...statements, `COMMENT ON FUNCTION ${signature} IS '${digest}'`]) {
         yield* sql.unsafe(statement).unprepared
       }
     })
   )
+})
+
+/** Creates functions, tables and triggers. The write lock makes this safe for several processes at once. */
+const migrateDatabase = Effect.gen(function* () {
+  yield* replaced("svc_json(text)", dialectFunctions)
   yield* migrateFrom(postgresStatements)
+  yield* replaced("svc_announce_event()", announcingTriggers)
 })
 
 /** Migrates the database, beside servers that use it. */
 export const migratePostgres = (url: Redacted.Redacted) =>
-  Effect.andThen(checkServer, migrateDatabase).pipe(Effect.provide(layerClients(url, { exclusive: false })))
+  Effect.andThen(checkServer, migrateDatabase).pipe(
+    Effect.provide(layerClients(url, { exclusive: false, listens: false }))
+  )
 
 const refused = Effect.suspend(() =>
   Effect.fail(
@@ -101,11 +107,14 @@ const claim = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   )
 )
 
+/** Whether this is the only server of the database. Servers that share it hear of each other's commits. */
+export type Sharing = "alone" | "shared"
+
 /**
  * A PostgreSQL database, migrated, with one writer and a pool of readers. The data folder keeps the master key and everything that
  * is not in the database. Fails if the database belongs to another installation than the folder.
  */
-export const layer = (url: Redacted.Redacted) =>
+export const layer = (url: Redacted.Redacted, sharing: Sharing = "alone") =>
   Layer.unwrap(
     Effect.map(DataFolder, ({ path }) => {
       const admitted = Layer.effectDiscard(
@@ -116,8 +125,12 @@ export const layer = (url: Redacted.Redacted) =>
           yield* settleInstallation(path)
         })
       )
-      return Layer.mergeAll(admitted, Layer.succeed(DatabaseFile, noFile), storageSpace(path)).pipe(
-        Layer.provideMerge(layerClients(url, { exclusive: true }))
-      )
+      const isShared = sharing === "shared"
+      return Layer.mergeAll(
+        admitted,
+        Layer.succeed(DatabaseFile, noFile),
+        Layer.succeed(SharedDatabase, isShared),
+        storageSpace(path)
+      ).pipe(Layer.provideMerge(layerClients(url, { exclusive: !isShared, listens: isShared })))
     })
   )

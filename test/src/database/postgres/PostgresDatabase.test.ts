@@ -22,7 +22,7 @@ const served = (url: Redacted.Redacted) =>
     return yield* Layer.build(PostgresDatabase.layer(url).pipe(Layer.provide(DataFolder.layer(folder))))
   }).pipe(Effect.provide(NodeServices.layer))
 
-const clients = (url: Redacted.Redacted) => Layer.build(layerClients(url, { exclusive: false }))
+const clients = (url: Redacted.Redacted) => Layer.build(layerClients(url, { exclusive: false, listens: false }))
 
 describe.skipIf(!hasPostgres)("A database in PostgreSQL", () => {
   it.live("three processes migrate an empty database at once, and the tables and the installation exist once", () =>
@@ -145,7 +145,10 @@ describe.skipIf(!hasPostgres)("A database in PostgreSQL", () => {
   it.live("a server that stops in the middle of a transaction loses it, and another writes within seconds", () =>
     Effect.gen(function* () {
       const url = yield* migratedDatabase
-      const frozen = Context.get(yield* Layer.build(layerClients(url, { exclusive: true })), SqlClient.SqlClient)
+      const frozen = Context.get(
+        yield* Layer.build(layerClients(url, { exclusive: true, listens: false })),
+        SqlClient.SqlClient
+      )
       const other = Context.get(yield* clients(url), SqlClient.SqlClient)
       const begun = yield* Deferred.make<void>()
       const thaw = yield* Deferred.make<void>()

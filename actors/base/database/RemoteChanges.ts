@@ -1,0 +1,32 @@
+import { Context, Effect } from "effect"
+import type { RunId } from "../../../schema/records/Ids.ts"
+
+/**
+ * What another server of the same database has committed:
+ * - `run`: an event or a log line of a Run
+ * - `queue`: a new Run, or another status of a Run
+ * - `cancel`: somebody has asked to stop a Run
+ * - `unknown`: anything, because notifications may have been lost
+ */
+export type RemoteChange =
+  | { readonly kind: "run" | "cancel"; readonly runId: RunId }
+  | { readonly kind: "queue" | "unknown" }
+
+export interface RemoteChangesShape {
+  /** Registers a listener, which must only note the fact. Returns a function that removes it. */
+  readonly listen: (listener: (change: RemoteChange) => void) => () => void
+}
+
+/** Reports the commits of other servers, after their commit. Without other servers, there are none. */
+export const RemoteChanges = Context.Reference<RemoteChangesShape>("svc/actors/base/database/RemoteChanges", {
+  defaultValue: () => ({ listen: () => () => {} })
+})
+
+/** Registers a listener until the scope closes. */
+export const onRemoteChange = (listener: (change: RemoteChange) => void) =>
+  Effect.flatMap(RemoteChanges, (remote) =>
+    Effect.acquireRelease(
+      Effect.sync(() => remote.listen(listener)),
+      (remove) => Effect.sync(remove)
+    )
+  )
