@@ -12,14 +12,14 @@ import { folderInMemory } from "./MemoryDisk.ts"
 
 const shortTests = [
   "test/src/database/postgres",
-  "test/actors/base/DueWork.test.ts",
+  "test/e2e/PostgresJob.test.ts",
   "test/actors/base/audit",
-  "test/actors/running/queue/QueueRows.test.ts",
-  "test/actors/running/run-group/RunGroups.test.ts",
-  "test/actors/ledger/run/RunLedger.test.ts",
+  "test/actors/base/idempotency",
+  "test/actors/ledger/run/RunJournal.test.ts",
+  "test/actors/running/queue",
   "test/src/http/RevokedReads.test.ts"
 ]
-const allTests = ["test/src/database/postgres", "test/actors", "test/src/http"]
+const allTests = ["test/src/database/postgres", "test/e2e/PostgresJob.test.ts", "test/actors", "test/src/http"]
 
 /** The tests failed, or the server could not be started. */
 class Failed extends Schema.TaggedError<Failed>()("Failed", { message: Schema.String }) {
