@@ -20,7 +20,7 @@ export const NodeRow = table(
     label: Schema.String,
     started_at: Timestamp,
     beat_at: Timestamp,
-    /** When another server found this one silent for too long. It is final. */
+    /** The time at which another server counted this server as gone, because it had been silent for too long. Final once set. */
     gone_at: Schema.NullOr(Timestamp)
   },
   ["beats"]

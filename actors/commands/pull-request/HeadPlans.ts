@@ -15,10 +15,10 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 import { replacedReason } from "../../ledger/run/RunLifecycle.ts"
 import type { SourceRow } from "../../ledger/source/SourceRow.ts"
 
-/** Maximum number of unfinished plans of one Source's pull requests. The others wait for their turn. */
+/** Maximum number of unfinished plans of one Source's pull requests. More plans wait for their turn. */
 const mostPlans = 8
 
-/** Code of the refusal of a head that nobody allowed to be planned. */
+/** The error code if nobody allowed a head to be planned. */
 const unallowed = "static_review"
 
 const Unfinished = rowShape({ capsule_id: CapsuleId, resolved_commit: RunRow.columns.resolved_commit })
@@ -31,7 +31,7 @@ interface Leave {
   readonly by?: Subject
 }
 
-/** Returns the authority with which the head may be planned, or the reason why it gets the static review only. */
+/** Returns the authority with which the head may be planned, or the reason why it gets only the static review. */
 export const leaveOf = (
   row: PullRequestRow,
   source: Pick<SourceRow, "pull_requests" | "pull_requests_by">
@@ -52,11 +52,11 @@ export const leaveOf = (
   }
 }
 
-/** Orders the speculative plans of a pull request's head, and cancels those that are not wanted any more. */
+/** Orders the speculative plans of a pull request's head, and cancels plans that are no longer wanted. */
 export class HeadPlans extends Context.Service<
   HeadPlans,
   {
-    /** Plans every Capsule that the head touches, as far as it is allowed and there are places. Call it outside a transaction. */
+    /** Plans every Capsule that the head touches, within the permissions and limits. Call it outside a transaction. */
     readonly order: (row: PullRequestRow, source: SourceRow) => Effect.Effect<void>
     /** Cancels every unfinished plan. Call it outside a transaction. */
     readonly cancel: (row: PullRequestRow, reason: string) => Effect.Effect<void>
@@ -132,7 +132,7 @@ const make = Effect.gen(function* () {
     }
     const isTouched = new Set(touched.map((capsule) => capsule.capsule_id))
     for (const { capsule_id, resolved_commit } of yield* unfinishedOf(row)) {
-      // The plan of the present head supersedes the earlier plan of a Capsule that both touch.
+      // The plan of the current head supersedes the plans of earlier heads for the same Capsule.
       if (resolved_commit !== row.head_commit && !isTouched.has(capsule_id)) {
         yield* cancelOf(row, capsule_id, replacedReason)
       }

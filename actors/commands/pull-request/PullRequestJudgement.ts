@@ -21,7 +21,7 @@ import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
 /** Maximum number of modules in a review. */
 const mostModules = 20
 
-/** The judgement about one head, or the reason why there is none. */
+/** The effects of one head, or the reason why they cannot be determined. */
 type Judgement =
   | { readonly kind: "judged"; readonly review: StaticReview; readonly capsules: ReadonlyArray<CapsuleJudgement> }
   | { readonly kind: "unread"; readonly code: string; readonly message: string }

@@ -21,7 +21,7 @@ import { baseRefOf } from "../../ledger/pull-request/BaseLane.ts"
 const codeOf = (error: { readonly _tag: string } | LaneUnavailable) =>
   "code" in error ? error.code : runErrorCode(error._tag)
 
-/** Maximum number of requests of one look about pull requests that the forge no longer lists as open. */
+/** Maximum number of requests per look about pull requests that the forge no longer lists as open. */
 const mostAsked = 20
 
 /** Returns true if a look may take effect: the Source follows its repository, and reviews its pull requests. */
@@ -67,7 +67,7 @@ export class PullRequestLooks extends Context.Service<
         return isSettled ? [] : yield* reads.ancestors(source, commit)
       })
 
-      /** Asks the forge how each known pull request ended that it does not list as open, up to a limit. */
+      /** Asks the forge about the end of each known pull request that it no longer lists as open, up to a limit. */
       const endedOf = Effect.fnUntraced(function* (
         place: ForgePlace,
         repository: ForgeRepository,
@@ -110,7 +110,7 @@ export class PullRequestLooks extends Context.Service<
         })
       })
 
-      /** Reads the repository. If the forge cannot be asked, the refs alone are judged. */
+      /** Reads the repository. If the forge is unreachable, uses only the refs. */
       const read = Effect.fnUntraced(function* (source: SourceRow) {
         const heads = yield* reads.heads(source)
         const base = baseRefOf(source.default_ref, heads)

@@ -21,7 +21,7 @@ import { RunQueue } from "../../running/queue/RunQueue.ts"
 import { PullRequestJudgement } from "./PullRequestJudgement.ts"
 import { HeadPlans } from "./HeadPlans.ts"
 
-/** Maximum number of heads of one Source that are fetched at a time. The others wait, so that people's Runs go first. */
+/** Maximum number of heads of one Source that are fetched at a time. More heads wait, so that people's Runs start first. */
 const mostFetches = 4
 /** Maximum number of attempts to fetch a head. Later looks make the next attempt. */
 const mostAttempts = 3
@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
   const work = yield* DueWork
   const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
-  /** Turns the ended Runs of the pull request into one reason for a step. Returns whether there were any. */
+  /** Combines the ended Runs of the pull request into one reason for a step. Returns true if there were any. */
   const followed = Effect.fnUntraced(function* (id: PullRequestId) {
     const ended = yield* Effect.orDie(Followed.rows(sql)`SELECT d.run_id AS id FROM run_follow_due d
       JOIN runs r ON r.id = d.run_id WHERE r.coordinator_id = ${id} LIMIT 1`)
@@ -110,7 +110,7 @@ const make = Effect.gen(function* () {
     yield* sql.afterCommit(queue.wake)
   })
 
-  /** Uses the result of the sync. Returns true if the head is here. */
+  /** Uses the result of the sync. Returns true if the head's snapshot exists. */
   const fetched = Effect.fnUntraced(function* (row: PullRequestRow, source: SourceRow) {
     if (row.head_snapshot_id !== null) return true
     const run = row.sync_run_id === null ? undefined : yield* ledger.find(row.sync_run_id)
@@ -133,7 +133,7 @@ const make = Effect.gen(function* () {
     return false
   })
 
-  /** Lets go of a pull request that is closed or no longer reviewed. */
+  /** Releases the records of a pull request that is closed or no longer reviewed. */
   const release = Effect.fnUntraced(function* (row: PullRequestRow, source: SourceRow | undefined) {
     const reason =
       row.state === "open" ? "The Source no longer reviews its pull requests." : `The pull request is ${row.state}.`
@@ -146,7 +146,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /** Reads what is due in one transaction, and fetches the head if it is not here. */
+  /** Reads the due work in one transaction, and fetches the head if its snapshot is missing. */
   const begin = Effect.fnUntraced(function* (id: PullRequestId) {
     const isAfterRun = yield* followed(id)
     const row = yield* store.find(id)
@@ -167,7 +167,7 @@ const make = Effect.gen(function* () {
     yield* transaction(sql)(
       Effect.gen(function* () {
         const current = yield* store.find(row.id)
-        // A head that moved or got another base while its predecessor was judged has another mark.
+        // If the head or its base changed during the review, its mark has changed too.
         if (current?.head_commit !== row.head_commit || current.base_branch !== row.base_branch) return
         yield* judgement.record(current, judged)
       })
@@ -180,7 +180,7 @@ const make = Effect.gen(function* () {
     const { row, source } = begun
     if (begun.kind === "ended") return yield* release(row, source)
     if (row.review === null) yield* judge(row, begun.source)
-    // Reads both again, because the rule or the head may have changed while the head was judged.
+    // Reads the rule and the head again, because either may have changed during the review.
     const current = yield* store.find(id)
     const now = yield* sources.find(row.source_id)
     if (current?.state === "open" && isReviewed(now)) yield* plans.order(current, now)

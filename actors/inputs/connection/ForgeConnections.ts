@@ -80,7 +80,7 @@ export interface ForgePlace {
   readonly path: string
 }
 
-/** The forge Connection of a Source cannot be used. The message is for people. */
+/** The forge Connection of a Source cannot be used. The message is shown to people. */
 export class ForgeConnectionUnusable extends Schema.TaggedError<ForgeConnectionUnusable>()("ForgeConnectionUnusable", {
   message: Schema.String
 }) {}

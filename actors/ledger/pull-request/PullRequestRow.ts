@@ -58,7 +58,7 @@ export const PullRequestRow = table(
     error_message: Schema.NullOr(Schema.String),
     /** The caller of the command that allowed `planned_commit`. */
     planned_actor: Schema.NullOr(PlanningActorJson),
-    /** Counts the plans of one head that were given up or are asked for again. */
+    /** Counts the plans of one head that were given up or requested again. */
     attempt: Schema.Int
   },
   ["due", "sync_attempts", "attempt"]
@@ -82,7 +82,7 @@ export const PullRequestCapsuleRow = table("pull_request_capsules", {
 })
 export type PullRequestCapsuleRow = RowOf<typeof PullRequestCapsuleRow.columns>
 
-/** The looks at a Source's repository that find its pull requests. */
+/** The looks at a Source's repository, which find its pull requests. */
 export const PullRequestLookRow = table(
   "pull_request_looks",
   {
@@ -112,7 +112,7 @@ const decode = storedRecord(PullRequest)
 const faultOf = (code: string | null, message: string | null) =>
   code === null ? undefined : { code, message: message ?? "" }
 
-/** Returns the record as lists show it. */
+/** Returns the record in the form for lists. */
 export const toPullRequest = (row: ListedPullRequest): PullRequest =>
   decode({
     id: row.id,

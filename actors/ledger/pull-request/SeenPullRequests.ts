@@ -12,20 +12,20 @@ export interface SeenPullRequest {
   readonly fork: HeadIsFork
   readonly base_branch: string | null
   readonly base_commit: string | null
-  /** Absent if only the refs were read, which do not show it. */
+  /** Absent if only the refs were read, because they do not contain it. */
   readonly title?: string | null
   readonly url?: string | null
   readonly author?: string | null
   readonly draft?: 0 | 1
 }
 
-/** The end of a pull request that is not open any more. */
+/** The end of a pull request that is no longer open. */
 export interface Ended {
   readonly state: "closed" | "merged"
   readonly merge_commit: string | null
 }
 
-/** Everything that one look shows. */
+/** The result of one look. */
 export interface Sighting {
   readonly open: ReadonlyArray<SeenPullRequest>
   /** Number of open pull requests beyond the limit. */
@@ -145,7 +145,7 @@ export interface PullRequestChanges {
   readonly changed: ReadonlyArray<PullRequestChange>
 }
 
-/** Everything about the former head, which nobody may take for the new one. */
+/** The empty facts of a new head. The facts about the previous head do not apply to it. */
 const unread = {
   sync_run_id: null,
   sync_attempts: 0,
@@ -171,7 +171,7 @@ const changeOf = (row: ListedPullRequest, seen: SeenPullRequest): PullRequestCha
       ...(isReopened ? { state: "open", closed_at: null, merge_commit: null } : {}),
       ...(isMoved || isReopened ? unread : {})
     },
-    // A head that is not here yet may have waited for its turn, or for its base.
+    // A head without a snapshot may have waited for its turn, or for its base.
     isDue: isJudgedAgain || row.head_snapshot_id === null || row.error_code !== null
   }
 }

@@ -151,7 +151,8 @@ export class RunQueue extends Context.Service<
 
       const claimNext = Effect.fnUntraced(function* (owner: string) {
         const running = yield* rows.running
-        // A server that executes a module and freezes would let a second tool work on the same Capsule.
+        // If a server froze while it executes a module, its tool could still be working when a second tool starts on the same
+        // Capsule.
         const starts = isShared ? "no_modules" : (yield* leases.end) === undefined ? "everything" : "no_applies"
         const window: QueueWindow = { limits, starts }
         yield* makeRoom(running, window)

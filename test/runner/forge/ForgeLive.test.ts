@@ -54,7 +54,7 @@ const written = "2026-01-01T00:00:00.000Z"
 const status = { context: "svc/acme", state: "pending", description: "Planned", url: "https://svc.example/x" } as const
 
 describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kind) => {
-  it.live(`${kind}: reads pull requests, and judges forks by the ids of repositories`, () =>
+  it.live(`${kind}: the client reads pull requests, and identifies forks by repository id`, () =>
     Effect.gen(function* () {
       const { access, at, forge, repository } = yield* world(kind)
       openPullRequest(repository, 1, ada, { title: "Add a <b>subnet</b>" })
@@ -90,7 +90,7 @@ describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kin
     })
   )
 
-  it.live(`${kind}: reads every page of open pull requests`, () =>
+  it.live(`${kind}: the client reads every page of open pull requests`, () =>
     Effect.gen(function* () {
       const { access, at, forge, repository } = yield* world(kind)
       for (let number = 1; number <= 120; number++) openPullRequest(repository, number, ada)
@@ -99,7 +99,7 @@ describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kin
     })
   )
 
-  it.live(`${kind}: finds only its own comment, although others copied the marker`, () =>
+  it.live(`${kind}: the client finds only its own comment, even if others copied the marker`, () =>
     Effect.gen(function* () {
       const { access, at, forge, repository, state } = yield* world(kind)
       const opened = openPullRequest(repository, 1, ada)
@@ -121,7 +121,7 @@ describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kin
     })
   )
 
-  it.live(`${kind}: reads the newest comments of all pull requests in one call`, () =>
+  it.live(`${kind}: the client reads the newest comments of all pull requests in one request`, () =>
     Effect.gen(function* () {
       const { access, at: place, forge, repository, state } = yield* world(kind)
       for (const number of [1, 2]) {
@@ -142,7 +142,7 @@ describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kin
     })
   )
 
-  it.live(`${kind}: sets a status twice without a failure`, () =>
+  it.live(`${kind}: the client can set the same status twice`, () =>
     Effect.gen(function* () {
       const { access, at, forge, repository, state } = yield* world(kind)
       const { headCommit } = openPullRequest(repository, 1, ada, { pipelineId: 31 })
@@ -157,7 +157,7 @@ describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kin
     })
   )
 
-  it.live(`${kind}: knows who may write, by account id`, () =>
+  it.live(`${kind}: the client identifies accounts with write access by account id`, () =>
     Effect.gen(function* () {
       const { access, at, forge } = yield* world(kind)
       expect(yield* forge.mayWrite(access, at, { id: "8", login: "ada" })).toBe(true)
@@ -166,26 +166,28 @@ describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kin
     })
   )
 
-  it.live(`${kind}: follows a renamed repository by its id, and reports a transferred one as missing`, () =>
-    Effect.gen(function* () {
-      const { access, at, forge, repository, state } = yield* world(kind)
-      const { comments } = openPullRequest(repository, 1, ada)
-      state.rename(repository, "team/platform")
-      expect(yield* forge.repository(access, "team/network")).toEqual({ id: at.id, path: "team/platform" })
-      expect((yield* forge.pullRequest(access, at, 1)).number).toBe(1)
-      yield* forge.createComment(access, at, 1, "After the move")
-      expect(comments.map(({ body }) => body)).toEqual(["After the move"])
-      // Somebody else creates a repository with the old name.
-      openPullRequest(state.addRepository("team/network"), 1, mallory)
-      expect((yield* forge.pullRequest(access, at, 1)).author.login).toBe("ada")
-      const { pullRequests } = yield* forge.openPullRequests(access, at)
-      expect(pullRequests.map(({ author }) => author.login)).toEqual(["ada"])
-      repository.hidden = true
-      expect(yield* reasonOf(forge.pullRequest(access, at, 1))).toBe("missing")
-    })
+  it.live(
+    `${kind}: the client follows a renamed repository by its id, and reports a transferred repository as missing`,
+    () =>
+      Effect.gen(function* () {
+        const { access, at, forge, repository, state } = yield* world(kind)
+        const { comments } = openPullRequest(repository, 1, ada)
+        state.rename(repository, "team/platform")
+        expect(yield* forge.repository(access, "team/network")).toEqual({ id: at.id, path: "team/platform" })
+        expect((yield* forge.pullRequest(access, at, 1)).number).toBe(1)
+        yield* forge.createComment(access, at, 1, "After the move")
+        expect(comments.map(({ body }) => body)).toEqual(["After the move"])
+        // Somebody else creates a repository with the old name.
+        openPullRequest(state.addRepository("team/network"), 1, mallory)
+        expect((yield* forge.pullRequest(access, at, 1)).author.login).toBe("ada")
+        const { pullRequests } = yield* forge.openPullRequests(access, at)
+        expect(pullRequests.map(({ author }) => author.login)).toEqual(["ada"])
+        repository.hidden = true
+        expect(yield* reasonOf(forge.pullRequest(access, at, 1))).toBe("missing")
+      })
   )
 
-  it.live(`${kind}: reports limits, lost permissions and broken answers by reason`, () =>
+  it.live(`${kind}: the client reports the reason of a limit, a lost permission or a malformed response`, () =>
     Effect.gen(function* () {
       const { access, at, forge, repository, state } = yield* world(kind)
       openPullRequest(repository, 1, ada)
@@ -213,7 +215,7 @@ describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kin
     })
   )
 
-  it.live(`${kind}: tests a credential, and lists what it lacks`, () =>
+  it.live(`${kind}: a test of a credential lists its missing permissions`, () =>
     Effect.gen(function* () {
       const { access, forge, repository, state } = yield* world(kind)
       const tested = () => Effect.map(forge.test(access, ["team/network", "team/none"]), ({ missing }) => missing)
@@ -232,7 +234,7 @@ describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kin
   )
 })
 
-it.live("sends no credential to an address that the operator does not allow", () =>
+it.live("the client sends no credential to an address that the operator does not allow", () =>
   Effect.gen(function* () {
     const server = yield* httpServer((_request, response) => response.end("{}"))
     const refused = (address: string, addresses: ReadonlyArray<string> = ["127.0.0.1"]) =>
@@ -254,7 +256,7 @@ it.live("sends no credential to an address that the operator does not allow", ()
   })
 )
 
-it.live("never follows a redirect to another origin", () =>
+it.live("the client never follows a redirect to another origin", () =>
   Effect.gen(function* () {
     const elsewhere = yield* httpServer((_request, response) => response.end("{}"))
     const server = yield* httpServer((request, response) => {
@@ -278,7 +280,7 @@ it.live("never follows a redirect to another origin", () =>
   })
 )
 
-it.live("treats a Forgejo pull request without a branch as one from elsewhere", () =>
+it.live("the client treats a Forgejo pull request without a branch as a fork", () =>
   Effect.gen(function* () {
     const { access, at, forge, repository } = yield* world("forgejo")
     openPullRequest(repository, 1, mallory, { headRef: "refs/pull/1/head" })
@@ -286,7 +288,7 @@ it.live("treats a Forgejo pull request without a branch as one from elsewhere", 
   })
 )
 
-it.live("reads every published payload of a pull request", () =>
+it.live("the client parses every published payload of a pull request", () =>
   Effect.gen(function* () {
     expect(recordedPayloads).toHaveLength(29)
     let current: unknown
@@ -337,7 +339,7 @@ const appWorld = Effect.gen(function* () {
   return { access, app, clock, forge, repository, state, at: { id: String(repository.id), path: repository.path } }
 })
 
-it.live("signs in as a GitHub App, keeps the installation's token, and writes checks", () =>
+it.live("the client signs in as a GitHub App, keeps the installation's token, and writes checks", () =>
   Effect.gen(function* () {
     const { access, app, at, forge, repository, state } = yield* appWorld
     const { headCommit } = openPullRequest(repository, 1, ada)
@@ -359,7 +361,7 @@ it.live("signs in as a GitHub App, keeps the installation's token, and writes ch
   })
 )
 
-it.live("asks for a new installation token when GitHub ends the kept one", () =>
+it.live("the client requests a new installation token if GitHub revokes the kept token", () =>
   Effect.gen(function* () {
     const { access, at, forge, repository, state } = yield* appWorld
     openPullRequest(repository, 1, ada)
@@ -372,7 +374,7 @@ it.live("asks for a new installation token when GitHub ends the kept one", () =>
   })
 )
 
-it.live("reports an unusable private key of an App without its text", () =>
+it.live("the client reports an unusable private key of an App without printing the key", () =>
   Effect.gen(function* () {
     const { access, forge } = yield* appWorld
     const credential = {

@@ -39,7 +39,7 @@ const module = (resource: string, more = "") => ({
     ${more}`
 })
 
-/** Reads of records that this Workspace lacks, so that they can only return not found. */
+/** Reads of records that do not exist in this Workspace, so they always return not found. */
 const absent = new Set([
   "connectionId",
   "deliveryId",

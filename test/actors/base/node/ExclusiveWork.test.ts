@@ -37,7 +37,7 @@ describe("Work that one server does for all", () => {
     )
   )
 
-  it.effect("a server that leaves hands its work over at once", () =>
+  it.effect("a server that shuts down hands its work over immediately", () =>
     on(
       Effect.gen(function* () {
         const a = yield* server()

@@ -108,7 +108,7 @@ const anyReport: fc.Arbitrary<PullRequestReport> = fc.record({
 } as const)
 
 describe("The comment of a pull request", () => {
-  test("shows the verdict first, a row for each change with risks first, and unchanged Capsules in one line", () => {
+  test("the comment shows the verdict first, a row for each change with risks first, and unchanged Capsules in one line", () => {
     const text = commentOf(
       report([
         capsule("dns", "unchanged"),
@@ -136,7 +136,7 @@ describe("The comment of a pull request", () => {
     ])
   })
 
-  test("shows what differs from the approved change before the rows", () => {
+  test("the comment shows differences from the approved change before the rows", () => {
     const text = commentOf(
       report([capsule("web", "differs")], { state: "merged", differences: ["+ aws_vpc.extra", "- aws_vpc.main"] }),
       marker
@@ -144,7 +144,7 @@ describe("The comment of a pull request", () => {
     expect(text).toContain("Differs from the approved change:\n\n- `+ aws_vpc.extra`\n- `- aws_vpc.main`")
   })
 
-  test("shows the static review of a pull request that is not planned", () => {
+  test("the comment shows the static review of a pull request without a plan", () => {
     const text = commentOf(
       report([capsule("web", "refused", { note: "a maintainer may plan commit 0123456" })], {
         review: [{ kind: "code that runs", added: ["null_resource.run"], removed: [] }]
@@ -155,7 +155,7 @@ describe("The comment of a pull request", () => {
     expect(text).toContain("- code that runs: adds `null_resource.run`")
   })
 
-  test("counts the rows that it leaves out", () => {
+  test("the comment counts the rows that it omits", () => {
     const many = Array.from({ length: 200 }, (_, index) => capsule(`capsule-${index}`, "planned"))
     const text = commentOf(report(many), marker)
     const rows = text.split("\n").filter((line) => line.startsWith("| [")).length
@@ -163,7 +163,7 @@ describe("The comment of a pull request", () => {
     expect(text).toContain(`And ${200 - rows} more, see svc.`)
   })
 
-  test("never exceeds 8 KiB, and always has its verdict first and its marker last", () => {
+  test("the comment never exceeds 8 KiB, and always has its verdict first and its marker last", () => {
     fc.assert(
       fc.property(anyReport, (given) => {
         const text = commentOf(given, marker)
@@ -177,7 +177,7 @@ describe("The comment of a pull request", () => {
     )
   })
 
-  test("fills its 8 KiB and no more, whatever the lengths of its rows", () => {
+  test("the comment uses its 8 KiB without exceeding them, whatever the lengths of its rows", () => {
     const sizes = [1, 7, 20, 41, 79, 80, 200].flatMap((length) => {
       const name = "ü".repeat(length)
       const text = commentOf(
@@ -204,7 +204,7 @@ describe("The comment of a pull request", () => {
     expect(Math.max(...sizes)).toBeGreaterThan(mostCommentBytes - 700)
   })
 
-  test("leaves nothing of a hostile name outside code spans", () => {
+  test("the comment keeps hostile names inside code spans", () => {
     fc.assert(
       fc.property(anyReport, (given) => {
         const body = commentOf(given, marker).split("\n").slice(0, -1).join("\n")
@@ -220,7 +220,7 @@ describe("The comment of a pull request", () => {
     )
   })
 
-  test("keeps a code span on one line and within its length", () => {
+  test("a code span stays on one line and within its maximum length", () => {
     fc.assert(
       fc.property(anyName, (name) => {
         const span = codeSpan(name)

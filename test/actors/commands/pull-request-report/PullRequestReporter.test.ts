@@ -172,7 +172,7 @@ const world = Effect.gen(function* () {
 const own = ({ comments }: FakePullRequest) => comments.filter(({ author }) => author.id === robot.id)
 
 describe("The report of a pull request", () => {
-  tests.live("is one comment and a status, edited in place, without a call when nothing changed", () =>
+  tests.live("a report is one comment and one status, edited in place, without a request if nothing changed", () =>
     Effect.gen(function* () {
       const { head, id, opened, refuse, state, take } = yield* world
       opened.comments.push({ id: 1, author: ada, body: "Nice", at: "2026-01-01T00:00:00.000Z" })
@@ -199,7 +199,7 @@ describe("The report of a pull request", () => {
     })
   )
 
-  tests.live("is exactly one comment after a kill at each step", () =>
+  tests.live("a report creates exactly one comment, even after a kill at any step", () =>
     Effect.gen(function* () {
       const points: ReadonlyArray<KillPointName> = [
         "report.sending",
@@ -226,7 +226,7 @@ describe("The report of a pull request", () => {
     })
   )
 
-  tests.live("is found again if the forge's answer was lost", () =>
+  tests.live("a report finds its comment again if the forge's response was lost", () =>
     Effect.gen(function* () {
       const { id, opened, report, state, take } = yield* world
       // Repository, account and comments are read; the answer to the new comment is lost.
@@ -240,26 +240,28 @@ describe("The report of a pull request", () => {
     })
   )
 
-  tests.live("is made again when it was deleted, put right when it was edited, and never takes another's comment", () =>
-    Effect.gen(function* () {
-      const { id, opened, refuse, take } = yield* world
-      yield* take(id)
-      const body = own(opened)[0]?.body ?? ""
-      opened.comments.push({ id: 99, author: ada, body, at: "2026-01-01T00:00:00.000Z" })
-      opened.comments.splice(0, 1)
-      yield* refuse("After the deletion.")
-      yield* take(id)
-      expect(own(opened)).toHaveLength(1)
-      expect(opened.comments.find(({ author }) => author.id === ada.id)?.body).toBe(body)
-      const comment = own(opened)[0]
-      if (comment !== undefined) comment.body = "Approved by everybody!"
-      yield* refuse("After the edit.")
-      yield* take(id)
-      expect(own(opened).map((one) => one.body.includes("After the edit."))).toEqual([true])
-    })
+  tests.live(
+    "a report recreates its deleted comment, restores its edited comment, and never edits another person's comment",
+    () =>
+      Effect.gen(function* () {
+        const { id, opened, refuse, take } = yield* world
+        yield* take(id)
+        const body = own(opened)[0]?.body ?? ""
+        opened.comments.push({ id: 99, author: ada, body, at: "2026-01-01T00:00:00.000Z" })
+        opened.comments.splice(0, 1)
+        yield* refuse("After the deletion.")
+        yield* take(id)
+        expect(own(opened)).toHaveLength(1)
+        expect(opened.comments.find(({ author }) => author.id === ada.id)?.body).toBe(body)
+        const comment = own(opened)[0]
+        if (comment !== undefined) comment.body = "Approved by everybody!"
+        yield* refuse("After the edit.")
+        yield* take(id)
+        expect(own(opened).map((one) => one.body.includes("After the edit."))).toEqual([true])
+      })
   )
 
-  tests.live("waits as long as the forge asks, and shows why it failed", () =>
+  tests.live("a report waits as long as the forge requires, and records the reason of the failure", () =>
     Effect.gen(function* () {
       const { id, opened, report, sql, state, take } = yield* world
       const { due } = yield* PullRequestReports
@@ -280,7 +282,7 @@ describe("The report of a pull request", () => {
     })
   )
 
-  tests.live("goes to the same repository after a rename, not to one that took its name", () =>
+  tests.live("a report follows a renamed repository, and ignores another repository that took the old name", () =>
     Effect.gen(function* () {
       const { id, opened, refuse, repository, state, take } = yield* world
       yield* take(id)
@@ -298,7 +300,7 @@ describe("The report of a pull request", () => {
     })
   )
 
-  tests.live("follows the plan and the apply of the lane after the merge, without being asked", () =>
+  tests.live("a report follows the lane's plan and apply automatically after the merge", () =>
     Effect.gen(function* () {
       const { capsule, context, forgeUrl, gitUrl, id, opened, servedAt, sql, state } = yield* world
       const { commit } = yield* TestPlane
@@ -337,85 +339,89 @@ describe("The report of a pull request", () => {
     })
   )
 
-  tests.live("plans the head again when somebody with write access comments /svc plan, and for nobody else", () =>
-    Effect.gen(function* () {
-      const { capsule, context, id, opened, repository, sql, state } = yield* world
-      const { workspaceId } = yield* TestPlane
-      const work = yield* DueWork
-      state.accounts.set(ada.login, ada)
-      state.accounts.set("mallory", { id: 9, login: "mallory" })
-      repository.collaborators.set(ada.login, "write")
-      const looks = (taken: number) =>
-        sql`INSERT INTO pull_request_looks ${PullRequestLookRow.values(sql, {
-          source_id: capsule.sourceId,
-          workspace_id: workspaceId,
-          asked: taken,
-          taken
-        })} ON CONFLICT (source_id) DO UPDATE SET asked = ${taken}, taken = ${taken}`
-      const readAfter = (taken: number) =>
-        Effect.andThen(
-          looks(taken),
-          eventually(
-            work.wake.pipe(
-              Effect.andThen(CommentLookRow.rows(sql)`SELECT * FROM comment_looks WHERE id = ${capsule.sourceId}`)
-            ),
-            ([row]) => row?.taken === taken
+  tests.live(
+    "the comment /svc plan plans the head again if its author has write access, and otherwise does nothing",
+    () =>
+      Effect.gen(function* () {
+        const { capsule, context, id, opened, repository, sql, state } = yield* world
+        const { workspaceId } = yield* TestPlane
+        const work = yield* DueWork
+        state.accounts.set(ada.login, ada)
+        state.accounts.set("mallory", { id: 9, login: "mallory" })
+        repository.collaborators.set(ada.login, "write")
+        const looks = (taken: number) =>
+          sql`INSERT INTO pull_request_looks ${PullRequestLookRow.values(sql, {
+            source_id: capsule.sourceId,
+            workspace_id: workspaceId,
+            asked: taken,
+            taken
+          })} ON CONFLICT (source_id) DO UPDATE SET asked = ${taken}, taken = ${taken}`
+        const readAfter = (taken: number) =>
+          Effect.andThen(
+            looks(taken),
+            eventually(
+              work.wake.pipe(
+                Effect.andThen(CommentLookRow.rows(sql)`SELECT * FROM comment_looks WHERE id = ${capsule.sourceId}`)
+              ),
+              ([row]) => row?.taken === taken
+            )
           )
+        const attempts = Effect.gen(function* () {
+          const [row] = yield* PullRequestRow.rows(sql)`SELECT * FROM pull_requests WHERE id = ${id}`
+          return row?.attempt
+        })
+        const comment = (author: typeof ada, body: string, at = new Date().toISOString()) =>
+          opened.comments.push({ id: state.nextId(), author, body, at })
+        comment(ada, "/svc plan", "2026-01-01T00:00:00.000Z")
+        yield* readAfter(1)
+        expect(yield* attempts).toBe(0)
+        comment({ id: 9, login: "mallory" }, "/svc plan")
+        comment(ada, "/svc apply")
+        comment(ada, "Please /svc plan")
+        yield* readAfter(2)
+        expect(yield* attempts).toBe(0)
+        comment(ada, " /svc plan\n")
+        yield* readAfter(3)
+        expect(yield* attempts).toBe(1)
+        yield* readAfter(4)
+        expect(yield* attempts).toBe(1)
+        const { items } = yield* (yield* Audit).list(
+          workspaceId,
+          context.actor.subject ?? "",
+          { action: "pull_request.replan" },
+          { limit: 10 }
         )
-      const attempts = Effect.gen(function* () {
-        const [row] = yield* PullRequestRow.rows(sql)`SELECT * FROM pull_requests WHERE id = ${id}`
-        return row?.attempt
+        expect(items).toMatchObject([{ actor: { kind: "webhook" }, data: { pullRequestId: id, login: "ada" } }])
       })
-      const comment = (author: typeof ada, body: string, at = new Date().toISOString()) =>
-        opened.comments.push({ id: state.nextId(), author, body, at })
-      comment(ada, "/svc plan", "2026-01-01T00:00:00.000Z")
-      yield* readAfter(1)
-      expect(yield* attempts).toBe(0)
-      comment({ id: 9, login: "mallory" }, "/svc plan")
-      comment(ada, "/svc apply")
-      comment(ada, "Please /svc plan")
-      yield* readAfter(2)
-      expect(yield* attempts).toBe(0)
-      comment(ada, " /svc plan\n")
-      yield* readAfter(3)
-      expect(yield* attempts).toBe(1)
-      yield* readAfter(4)
-      expect(yield* attempts).toBe(1)
-      const { items } = yield* (yield* Audit).list(
-        workspaceId,
-        context.actor.subject ?? "",
-        { action: "pull_request.replan" },
-        { limit: 10 }
-      )
-      expect(items).toMatchObject([{ actor: { kind: "webhook" }, data: { pullRequestId: id, login: "ada" } }])
-    })
   )
 
-  tests.live("starts a comment of its own under another Connection, and leaves the former one", () =>
-    Effect.gen(function* () {
-      const { address, capsule, context, id, opened, repository, state, take } = yield* world
-      yield* take(id)
-      const before = own(opened)[0]?.body
-      const other = { id: 17, login: "second-robot" }
-      state.tokens.set("second-token", { account: other, permissions: new Set(["user", "repository", "issue"]) })
-      repository.collaborators.set(other.login, "write")
-      const { workspaceId } = yield* TestPlane
-      const second = yield* (yield* Connections).create(
-        context,
-        bodyOf({
-          workspaceId,
-          provider: "forgejo",
-          kind: "forge",
-          displayName: "Second",
-          values: { token: "second-token" },
-          origins: [address]
-        })
-      )
-      yield* (yield* SourceCommands).Update(capsule.sourceId, { context, request: { forgeConnectionId: second.id } })
-      yield* take(id)
-      yield* take(id)
-      expect(opened.comments.map(({ author }) => author.id)).toEqual([robot.id, other.id])
-      expect(own(opened)[0]?.body).toBe(before)
-    })
+  tests.live(
+    "a report under another Connection creates a separate comment, and does not touch the earlier comment",
+    () =>
+      Effect.gen(function* () {
+        const { address, capsule, context, id, opened, repository, state, take } = yield* world
+        yield* take(id)
+        const before = own(opened)[0]?.body
+        const other = { id: 17, login: "second-robot" }
+        state.tokens.set("second-token", { account: other, permissions: new Set(["user", "repository", "issue"]) })
+        repository.collaborators.set(other.login, "write")
+        const { workspaceId } = yield* TestPlane
+        const second = yield* (yield* Connections).create(
+          context,
+          bodyOf({
+            workspaceId,
+            provider: "forgejo",
+            kind: "forge",
+            displayName: "Second",
+            values: { token: "second-token" },
+            origins: [address]
+          })
+        )
+        yield* (yield* SourceCommands).Update(capsule.sourceId, { context, request: { forgeConnectionId: second.id } })
+        yield* take(id)
+        yield* take(id)
+        expect(opened.comments.map(({ author }) => author.id)).toEqual([robot.id, other.id])
+        expect(own(opened)[0]?.body).toBe(before)
+      })
   )
 })

@@ -62,7 +62,7 @@ test.each<[string, CapsuleFacts, CapsuleVerdict]>([
   expect(capsuleVerdict(facts)).toBe(verdict)
 })
 
-test("counts removals, replacements and forgotten objects as risks", () => {
+test("a report counts removals, replacements and forgotten objects as risks", () => {
   const of = (...actions: ReadonlyArray<string>) => ({ address: actions.join("+"), actions })
   expect(
     risksOf([of("create"), of("update"), of("delete"), of("delete", "create"), of("create", "delete"), of("forget")])
@@ -74,7 +74,7 @@ test("counts removals, replacements and forgotten objects as risks", () => {
   ])
 })
 
-test("reports files of the base that a stale branch would undo, and the age of the base", () => {
+test("a report lists base files that a stale branch would revert, and the age of the base", () => {
   const base = { ref: "main", resolvedCommit: "c", standing: "stale", behind: 3, undoneFiles: ["main.tf"] } as const
   expect(undoneBy(base)).toEqual([{ kind: "undoes", address: "main.tf" }])
   expect(undoneBy({ ...base, standing: "behind" })).toEqual([])

@@ -10,29 +10,31 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 describe("The pull request policy of a Source", () => {
-  tests.live("is a static review until an admin changes it, and the history has the change", () =>
-    Effect.gen(function* () {
-      const { context, url, workspaceId } = yield* TestPlane
-      const commands = yield* SourceCommands
-      const sources = yield* Sources
-      const { source } = yield* sources.create(context, { workspaceId, name: "app", url })
-      expect(source.pullRequests).toBe("static")
+  tests.live(
+    "pull requests get a static review until an admin changes the rule, and the history records the change",
+    () =>
+      Effect.gen(function* () {
+        const { context, url, workspaceId } = yield* TestPlane
+        const commands = yield* SourceCommands
+        const sources = yield* Sources
+        const { source } = yield* sources.create(context, { workspaceId, name: "app", url })
+        expect(source.pullRequests).toBe("static")
 
-      const member = yield* newMember(workspaceId, context, "member")
-      const request = { pullRequests: "own_branches" } as const
-      const refused = yield* Effect.flip(commands.Update(source.id, { context: member, request }))
-      expect(refused).toMatchObject({ code: "permission_denied", message: expect.stringContaining("pullRequests") })
-      expect((yield* sources.read(source.id)).pullRequests).toBe("static")
+        const member = yield* newMember(workspaceId, context, "member")
+        const request = { pullRequests: "own_branches" } as const
+        const refused = yield* Effect.flip(commands.Update(source.id, { context: member, request }))
+        expect(refused).toMatchObject({ code: "permission_denied", message: expect.stringContaining("pullRequests") })
+        expect((yield* sources.read(source.id)).pullRequests).toBe("static")
 
-      const admin = yield* newMember(workspaceId, context, "admin")
-      expect((yield* commands.Update(source.id, { context: admin, request })).pullRequests).toBe("own_branches")
-      const { items } = yield* (yield* Audit).list(
-        workspaceId,
-        context.actor.subject ?? "",
-        { action: "source.update" },
-        { limit: 10 }
-      )
-      expect(items.map(({ data }) => data)).toEqual([{ fields: ["pullRequests"], pullRequests: "own_branches" }])
-    })
+        const admin = yield* newMember(workspaceId, context, "admin")
+        expect((yield* commands.Update(source.id, { context: admin, request })).pullRequests).toBe("own_branches")
+        const { items } = yield* (yield* Audit).list(
+          workspaceId,
+          context.actor.subject ?? "",
+          { action: "source.update" },
+          { limit: 10 }
+        )
+        expect(items.map(({ data }) => data)).toEqual([{ fields: ["pullRequests"], pullRequests: "own_branches" }])
+      })
   )
 })

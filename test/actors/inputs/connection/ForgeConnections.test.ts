@@ -73,14 +73,14 @@ const world = Effect.gen(function* () {
   return { address, body, connection, context, opened, repository, source, state, update, workspaceId }
 })
 
-test("finds the path of a repository below the forge's address", () => {
+test("svc derives a repository's path from the forge's address", () => {
   expect(repositoryPathOf("https://github.com", "https://github.com/team/network.git")).toBe("team/network")
   expect(repositoryPathOf("https://git.example.com/gitlab/", "https://git.example.com/gitlab/a/b/c")).toBe("a/b/c")
   expect(repositoryPathOf("https://github.com", "https://github.com/network.git")).toBeUndefined()
 })
 
 describe("A Connection of kind forge", () => {
-  tests.live("is tested with the repositories of its Sources, and never read back", () =>
+  tests.live("a forge Connection is tested with the repositories of its Sources, and its token is never returned", () =>
     Effect.gen(function* () {
       const { connection, context, repository, state, update } = yield* world
       const { Test } = yield* ConnectionCommands
@@ -106,7 +106,7 @@ describe("A Connection of kind forge", () => {
     })
   )
 
-  tests.live("rotates only to values that the forge accepts", () =>
+  tests.live("a forge Connection accepts a new token only if the forge accepts it", () =>
     Effect.gen(function* () {
       const { connection, context, opened, state, update } = yield* world
       const { Update } = yield* ConnectionCommands
@@ -122,7 +122,7 @@ describe("A Connection of kind forge", () => {
     })
   )
 
-  tests.live("can be chosen only by admins, and only for a repository on its forge", () =>
+  tests.live("only admins can choose a forge Connection, and only for a repository on its forge", () =>
     Effect.gen(function* () {
       const { body, connection, context, source, workspaceId } = yield* world
       const { Update } = yield* SourceCommands
@@ -152,7 +152,7 @@ describe("A Connection of kind forge", () => {
     })
   )
 
-  tests.live("is not removed while a Source names it, and opens nothing once it is revoked", () =>
+  tests.live("a forge Connection cannot be removed while a Source uses it, and cannot be used once it is revoked", () =>
     Effect.gen(function* () {
       const { connection, context, opened, source, update } = yield* world
       const { Remove, Revoke } = yield* ConnectionCommands
@@ -167,7 +167,7 @@ describe("A Connection of kind forge", () => {
     })
   )
 
-  tests.live("needs one address, a known forge and its own recipe", () =>
+  tests.live("a forge Connection needs exactly one address, a known forge and a matching recipe", () =>
     Effect.gen(function* () {
       const { address, body, context } = yield* world
       const connections = yield* Connections

@@ -37,7 +37,7 @@ const renewAt = (client: Client, agent: TestAgent, { fence, runId }: Claim, newe
     })
   )
 
-/** An apply that is given up after 121 seconds, and 5 in which a contact may not be counted yet. */
+/** An apply is given up after 121 seconds. For 5 more seconds, a contact may not have been counted yet. */
 const briefly = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const sql = yield* SqlClient.SqlClient
   const applying = yield* applyingOn(agent, branch)
@@ -45,13 +45,13 @@ const briefly = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   return applying
 })
 
-/** The Run, once its settlement by any server is over. */
+/** Waits until any server has settled the Run, and returns it. */
 const ended = Effect.fnUntraced(function* (claim: Claim) {
   const runs = yield* Runs
   return yield* eventually(runs.read(claim.runId), ({ status }) => status !== "running")
 })
 
-/** Lets this many seconds pass for a judge, in looks, and runs an effect before each. */
+/** Advances a judge by this many seconds, look by look, and runs an effect before each look. */
 const judged = Effect.fnUntraced(function* <E, R>(
   monitor: AgentMonitor["Service"],
   { from, to }: { readonly from: number; readonly to: number },
@@ -63,7 +63,7 @@ const judged = Effect.fnUntraced(function* <E, R>(
   }
 })
 
-plane.live("an apply goes on while its agent reports to another server than the one that judges", () =>
+plane.live("an apply continues while its agent reports to a server that does not judge it", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -94,49 +94,53 @@ plane.live("an apply goes on while its agent reports to another server than the 
   })
 )
 
-plane.live("a silent agent is marked, heard again at any server, and given up once its lease is over", () =>
-  Effect.gen(function* () {
-    const { enrolled } = yield* world
-    const agent = yield* enrolled()
-    const { claim } = yield* briefly(agent, "silent")
-    const other = yield* anotherServer
-    const monitor = yield* AgentMonitor
-    const runs = yield* Runs
-    yield* judged(monitor, { from: 0, to: 40 })
-    expect((yield* runs.read(claim.runId)).agentUnreachableSince).toEqual(expect.any(String))
-    yield* renewAt(other.client, agent, claim)
-    expect((yield* runs.read(claim.runId)).agentUnreachableSince).toBeUndefined()
-    yield* judged(monitor, { from: 45, to: 160 })
-    expect((yield* runs.read(claim.runId)).status).toBe("running")
-    yield* judged(monitor, { from: 165, to: 190 })
-    expect(yield* ended(claim)).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
-    for (const client of [agent.client, other.client]) {
-      expect((yield* renewAt(client, agent, claim)).gone).toMatchObject([{ order: "hand_in" }])
-      expect(yield* Effect.flip(agent.as(client.Start(claim)))).toMatchObject({ _tag: "Gone" })
-    }
-  })
+plane.live(
+  "a silent agent is marked, is cleared when it contacts any server, and is given up once its lease has expired",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { claim } = yield* briefly(agent, "silent")
+      const other = yield* anotherServer
+      const monitor = yield* AgentMonitor
+      const runs = yield* Runs
+      yield* judged(monitor, { from: 0, to: 40 })
+      expect((yield* runs.read(claim.runId)).agentUnreachableSince).toEqual(expect.any(String))
+      yield* renewAt(other.client, agent, claim)
+      expect((yield* runs.read(claim.runId)).agentUnreachableSince).toBeUndefined()
+      yield* judged(monitor, { from: 45, to: 160 })
+      expect((yield* runs.read(claim.runId)).status).toBe("running")
+      yield* judged(monitor, { from: 165, to: 190 })
+      expect(yield* ended(claim)).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
+      for (const client of [agent.client, other.client]) {
+        expect((yield* renewAt(client, agent, claim)).gone).toMatchObject([{ order: "hand_in" }])
+        expect(yield* Effect.flip(agent.as(client.Start(claim)))).toMatchObject({ _tag: "Gone" })
+      }
+    })
 )
 
-plane.live("a new judge begins with a whole lease, and a judge that was frozen gives up nothing", () =>
-  Effect.gen(function* () {
-    const { enrolled } = yield* world
-    const agent = yield* enrolled()
-    const { claim } = yield* briefly(agent, "frozen")
-    const other = yield* anotherServer
-    const monitor = yield* AgentMonitor
-    const runs = yield* Runs
-    yield* judged(monitor, { from: 0, to: 100 })
-    yield* judged(other.monitor, { from: 105, to: 200 })
-    expect((yield* runs.read(claim.runId)).status).toBe("running")
-    // An hour in which the first server, or the database, stood still.
-    yield* after(10_000, monitor.look)
-    yield* after(20_000, other.monitor.look)
-    expect((yield* runs.read(claim.runId)).status).toBe("running")
-    yield* renewAt(other.client, agent, claim)
-  })
+plane.live(
+  "a server that takes over the judging starts with a full lease, and a server that was frozen gives up no Run",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { claim } = yield* briefly(agent, "frozen")
+      const other = yield* anotherServer
+      const monitor = yield* AgentMonitor
+      const runs = yield* Runs
+      yield* judged(monitor, { from: 0, to: 100 })
+      yield* judged(other.monitor, { from: 105, to: 200 })
+      expect((yield* runs.read(claim.runId)).status).toBe("running")
+      // For an hour, the first server or the database did not run.
+      yield* after(10_000, monitor.look)
+      yield* after(20_000, other.monitor.look)
+      expect((yield* runs.read(claim.runId)).status).toBe("running")
+      yield* renewAt(other.client, agent, claim)
+    })
 )
 
-plane.live("of a contact and the decision to give the Run up, exactly one counts", () =>
+plane.live("if a contact coincides with the decision to give the Run up, exactly one of the two counts", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -159,7 +163,7 @@ plane.live("of a contact and the decision to give the Run up, exactly one counts
   })
 )
 
-plane.live("an offer that one server prepared is made again by another, and the first is void", () =>
+plane.live("if a server repeats an offer that another server prepared, the first offer is void", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -176,7 +180,7 @@ plane.live("an offer that one server prepared is made again by another, and the 
   })
 )
 
-plane.live("a result is settled by another server if the one that received it is gone", () =>
+plane.live("another server settles a result if the server that received it is gone", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
