@@ -1,3 +1,4 @@
+import { markReports } from "../../ledger/pull-request-report/PullRequestReports.ts"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -188,6 +189,7 @@ const make = Effect.gen(function* () {
     }
     yield* Effect.orDie(sql`INSERT INTO change_approvals ${ChangeApprovalRow.values(sql, row)}`)
     yield* audited(run, context, "run.approve_change", row)
+    yield* markReports(sql, id)
     return row
   })
 
@@ -235,6 +237,7 @@ const make = Effect.gen(function* () {
         sql`UPDATE change_approvals SET ${ChangeApprovalRow.changes(sql, withdrawn)} WHERE id = ${row.id}`
       )
       yield* audited(run, context, "run.withdraw_change_approval", withdrawn)
+      yield* markReports(sql, id)
       return toChangeApproval(withdrawn)
     }, transaction(sql)),
     live,

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CapsuleId, ProjectId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type Run, RunStatus } from "../../../schema/records/Run.ts"
 import type { StaticReview } from "../../../schema/records/StaticReview.ts"
+import { ChangeApprovals } from "../../access/approval/ChangeApprovals.ts"
 import { NoticeSettings } from "../../base/notice/NoticeRows.ts"
 import { Flag, rowShape } from "../../base/database/Table.ts"
 import type { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
@@ -11,6 +12,16 @@ import { awaitedApprovals } from "../../ledger/run/RunNotices.ts"
 import { Runs } from "../../ledger/run/Runs.ts"
 import type { PullRequestReport, ReportedCapsule, ReportedFact } from "./PullRequestComment.ts"
 import { behindText, capsuleVerdict, risksOf, undoneBy } from "./ReportedState.ts"
+
+/** Returns the lines of the plan that differ from the approved change, or else the reasons why it is not the approved change. */
+const differencesOf = (plan: Run | undefined): ReadonlyArray<string> => {
+  const { lines = [], moreLines = 0, reasons = [] } = plan?.differsFrom ?? {}
+  if (lines.length === 0) return reasons.map(({ message }) => message)
+  return [
+    ...lines.map(({ side, text }) => `${side === "approved" ? "-" : "+"} ${text}`),
+    ...(moreLines === 0 ? [] : [`and ${moreLines} more`])
+  ]
+}
 
 const Judged = rowShape({
   id: CapsuleId,
@@ -58,6 +69,7 @@ export class ReportFacts extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const runs = yield* Runs
+      const approvals = yield* ChangeApprovals
       const { baseUrl } = yield* NoticeSettings
 
       const runWith = (id: RunId | null | undefined) =>
@@ -95,9 +107,9 @@ export class ReportFacts extends Context.Service<
         const verdict = capsuleVerdict({
           speculative,
           isRefused: judged.refusal_message !== null,
-          approvals: 0,
+          approvals: judged.run_id === null ? 0 : (yield* approvals.live(judged.run_id)).length,
           isMerged: row.state === "merged",
-          plan: plan === undefined ? undefined : { ...plan, differs: false },
+          plan: plan === undefined ? undefined : { ...plan, differs: plan.differsFrom !== undefined },
           apply: yield* applyOf(plan?.id)
         })
         const shown = plan ?? speculative
@@ -113,7 +125,7 @@ export class ReportFacts extends Context.Service<
           ],
           note: yield* noteOf(judged, verdict)
         } satisfies ReportedCapsule
-        return { capsule, base: speculative?.base }
+        return { capsule, base: speculative?.base, differences: verdict === "differs" ? differencesOf(plan) : [] }
       })
 
       const read = Effect.fn("ReportFacts.read")(function* (row: PullRequestRow) {
@@ -141,7 +153,7 @@ export class ReportFacts extends Context.Service<
                 },
           capsules: all.map(({ capsule }) => capsule),
           review: row.review === null || isPlanned ? [] : factsOf(StaticReviewJson.read(row.review)),
-          differences: []
+          differences: all.flatMap(({ differences }) => differences)
         }
       }, Effect.orDie)
 

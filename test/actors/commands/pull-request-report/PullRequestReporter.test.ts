@@ -1,7 +1,11 @@
-import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
+import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
+import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { admin, ruled } from "../../support/ApprovalSteps.ts"
 import { DueWork } from "../../../../actors/base/DueWork.ts"
 import { KillPoint, type KillPointName } from "../../../../actors/base/KillPoint.ts"
 import { PullRequestReporter } from "../../../../actors/commands/pull-request-report/PullRequestReporter.ts"
@@ -21,7 +25,7 @@ import {
 } from "../../../../actors/ledger/pull-request/PullRequestRow.ts"
 import { CreateConnection } from "../../../../schema/api/ConnectionsApi.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
-import { PullRequestId } from "../../../../schema/records/Ids.ts"
+import { PullRequestId, RunId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { fakeForgejo } from "../../../support/forge/FakeForgejo.ts"
 import {
@@ -32,7 +36,7 @@ import {
   openPullRequest
 } from "../../../support/forge/ForgeState.ts"
 import { eventually } from "../../../support/Eventually.ts"
-import { active, applied, replanned, settled } from "../../../support/Journey.ts"
+import { active, applied, freshKey, replanned, settled, stepped } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
 
@@ -423,5 +427,56 @@ describe("The report of a pull request", () => {
         expect(opened.comments.map(({ author }) => author.id)).toEqual([robot.id, other.id])
         expect(own(opened)[0]?.body).toBe(before)
       })
+  )
+
+  tests.live("shows the approval of the change, and after the merge what differs from it", () =>
+    Effect.gen(function* () {
+      const { capsule, context, forgeUrl, gitUrl, id, opened, report, servedAt, sql, state, take } = yield* world
+      const { commit, moveBranch } = yield* TestPlane
+      yield* ruled({ approvers: 1, planAuthorCounts: false, carryOver: "approval" })
+      const lane = capsule.adoptedSourceRevision?.ref ?? ""
+      yield* servedAt(gitUrl)
+      yield* moveBranch(`${lane}-change`, capsule.adoptedSourceRevision?.resolvedCommit)
+      yield* commit(`${lane}-change`, greeting("two"))
+      const { value } = yield* (yield* RevisionPlans).create(
+        context,
+        capsule.id,
+        { ref: `${lane}-change`, speculative: true },
+        freshKey()
+      )
+      const { planRunId } = yield* stepped((yield* RevisionPlanCommands).Reconcile(value.id, { context }))
+      const change = yield* settled(RunId.make(planRunId ?? ""))
+      yield* sql`UPDATE runs SET coordinator_kind = 'pull_request', coordinator_id = ${id} WHERE id = ${change.id}`
+      yield* sql`UPDATE pull_request_capsules SET run_id = ${change.id}, refusal_code = NULL, refusal_message = NULL
+        WHERE pull_request_id = ${id}`
+      yield* servedAt(forgeUrl)
+      yield* take(id)
+      expect(state.statuses.at(-1)?.description).toBe("1 Capsule: 1 planned.")
+      const before = (yield* report)?.due
+      yield* (yield* RunCommands).ApproveChange(change.id, {
+        context: yield* admin,
+        planDigest: change.planDigest ?? "",
+        changeDigest: change.changeDigest ?? ""
+      })
+      expect((yield* report)?.due).toBe((before ?? 0) + 1)
+      yield* take(id)
+      expect(state.statuses.at(-1)?.description).toBe("1 Capsule: 1 approved.")
+
+      yield* servedAt(gitUrl)
+      const merged = yield* commit(lane, greeting("three"))
+      yield* sql`UPDATE pull_requests SET state = 'merged', merge_commit = ${merged}, closed_at = ${new Date().toISOString()}
+        WHERE id = ${id}`
+      yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
+      const plan = yield* replanned(capsule.id)
+      expect(plan.differsFrom).toBeDefined()
+      yield* servedAt(forgeUrl)
+      yield* take(id)
+      expect(state.statuses.at(-1)).toMatchObject({
+        state: "failure",
+        description: "1 Capsule: 1 differs from the approved change."
+      })
+      expect(own(opened)).toHaveLength(1)
+      expect(own(opened)[0]?.body).toContain("Differs from the approved change:\n\n- `")
+    })
   )
 })
