@@ -265,7 +265,7 @@ export const serve = <
         const execution = Effect.suspend(() => handlers[name](id, payload))
         const spanned = Effect.withSpan(
           `${commands.type}.${name}`,
-          { attributes: { "entity.id": id } },
+          { attributes: { "actor.id": id } },
           { captureStackTrace: false }
         )
         const whole = Effect.flatMap(References.TracerEnabled, (isTraced) =>
