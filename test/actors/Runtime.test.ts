@@ -24,6 +24,7 @@ import type { Audit } from "../../actors/base/audit/Audit.ts"
 import type { Commits } from "../../actors/base/database/Commits.ts"
 import type { DatabaseFile } from "../../actors/base/database/DatabaseFile.ts"
 import type { ReadSql } from "../../actors/base/database/ReadSql.ts"
+import type { ExclusiveWork } from "../../actors/base/node/ExclusiveWork.ts"
 import type { Receipts } from "../../actors/base/idempotency/Receipts.ts"
 import type { Cursors } from "../../actors/base/paging/Cursors.ts"
 import type { Vault } from "../../actors/base/vault/Vault.ts"
@@ -131,6 +132,7 @@ test("each actor's inferred requirements are exactly the services its handlers u
     | ConnectionUses
     | CredentialTest
     | CredentialsInUse
+    | ExclusiveWork
     | GitPolicy
     | OAuthClient
     | RunCancels

@@ -4,6 +4,8 @@ import type { SqlClient } from "effect/sql"
 import { Users } from "../../actors/access/account/Users.ts"
 import { type CommandContext, serviceContext } from "../../schema/commands/Command.ts"
 import { RunSettings, type RunSettingsShape } from "../../actors/ledger/run/RunSettings.ts"
+import type { Commits } from "../../actors/base/database/Commits.ts"
+import { SharedDatabase } from "../../actors/base/node/Nodes.ts"
 import * as Runtime from "../../actors/Runtime.ts"
 import { Workspaces } from "../../actors/ledger/workspace/Workspaces.ts"
 import type { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
@@ -47,10 +49,12 @@ export interface TestPlaneOptions {
   readonly cleanup?: Layer.Layer<never>
   /** Replaces the shipped runner, together with the tool that it simulates. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
+  /** True if the service is one of several that share its database. */
+  readonly shared?: boolean
   /** The database of another service, if several services share it. */
   readonly database?: Layer.Layer<DatabaseServices>
   /** Wraps the service's writing database client. */
-  readonly writer?: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient>
+  readonly writer?: Layer.Layer<SqlClient.SqlClient, never, Commits | SqlClient.SqlClient>
 }
 
 /** The environment of a service under test. */
@@ -140,6 +144,7 @@ export const planeAt = ({ dataDir, mirror, origins }: TestPlaneEnvironment, opti
         options.cleanup ?? cleanupByHand,
         ...(options.runner === undefined ? [] : [options.runner]),
         runSettings,
+        ...(options.shared === true ? [Layer.succeed(SharedDatabase, true)] : []),
         ...(options.git === undefined ? [] : [git])
       )
       const database = (options.writer ?? Layer.empty).pipe(Layer.provideMerge(options.database ?? Database.layer))

@@ -3,9 +3,8 @@ import { DatabaseSync } from "node:sqlite"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Commits } from "../../../../actors/base/database/Commits.ts"
-import { DataFolder } from "../../../../src/database/DataFolder.ts"
 import { it } from "../../../support/Effect.ts"
-import { on, pass, server } from "./support/Servers.ts"
+import { on, onFile, pass, server } from "./support/Servers.ts"
 
 /** Work that notes on which server it is in progress. */
 const work = (name: string, active: Array<string>) =>
@@ -91,9 +90,8 @@ describe("Work that one server does for all", () => {
   )
 
   it.effect("if two servers find the work free, only one takes it", () =>
-    on(
+    onFile((databaseFile) =>
       Effect.gen(function* () {
-        const { databaseFile } = yield* DataFolder
         const [a, b] = [yield* server(), yield* server()]
         // The other server takes the work, as another process, after this one has looked and before its transaction.
         let statements = 0

@@ -3,9 +3,8 @@ import { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Commits } from "../../../../actors/base/database/Commits.ts"
-import { DataFolder } from "../../../../src/database/DataFolder.ts"
 import { it } from "../../../support/Effect.ts"
-import { on, pass, server } from "./support/Servers.ts"
+import { on, onFile, pass, server } from "./support/Servers.ts"
 
 describe("Servers of a shared database", () => {
   it.effect("a server that beats is never gone, and one that is silent for more than 10 seconds is", () =>
@@ -56,9 +55,8 @@ describe("Servers of a shared database", () => {
   )
 
   it.effect("a server that beats again at the last moment is not counted as gone", () =>
-    on(
+    onFile((databaseFile) =>
       Effect.gen(function* () {
-        const { databaseFile } = yield* DataFolder
         const [a, b] = [yield* server(), yield* server()]
         yield* pass(12, a)
         expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)

@@ -19,7 +19,8 @@ tests.live("a claim that finds nothing is one read, and begins no transaction", 
       statements += 1
     })
     expect(yield* queue.claim("owner")).toBeUndefined()
-    expect(statements).toBe(1)
+    // A database with separate readers does not use its writer at all.
+    expect(statements).toBeLessThanOrEqual(1)
     stop()
     const owner = yield* newPerson("empty")
     const { id: workspaceId } = yield* newWorkspace(owner.subject, { handle: "empty" })

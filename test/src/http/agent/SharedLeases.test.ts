@@ -52,7 +52,7 @@ const ended = Effect.fnUntraced(function* (claim: Claim) {
 })
 
 /** Advances a judge by this many seconds, look by look, and runs an effect before each look. */
-const judged = Effect.fnUntraced(function* <E, R>(
+const judged = Effect.fnUntraced(function* <E = never, R = never>(
   monitor: AgentMonitor["Service"],
   { from, to }: { readonly from: number; readonly to: number },
   each: (second: number) => Effect.Effect<unknown, E, R> = () => Effect.void

@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import { Clock, Context, Duration, Effect, FileSystem, Layer, Redacted } from "effect"
-import { Nodes, SharedDatabase } from "../../../../actors/base/node/Nodes.ts"
+import { Nodes } from "../../../../actors/base/node/Nodes.ts"
 import { AgentMonitor } from "../../../../actors/running/agent/AgentMonitor.ts"
 import { AgentSettlement } from "../../../../actors/running/agent/AgentSettlement.ts"
 import { platform } from "../../../../src/composition/Platform.ts"
@@ -33,15 +33,18 @@ const policy: OperatorConfigsShape = {
 }
 const inForce: { -readonly [Field in keyof OperatorConfigsShape]: OperatorConfigsShape[Field] } = policy
 
+const farPlaneOf = (shared: boolean) =>
+  AgentServer.layer.pipe(
+    Layer.provide(AuthorityChanges.layer),
+    Layer.provideMerge(testPlane({ runner: pureRunner(pureModules()), shared })),
+    Layer.provide(Layer.succeed(OperatorConfigs, inForce))
+  )
+
 /** A control plane that sends its Runs to the agents of a pool. */
-export const farPlane = AgentServer.layer.pipe(
-  Layer.provide(AuthorityChanges.layer),
-  Layer.provideMerge(testPlane({ runner: pureRunner(pureModules()) })),
-  Layer.provide(Layer.succeed(OperatorConfigs, inForce))
-)
+export const farPlane = farPlaneOf(false)
 
 /** Like `farPlane`, as one of the servers that share its database. */
-export const sharedFarPlane = farPlane.pipe(Layer.provide(Layer.succeed(SharedDatabase, true)))
+export const sharedFarPlane = farPlaneOf(true)
 
 /** Starts another server of the same database, with its own folder and the same keys. */
 export const anotherServer = Effect.gen(function* () {
@@ -54,12 +57,11 @@ export const anotherServer = Effect.gen(function* () {
   const mirror = yield* providerMirror
   const plane = planeAt(
     { dataDir, mirror, origins: [new URL(url).origin] },
-    { runner: pureRunner(pureModules()), database: Layer.succeedContext(services) }
+    { runner: pureRunner(pureModules()), shared: true, database: Layer.succeedContext(services) }
   )
   const built = yield* Layer.build(
     Layer.fresh(AgentServer.layer.pipe(Layer.provide(AuthorityChanges.layer), Layer.provideMerge(plane))).pipe(
       Layer.provide(Layer.succeed(OperatorConfigs, inForce)),
-      Layer.provide(Layer.succeed(SharedDatabase, true)),
       Layer.provide(platform)
     )
   )

@@ -3,7 +3,11 @@ import type { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ExclusiveWork } from "../../../../../actors/base/node/ExclusiveWork.ts"
 import { Nodes, SharedDatabase } from "../../../../../actors/base/node/Nodes.ts"
-import { testDatabase } from "../../../../support/Database.ts"
+import type { Commits } from "../../../../../actors/base/database/Commits.ts"
+import { RowChecks } from "../../../../../actors/base/database/Table.ts"
+import { migrate } from "../../../../../src/database/Migrations.ts"
+import { layerWriter } from "../../../../../src/database/SqliteClient.ts"
+import { temporaryFolder } from "../../../../support/TemporaryFolder.ts"
 
 /** A server of a shared database, unless stated otherwise. It takes turns only when the test asks for them. */
 export const server = (
@@ -33,6 +37,20 @@ export const pass = Effect.fnUntraced(function* (
   }
 })
 
-/** Runs the effect on a new database. */
-export const on = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof testDatabase> | Scope.Scope>) =>
-  Effect.scoped(Effect.provide(effect, testDatabase))
+/**
+ * Runs the effect on a new database, and gives it the name of the file. The database is always the embedded one, because the tests
+ * let time pass, and a database in another process does not wait for it.
+ */
+export const onFile = <A, E>(
+  effect: (file: string) => Effect.Effect<A, E, SqlClient.SqlClient | Commits | Scope.Scope>
+) =>
+  Effect.scoped(
+    Effect.flatMap(temporaryFolder, (folder) => {
+      const file = `${folder}/svc.db`
+      const database = Layer.effectDiscard(migrate).pipe(Layer.provideMerge(layerWriter(file)))
+      return Effect.provide(Effect.scoped(effect(file)), Layer.merge(database, Layer.succeed(RowChecks, true)))
+    })
+  )
+
+export const on = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient | Commits | Scope.Scope>) =>
+  onFile(() => effect)
