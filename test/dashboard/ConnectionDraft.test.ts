@@ -4,6 +4,8 @@ import { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
 import {
   type ConnectionDraft,
   connectionBody,
+  hasOrigins,
+  likelyOrigin,
   offeredBy
 } from "../../src/dashboard/screens/connections/ConnectionDraft.ts"
 import { Schema } from "effect"
@@ -43,6 +45,35 @@ describe("New Connections", () => {
 
   test("a new Connection that uses no pool sends its entered values", () => {
     expect(connectionBody(workspaceId, draft)).toMatchObject({ values: { AWS_PROFILE: "typed before" }, files: [] })
+  })
+
+  test("a new Connection of a forge has the address of its website, and the App's key as a file", () => {
+    const recipe = credentialRecipes.find(({ id }) => id === "forge-github")
+    const app = recipe?.authModes.find(({ id }) => id === "app")
+    if (recipe === undefined || app === undefined) throw new Error("The recipe is gone")
+    expect([hasOrigins(recipe), hasOrigins(generic), likelyOrigin(recipe), likelyOrigin(generic)]).toEqual([
+      true,
+      false,
+      "https://github.com",
+      ""
+    ])
+    const body = connectionBody(workspaceId, {
+      ...draft,
+      recipe,
+      mode: app,
+      values: { app_id: "12345", installation_id: "678" },
+      files: { "private-key.pem": "a key" },
+      origins: likelyOrigin(recipe)
+    })
+    expect(body).toMatchObject({
+      provider: "github",
+      kind: "forge",
+      authMode: "app",
+      origins: ["https://github.com"],
+      values: { app_id: "12345", installation_id: "678" },
+      files: [{ name: "private-key.pem", content: "a key" }]
+    })
+    expect(decode(body).kind).toBe("forge")
   })
 
   test("a new Connection can use only allowed pools, and no recipe that requires values", () => {

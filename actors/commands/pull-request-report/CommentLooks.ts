@@ -83,6 +83,14 @@ export class CommentLooks extends Context.Service<
         })} ON CONFLICT DO NOTHING`
       }, Effect.orDie)
 
+      /** A forge that does not say who may write grants nothing. */
+      const mayWrite = (...given: Parameters<typeof forge.mayWrite>) =>
+        Effect.catchIf(
+          forge.mayWrite(...given),
+          ({ reason }) => reason === "forbidden" || reason === "missing",
+          () => Effect.succeed(false)
+        )
+
       /** Reads the new comments, and the numbers of the pull requests that somebody with write access wants planned again. */
       const read = Effect.fnUntraced(function* (look: CommentLookRow) {
         const source = yield* sources.find(look.id)
@@ -94,7 +102,7 @@ export class CommentLooks extends Context.Service<
         const numbers = new Map<number, string>()
         for (const { author, body, number } of remarks) {
           if (body.trim() !== planAgain || numbers.has(number)) continue
-          if (yield* forge.mayWrite(access, repository, author)) numbers.set(number, author.login)
+          if (yield* mayWrite(access, repository, author)) numbers.set(number, author.login)
         }
         return { remarks, numbers }
       })

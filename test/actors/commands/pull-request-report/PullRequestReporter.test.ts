@@ -380,6 +380,8 @@ describe("The report of a pull request", () => {
         yield* readAfter(1)
         expect(yield* attempts).toBe(0)
         comment({ id: 9, login: "mallory" }, "/svc plan")
+        // The forge shows nothing about an account that was deleted.
+        comment({ id: 404, login: "deleted" }, "/svc plan")
         comment(ada, "/svc apply")
         comment(ada, "Please /svc plan")
         yield* readAfter(2)
