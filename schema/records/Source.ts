@@ -72,6 +72,17 @@ export class Source extends Schema.Opaque<Source>()(
     ),
     /** The default lane comes first. Present only in responses for a single Source. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),
+    /** The last look at the repository for pull requests. Present only in responses for a single Source. */
+    pullRequestLook: Schema.optionalKey(
+      Schema.Struct({
+        /** The last look that could read the repository. */
+        at: Schema.optionalKey(Timestamp),
+        /** Number of open pull requests beyond those that svc follows. */
+        leftOut: Schema.Int,
+        /** The reason why the repository or its forge could not be read; absent after a success. */
+        error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
+      })
+    ),
     /** Time at which the Source was removed. Records that refer to the Source can still read it, but it starts no work. */
     removedAt: Schema.optionalKey(Timestamp),
     createdAt: Timestamp,

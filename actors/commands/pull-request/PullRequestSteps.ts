@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { type PullRequestId, RunId } from "../../../schema/records/Ids.ts"
+import { type PullRequestId, RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -15,6 +15,7 @@ import { followObstacle } from "../../ledger/source/FollowedSource.ts"
 import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
 import type { SourceRow } from "../../ledger/source/SourceRow.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
+import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import { RunHandover } from "../../running/execution/RunHandover.ts"
 import { RunAdmission } from "../../running/queue/RunAdmission.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
@@ -73,6 +74,12 @@ const make = Effect.gen(function* () {
     yield* store.mark(id)
     return true
   })
+
+  const isArchived = (workspaceId: WorkspaceId) =>
+    refuseArchived(workspaceId).pipe(
+      Effect.provideService(SqlClient.SqlClient, sql),
+      Effect.match({ onFailure: () => true, onSuccess: () => false })
+    )
 
   const placesLeft = Effect.fnUntraced(function* (source: SourceRow) {
     const [row] = yield* Effect.orDie(Fetching.rows(sql)`SELECT COUNT(*) AS waiting FROM runs
@@ -156,7 +163,9 @@ const make = Effect.gen(function* () {
       yield* store.nextInTurn(source.id, mostFetches)
       yield* sql.afterCommit(work.wake)
     }
-    if (row.state !== "open" || !isReviewed(source)) return { kind: "ended", row, source } as const
+    if (row.state !== "open" || !isReviewed(source) || (yield* isArchived(row.workspace_id))) {
+      return { kind: "ended", row, source } as const
+    }
     if (yield* fetched(row, source)) return { kind: "here", row: (yield* store.find(id)) ?? row, source } as const
     yield* store.served(row)
     return undefined

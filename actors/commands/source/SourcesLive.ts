@@ -18,6 +18,7 @@ import { newId } from "../../base/Identity.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { pageOfRows } from "../../base/paging/RowPages.ts"
 import { DueWork } from "../../base/DueWork.ts"
+import { PullRequestLookRow, toPullRequestLook } from "../../ledger/pull-request/PullRequestRow.ts"
 import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
 import { awaitRun, RunJournal } from "../../ledger/run/RunJournal.ts"
 import { RunLedger } from "../../ledger/run/RunLedger.ts"
@@ -144,9 +145,14 @@ export const layer = Layer.effect(
       }),
       read: Effect.fn("Sources.read")(function* (id) {
         const rows = yield* Effect.orDie(SourceRow.rows(sql)`SELECT * FROM sources WHERE id = ${id}`)
-        return rows[0] === undefined
-          ? yield* notFound("Source")
-          : { ...toSource(rows[0]), lanes: yield* projectLanes(sql, rows[0]) }
+        if (rows[0] === undefined) return yield* notFound("Source")
+        const [look] = yield* Effect.orDie(PullRequestLookRow.rows(sql)`SELECT * FROM pull_request_looks
+          WHERE source_id = ${id}`)
+        return {
+          ...toSource(rows[0]),
+          lanes: yield* projectLanes(sql, rows[0]),
+          ...(look === undefined ? {} : { pullRequestLook: toPullRequestLook(look) })
+        }
       }),
       list: Effect.fn("Sources.list")(function* (workspaceId, page) {
         const list = {

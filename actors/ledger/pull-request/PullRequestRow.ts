@@ -12,6 +12,7 @@ import {
 } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { HeadIsFork, PullRequest } from "../../../schema/records/PullRequest.ts"
+import type { Source } from "../../../schema/records/Source.ts"
 import { StaticReview } from "../../../schema/records/StaticReview.ts"
 import { jsonText, storedRecord } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, table } from "../../base/database/Table.ts"
@@ -141,3 +142,10 @@ export const toPullRequest = (row: ListedPullRequest): PullRequest =>
       error: faultOf(row.error_code, row.error_message)
     })
   })
+
+/** Returns the last look of a Source as its record shows it. */
+export const toPullRequestLook = (row: PullRequestLookRow): NonNullable<Source["pullRequestLook"]> => ({
+  leftOut: row.left_out,
+  ...(row.last_look_at === null ? {} : { at: row.last_look_at }),
+  ...(row.error_code === null ? {} : { error: { code: row.error_code, message: row.error_message ?? "" } })
+})

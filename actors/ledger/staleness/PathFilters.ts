@@ -129,8 +129,15 @@ export class PathFilters extends Context.Service<
           const config = yield* configs.load(capsule.install_config_id)
           if (before.archiveDigest === after.archiveDigest) return { kind: "untouched" } satisfies ModuleChange
           if (config === undefined || config.config.sourceBuild !== undefined) return builtFromSource
-          const path = capsule.module_path
-          return moduleChange(yield* moduleAt(path, before), yield* moduleAt(path, after))
+          const comparison = { modulePath: capsule.module_path, applied: before, newer: after }
+          const found = yield* Cache.getOption(known, keyOf(comparison))
+          if (Option.isSome(found)) return found.value
+          const change = moduleChange(
+            yield* moduleAt(capsule.module_path, before),
+            yield* moduleAt(capsule.module_path, after)
+          )
+          yield* Cache.set(known, keyOf(comparison), change)
+          return change
         },
         Effect.catch((error) =>
           Effect.as(Effect.logWarning(`Two commits could not be compared. ${error.message}`), uncompared)

@@ -12,7 +12,7 @@ export const sourcesProse: GroupProse<typeof SourcesApi> = {
     ),
     read: route(
       "Read a Source",
-      "A removed Source has `removedAt`. `lanes` contains the default ref and path, and every ref and path from which a Capsule was applied: the commit, the time of the last check and of the last change, the reason why the last check failed and the time of the next scheduled check; `status` is `error` while one of the lanes cannot be fetched. With `autoSync` off, neither a webhook nor the schedule starts a check. The webhook secret is never shown again; `hookSecretVersion` counts its renewals."
+      "A removed Source has `removedAt`. `lanes` contains the default ref and path, and every ref and path from which a Capsule was applied: the commit, the time of the last check and of the last change, the reason why the last check failed and the time of the next scheduled check; `status` is `error` while one of the lanes cannot be fetched. With `autoSync` off, neither a webhook nor the schedule starts a check. `pullRequestLook` is the last look for pull requests, with the reason if it failed and the number of open ones that are not followed. The webhook secret is never shown again; `hookSecretVersion` counts its renewals."
     ),
     update: route(
       "Update a Source's metadata",

@@ -1,11 +1,15 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { SourceSchedule } from "../../../../actors/commands/source/SourceSchedule.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import type { CapsuleId } from "../../../../schema/records/Ids.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 import { suite } from "../../../support/Effect.ts"
+import { eventually } from "../../../support/Eventually.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
-import { branched, followed, listed, looked, pullRef, readOf } from "../../support/PullRequestWorld.ts"
+import { branched, calm, followed, listed, looked, pullRef, readOf } from "../../support/PullRequestWorld.ts"
 
 setDefaultTimeout(120_000)
 
@@ -91,8 +95,62 @@ describe("Looks at pull requests", () => {
       expect(reopened).toMatchObject({ id: third.id, state: "open", review: { commit: outside } })
       expect(reopened.closedAt).toBeUndefined()
       // The syncs of heads never change the lanes or the status of the Source.
-      const { lanes, status } = yield* (yield* Sources).read(source.id)
+      const { lanes, pullRequestLook, status } = yield* (yield* Sources).read(source.id)
+      expect(pullRequestLook).toEqual({ at: expect.any(String), leftOut: 0 })
       expect([status, lanes?.map(({ ref }) => ref)]).toEqual(["active", ["lane"]])
+    })
+  )
+
+  tests.live("show a repository that cannot be read, and ask it less often after each failure", () =>
+    Effect.gen(function* () {
+      const { context, url, workspaceId } = yield* TestPlane
+      const sql = yield* SqlClient.SqlClient
+      const sources = yield* Sources
+      const commands = yield* SourceCommands
+      const made = yield* sources.create(context, { workspaceId, name: "gone", url: `${url}-gone` })
+      const request = { autoSync: true, pullRequests: "static" } as const
+      const delays: Array<number> = []
+      for (const failures of [1, 2, 3]) {
+        yield* commands.Update(made.source.id, { context, request })
+        const [row] = yield* eventually(
+          Effect.orDie(sql<{ failures: number; next_at: string }>`SELECT failures, next_at FROM pull_request_looks
+            WHERE source_id = ${made.source.id} AND asked = taken`),
+          ([found]) => found?.failures === failures
+        )
+        delays.push(Date.parse(row?.next_at ?? ""))
+      }
+      expect(delays).toEqual(delays.toSorted((a, b) => a - b))
+      expect((delays[2] ?? 0) - (delays[0] ?? 0)).toBeGreaterThan(10 * 60_000)
+      const { pullRequestLook } = yield* sources.read(made.source.id)
+      expect(pullRequestLook).toMatchObject({ error: { code: "source_not_found" } })
+      expect(yield* listed(made.source.id)).toEqual([])
+    })
+  )
+
+  tests.live("nothing is read for a Source that ignores its pull requests or does not follow its repository", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const sql = yield* SqlClient.SqlClient
+      const commands = yield* SourceCommands
+      const { base, secret, source } = yield* followed("ignored", greeting("one"), { pullRequests: "off" })
+      yield* pullRef(20, yield* branched(base, "ignored-topic", greeting("two")))
+      expect(yield* looked(source.id, secret)).toEqual([])
+      yield* commands.Update(source.id, { context, request: { autoSync: false, pullRequests: "static" } })
+      expect(yield* calm(source.id)).toEqual([])
+      yield* (yield* SourceSchedule).syncDue
+      expect(yield* calm(source.id)).toEqual([])
+
+      // Without a webhook, the schedule alone finds it.
+      yield* commands.Update(source.id, { context, request: { autoSync: true } })
+      yield* sql`UPDATE pull_request_looks SET next_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${source.id}`
+      yield* (yield* SourceSchedule).syncDue
+      const found = yield* eventually(calm(source.id), (all) => all.length > 0)
+      expect(found.find(({ number }) => number === 20)).toMatchObject({ state: "open", fork: "no" })
+
+      yield* commands.Update(source.id, { context, request: { status: "disabled" } })
+      yield* (yield* SourceSchedule).syncDue
+      yield* pullRef(20, undefined)
+      expect((yield* calm(source.id)).find(({ number }) => number === 20)?.state).toBe("open")
     })
   )
 })
