@@ -58,6 +58,18 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/commands/capsule/Release",
     "refusals in the order of a release, then its rows"
   ],
+  "actors/commands/capsule/SpeculativePlans.ts": [
+    "actors/commands/capsule/PullRequestPlans",
+    "once per commit, refusals before anything is written, and the end of older plans"
+  ],
+  "actors/commands/revision-plan/RevisionPlanActor.ts": [
+    "actors/commands/capsule/SpeculativePlans",
+    "passes `speculative` on; ReviewedRefs.test.ts has the refusals of a request"
+  ],
+  "actors/commands/revision-plan/RevisionPlanStore.ts": [
+    "actors/commands/capsule/SpeculativePlans",
+    "the outcome of the plan, and absent fields of the record"
+  ],
   "actors/commands/capsule/CapsulesLive.ts": [
     "actors/commands/capsule/CapsuleGroups",
     "reads of one record, and pages"

@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
   })
 
   const partingOf = Effect.fnUntraced(function* ({ base, head, run, source }: Compared) {
-    const key = JSON.stringify([source.id, head.resolved_commit, base.resolved_commit])
+    const key = `${source.id} ${head.resolved_commit} ${base.resolved_commit}`
     const known = yield* Cache.getOption(partings, key)
     if (Option.isSome(known)) return known.value
     const found = yield* revisions.parting(source, run, base.ref, {
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
   const archiveOf = Effect.fnUntraced(function* ({ base, run, source }: Compared, commit: string) {
     const row = yield* sources.snapshotOf(source.id, base, commit)
     if (row !== undefined) return row.archive_digest
-    const key = JSON.stringify([source.id, base.path, commit])
+    const key = `${source.id} ${commit} ${base.path}`
     const known = yield* Cache.getOption(archives, key)
     if (Option.isSome(known) && Option.isSome(yield* Effect.option(snapshots.open(known.value)))) return known.value
     const connection = source.auth_connection_id ?? undefined

@@ -47,7 +47,8 @@ describe("Run rows", () => {
     expect(writers("run_log_chunks")).toEqual([
       "actors/ledger/run/LogRemoval.ts",
       "actors/ledger/run/RunLedger.ts",
-      "actors/ledger/run/RunLogs.ts"
+      "actors/ledger/run/RunLogs.ts",
+      "actors/upkeep/retention/RetainedKinds.ts"
     ])
   })
 
