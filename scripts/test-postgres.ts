@@ -16,7 +16,8 @@ const shortTests = [
   "test/actors/base/audit",
   "test/actors/base/idempotency",
   "test/actors/ledger/run/RunJournal.test.ts",
-  "test/actors/running/queue",
+  "test/actors/running/queue/AgentQueue.test.ts",
+  "test/actors/running/queue/QueueRows.test.ts",
   "test/src/http/RevokedReads.test.ts"
 ]
 const allTests = ["test/src/database/postgres", "test/e2e/PostgresJob.test.ts", "test/actors", "test/src/http"]
