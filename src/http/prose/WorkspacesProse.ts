@@ -140,7 +140,7 @@ export const workspacesProse: GroupProse<typeof WorkspacesApi> = {
     ),
     runs: route(
       "List Runs, newest first",
-      `${filterSentence} A listed Run has the summary of its plan, but not the individual changes (\`resourceChanges\`, \`outputChanges\`, \`resourceDrift\`): read the Run for that. Checks by webhooks and schedules that found nothing new are omitted, and kept for a day; \`includeLooks=true\` includes them. \`view=changes\` lists each change once, as its plan, and \`folded\` contains the other Runs of the listed plans: the syncs and checks of their snapshots, the plans that they replaced, and their applies. It accepts the filters \`capsuleId\`, \`sourceId\`, \`since\` and \`until\`, and is refused (400) with other filters, which could match some Runs of a change and not others.`
+      `${filterSentence} A listed Run has the summary of its plan, but not the individual changes (\`resourceChanges\`, \`outputChanges\`, \`resourceDrift\`): read the Run for that. Checks by webhooks and schedules that found nothing new are omitted, and kept for a day; \`includeLooks=true\` includes them. \`view=changes\` lists each change once, as its plan, and \`folded\` contains the other Runs of the listed plans: the syncs and checks of their snapshots, the plans that they replaced, and their applies. It accepts the filters \`capsuleId\`, \`sourceId\`, \`speculative\`, \`since\` and \`until\`, and is refused (400) with other filters, which could match some Runs of a change and not others.`
     ),
     runFacets: route(
       "Count Runs by filter value",
