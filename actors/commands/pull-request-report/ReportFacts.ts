@@ -5,7 +5,7 @@ import { type Run, RunStatus } from "../../../schema/records/Run.ts"
 import type { StaticReview } from "../../../schema/records/StaticReview.ts"
 import { ChangeApprovals } from "../../access/approval/ChangeApprovals.ts"
 import { NoticeSettings } from "../../base/notice/NoticeRows.ts"
-import { Flag, rowShape } from "../../base/database/Table.ts"
+import { Flag, type RowOf, rowShape } from "../../base/database/Table.ts"
 import type { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
 import { StaticReviewJson } from "../../ledger/pull-request/PullRequestRow.ts"
 import { awaitedApprovals } from "../../ledger/run/RunNotices.ts"
@@ -92,7 +92,10 @@ export class ReportFacts extends Context.Service<
         return found?.status
       })
 
-      const noteOf = Effect.fnUntraced(function* (judged: typeof Judged.Row, verdict: ReportedCapsule["verdict"]) {
+      const noteOf = Effect.fnUntraced(function* (
+        judged: RowOf<typeof Judged.columns>,
+        verdict: ReportedCapsule["verdict"]
+      ) {
         if (verdict === "refused") return judged.refusal_message ?? undefined
         if (verdict !== "needs_approval") return undefined
         const rules = yield* awaitedApprovals(sql, judged)
@@ -101,7 +104,11 @@ export class ReportFacts extends Context.Service<
           .join(", ")
       })
 
-      const reported = Effect.fnUntraced(function* (row: PullRequestRow, judged: typeof Judged.Row, at: string) {
+      const reported = Effect.fnUntraced(function* (
+        row: PullRequestRow,
+        judged: RowOf<typeof Judged.columns>,
+        at: string
+      ) {
         const speculative = yield* runWith(judged.run_id)
         const plan = yield* planAfter(row, judged.id)
         const verdict = capsuleVerdict({
