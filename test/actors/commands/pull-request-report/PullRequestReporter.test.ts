@@ -25,8 +25,11 @@ import {
 } from "../../../../actors/ledger/pull-request/PullRequestRow.ts"
 import { CreateConnection } from "../../../../schema/api/ConnectionsApi.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
+import type { ForgeKind } from "../../../../schema/records/Forge.ts"
 import { PullRequestId, RunId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
+import { fakeGitHub } from "../../../support/forge/FakeGitHub.ts"
+import { fakeGitLab } from "../../../support/forge/FakeGitLab.ts"
 import { fakeForgejo } from "../../../support/forge/FakeForgejo.ts"
 import {
   commitOf,
@@ -45,39 +48,55 @@ setDefaultTimeout(120_000)
 const robot = { id: 7, login: "svc-robot" }
 const ada = { id: 8, login: "ada" }
 
-class FakeForge extends Context.Service<FakeForge, { readonly state: ForgeState; readonly address: string }>()(
-  "test/PullRequestReporter/FakeForge"
+interface Served {
+  readonly state: ForgeState
+  readonly address: string
+}
+
+class FakeForges extends Context.Service<FakeForges, Readonly<Record<ForgeKind, Served>>>()(
+  "test/PullRequestReporter/FakeForges"
 ) {}
 
-const forge = Layer.effect(
-  FakeForge,
+const forges = Layer.effect(
+  FakeForges,
   Effect.gen(function* () {
-    const state = forgeState()
-    return { state, address: yield* fakeForgejo(state) }
+    const [github, gitlab, forgejo] = [forgeState(), forgeState(), forgeState()]
+    return {
+      github: { state: github, address: yield* fakeGitHub(github) },
+      gitlab: { state: gitlab, address: yield* fakeGitLab(gitlab) },
+      forgejo: { state: forgejo, address: yield* fakeForgejo(forgejo) }
+    }
   })
 )
 
 const tests = suite(
-  Layer.unwrap(Effect.map(FakeForge, ({ address }) => testPlane({ gitOrigins: [address] }))).pipe(
-    Layer.provideMerge(forge)
-  )
+  Layer.unwrap(
+    Effect.map(FakeForges, (served) => testPlane({ gitOrigins: Object.values(served).map(({ address }) => address) }))
+  ).pipe(Layer.provideMerge(forges))
 )
 afterAll(tests.dispose)
 
 const bodyOf = Schema.decodeUnknownSync(CreateConnection)
 let worlds = 0
 
+/** Permissions that a token needs, as each fake names them. */
+const sufficient: Readonly<Record<ForgeKind, ReadonlyArray<string>>> = {
+  github: ["pull_requests=read", "pull_requests=write", "statuses=write"],
+  gitlab: ["api", "notes", "statuses"],
+  forgejo: ["user", "repository", "issue"]
+}
+
 /** The process died at a kill point. */
 class Killed extends Schema.TaggedError<Killed>()("Killed", {}) {}
 
 /** A Capsule whose Source names a forge, and a pull request that touches it. */
-const world = Effect.gen(function* () {
-  const { address, state } = yield* FakeForge
+const worldOn = Effect.fnUntraced(function* (kind: ForgeKind) {
+  const { address, state } = (yield* FakeForges)[kind]
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
   worlds += 1
   const number = worlds
-  state.tokens.set("forge-token", { account: robot, permissions: new Set(["user", "repository", "issue"]) })
+  state.tokens.set("forge-token", { account: robot, permissions: new Set(sufficient[kind]) })
   const repository = state.addRepository(`team/app-${worlds}`)
   repository.collaborators.set(robot.login, "write")
   const { capsule } = yield* active(`lane-${worlds}`, greeting("one"))
@@ -85,8 +104,9 @@ const world = Effect.gen(function* () {
     context,
     bodyOf({
       workspaceId,
-      provider: "forgejo",
+      provider: kind,
       kind: "forge",
+      authMode: "token",
       displayName: "Comments",
       values: { token: "forge-token" },
       origins: [address]
@@ -172,6 +192,8 @@ const world = Effect.gen(function* () {
     takeUntil
   }
 })
+
+const world = worldOn("forgejo")
 
 const own = ({ comments }: FakePullRequest) => comments.filter(({ author }) => author.id === robot.id)
 
@@ -481,4 +503,22 @@ describe("The report of a pull request", () => {
       expect(own(opened)[0]?.body).toContain("Differs from the approved change:\n\n- `")
     })
   )
+
+  for (const kind of ["github", "gitlab"] as const) {
+    tests.live(`is one comment and a status on ${kind} too`, () =>
+      Effect.gen(function* () {
+        const { head, id, opened, report, state, take, takeUntil } = yield* worldOn(kind)
+        opened.comments.push({ id: 1, author: ada, body: "Nice", at: "2026-01-01T00:00:00.000Z" })
+        yield* takeUntil("report.commented")
+        yield* take(id)
+        expect(own(opened)).toHaveLength(1)
+        expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit, state: "pending" })
+        yield* head(commitOf(`a later head on ${kind}`))
+        yield* take(id)
+        expect(own(opened).map(({ body }) => body.includes(opened.headCommit.slice(0, 7)))).toEqual([true])
+        expect(state.statuses.at(-1)?.commit).toBe(opened.headCommit)
+        expect(yield* report).toMatchObject({ failures: 0, error_code: null })
+      })
+    )
+  }
 })
