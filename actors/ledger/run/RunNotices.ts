@@ -16,7 +16,10 @@ import { RunRow } from "./RunRow.ts"
 const run = RunRow.columns
 const SummaryJson = jsonText(PlanSummary)
 
-/** A Run, with the names for a notice about it. `changes` is the plan's summary, also for its apply. */
+/**
+ * A Run, with the names for a notice about it. `changes` is the plan's summary, also for its apply. `carried_from` is set if
+ * approvals of the same change approve the plan in the transaction that makes it ready for review.
+ */
 const Reported = rowShape({
   id: run.id,
   type: run.type,
@@ -29,6 +32,7 @@ const Reported = rowShape({
   resolved_commit: run.resolved_commit,
   error_code: run.error_code,
   changes: Schema.NullOr(SummaryJson),
+  carried_from: Schema.NullOr(Schema.String),
   generation: Schema.NullOr(Schema.Int),
   capsule_id: Schema.NullOr(CapsuleId),
   capsule: Schema.NullOr(Schema.String),
@@ -45,6 +49,7 @@ const reported = (sql: SqlClient.SqlClient, id: RunId) =>
     Reported.rows(sql)`SELECT r.id, r.type, r.status, r.workspace_id, r.trigger_kind, r.created_by, r.plan_run_id,
       r.plan_digest, r.resolved_commit, r.error_code,
       json_extract(COALESCE(p.evidence, r.evidence), '$.planSummary') AS changes,
+      json_extract(r.evidence, '$.carriedFrom.runId') AS carried_from,
       (SELECT MAX(v.generation) FROM state_versions v WHERE v.created_by_run_id = r.id) AS generation,
       c.id AS capsule_id, c.name AS capsule, c.environment, c.project_id, s.id AS source_id, s.name AS source
     FROM runs r LEFT JOIN runs p ON p.id = r.plan_run_id LEFT JOIN capsules c ON c.id = r.capsule_id
@@ -149,7 +154,9 @@ export const reportMove = Effect.fnUntraced(function* (
   ) =>
     Effect.flatMap(row, (found) => {
       const capsule = found === undefined ? undefined : capsuleOf(found)
-      return found === undefined || capsule === undefined
+      // Nobody has to be asked for a plan that is approved in the same transaction.
+      const isDecided = to === "waiting_approval" && found?.carried_from != null
+      return found === undefined || capsule === undefined || isDecided
         ? Effect.undefined
         : Effect.map(facts(found, capsule), (data) => about<K>(found, data))
     })

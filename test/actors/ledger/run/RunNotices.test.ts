@@ -10,7 +10,14 @@ import { RunLifecycle } from "../../../../actors/ledger/run/RunLifecycle.ts"
 import { SourceLanes } from "../../../../actors/ledger/source/SourceLanes.ts"
 import { noticeKinds, noticeSchema } from "../../../../schema/records/Notice.ts"
 import { NoticeKind } from "../../../../schema/records/NoticeEndpoint.ts"
-import { CapsuleId, RunId, SourceId, SourceSnapshotId, WorkspaceId } from "../../../../schema/records/Ids.ts"
+import {
+  CapsuleId,
+  ChangeApprovalId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  WorkspaceId
+} from "../../../../schema/records/Ids.ts"
 import type { RunType } from "../../../../schema/records/Run.ts"
 import { testAccounts } from "../../../support/Accounts.ts"
 import { suite } from "../../../support/Effect.ts"
@@ -73,6 +80,30 @@ const started = Effect.fnUntraced(function* (name: string, type: RunType, more: 
 })
 
 const changes = { add: 1, change: 0, destroy: 2, replace: 0, import: 0, forget: 0 }
+
+tests.live(
+  "a plan that gets the approvals of the same change writes a notice of its approval, and none that it waits",
+  () =>
+    Effect.gen(function* () {
+      yield* listening
+      const sql = yield* SqlClient.SqlClient
+      const lifecycle = yield* RunLifecycle
+      const plan = yield* started("carried", "plan")
+      const carriedFrom = {
+        changeApprovalIds: [ChangeApprovalId.make(named("cha", "carried"))],
+        runId: RunId.make(named("run", "change")),
+        planDigest: "sha256:x",
+        changeDigest: "hmac-sha256:x"
+      }
+      yield* transaction(sql)(
+        lifecycle.waitForApproval(plan.hold, { planDigest: "sha256:y", hasChanges: true }, { carriedFrom })
+      )
+      const row = yield* (yield* RunLedger).find(plan.id)
+      if (row === undefined) throw new Error("the plan is gone")
+      yield* transaction(sql)(lifecycle.approve(row, { subject: "usr_bob", data: { planDigest: "sha256:y" } }))
+      expect((yield* written).map(({ kind }) => kind)).toEqual(["run.approved"])
+    })
+)
 
 tests.live("a plan writes one notice each when it waits, is approved and is applied, with counts and digests", () =>
   Effect.gen(function* () {

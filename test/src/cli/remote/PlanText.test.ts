@@ -69,6 +69,33 @@ describe("Terminal plans", () => {
     expect(textOf({ base: { ...base, standing: "current", behind: 0 } })).not.toContain("main")
   })
 
+  test("a terminal plan shows the approvals of the same change, or exactly how it differs from the approved change", () => {
+    const runId = RunId.make("run_bbbbbbbbbbbbbbbbbbbbbbbb")
+    const carried = textOf({
+      changeDigest: "hmac-sha256:x",
+      carriedFrom: { changeApprovalIds: [], runId, planDigest: "sha256:x", changeDigest: "hmac-sha256:x" }
+    })
+    expect(carried).toContain(`approved as the same change as in the speculative plan ${runId}`)
+    expect(carried).toContain("change hmac-sha256:x")
+    const differs = textOf({
+      differsFrom: {
+        runId,
+        pullRequestNumber: 12,
+        reasons: [{ code: "change", message: "The plan makes another change." }],
+        lines: [
+          { side: "approved", text: "test_thing.a size: 1 → 2" },
+          { side: "planned", text: "test_thing.a size: 1 → \u001b[31m3" }
+        ],
+        moreLines: 4
+      }
+    })
+    expect(differs).toContain(`differs from what was approved in #12, the speculative plan ${runId}:`)
+    expect(differs).toContain("  The plan makes another change. (change)")
+    expect(differs).toContain("  - approved: test_thing.a size: 1 → 2")
+    expect(differs).toContain("and 4 more lines")
+    expect(differs).not.toContain("\u001b")
+  })
+
   test("a terminal plan lists the riskiest changes first, and labels every change with its verb", () => {
     const text = textOf({ resourceChanges: planChanges })
     const heads = text.split("\n").filter((line) => /^[-±⊘~+↓→?] \d/.test(line))
