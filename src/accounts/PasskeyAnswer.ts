@@ -8,7 +8,7 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 export const BrowserAnswer = Schema.Json
 
 const invalidAnswer = () =>
-  new ApiError({ code: "invalid_request", message: "response: this is not what a browser answers with a passkey." })
+  new ApiError({ code: "invalid_request", message: "response: this is not a browser's response for a passkey." })
 
 export const decodeRegistration = (response: Schema.Json) =>
   Effect.mapError(Schema.decodeUnknownEffect(PasskeyRegistration)(response), invalidAnswer)

@@ -31,7 +31,8 @@ const described = ({ entries, files, missing }: Effect.Success<ReturnType<typeof
     ? `It holds the database and ${entries.length} snapshots and builds.`
     : "It holds the database alone: sources are fetched from Git again after a restore.",
   ...missing.map(
-    ({ digest, kind }) => `The ${kind} ${digest} is gone or damaged here, so the next plan fetches or builds it again.`
+    ({ digest, kind }) =>
+      `The ${kind} ${digest} is missing or damaged here, so the next plan fetches or builds it again.`
   )
 ]
 
@@ -98,7 +99,7 @@ export const backupCommand = Command.make(
 
 const describeEnded = ({ ended }: Effect.Success<ReturnType<typeof restoreFrom>>) =>
   "What happened after the backup is not in it. So that nothing is applied twice, the restore ended " +
-  `${ended.plans} open plans and ${ended.applies} applies under way, and switched off ${ended.automaticApplies} automatic applies.\n` +
+  `${ended.plans} open plans and ${ended.applies} applies in progress, and turned off ${ended.automaticApplies} automatic applies.\n` +
   "So that nothing that was revoked since lets anybody in, it ended " +
   `${ended.sessions} sessions, ${ended.tokens} access tokens, ${ended.grants} grants to applications, ${ended.links} links and ${ended.enrolmentTokens} enrolment tokens of agents.`
 

@@ -91,12 +91,12 @@ export const reloadCommand = Command.make(
       clients.changed.length === 0
         ? []
         : [
-            `OpenID clients in force: ${clients.changed.join(", ")} changed. ${counted(clients.endedGrants, "grant", "grants")} ended with clients or redirect addresses that are gone.`
+            `OpenID clients in force: ${clients.changed.join(", ")} changed. ${counted(clients.endedGrants, "grant", "grants")} ended with removed clients or redirect addresses.`
           ]
     yield* print(json, reloaded, [policy, ...registered].join("\n"))
   })
 ).pipe(
   Command.withDescription(
-    "Let the running server read its policy file and its file of OpenID clients anew, both or neither. Runs that execute go on under what they started with; waiting plans that were made under another profile or base configuration are superseded. A client or redirect address that is gone ends its codes and refresh tokens. An invalid file changes nothing."
+    "Make the running server reload its policy file and its file of OpenID clients, both or neither. Running Runs continue with their original policy; waiting plans that were made under another profile or base configuration are superseded. Codes and refresh tokens of removed clients and redirect addresses end. An invalid file changes nothing."
   )
 )

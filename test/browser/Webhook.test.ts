@@ -11,7 +11,7 @@ describe("Webhook secrets", () => {
     await page.getByText("Made with the source").waitFor()
     await page.getByRole("button", { name: "Renew secret" }).click()
     const question = page.getByRole("dialog", { name: "Renew the webhook secret?" })
-    await question.getByText("goes on working until the Git server uses the new one").waitFor()
+    await question.getByText("remains valid until the Git server uses the new secret").waitFor()
     await question.getByRole("button", { name: "Cancel" }).click()
     await question.waitFor({ state: "detached" })
     expect(api.changes).toEqual([])

@@ -258,7 +258,7 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
       yield* person.shows("applying ...")
       yield* person.type("\u0003")
       expect(yield* person.code).toBe(130)
-      expect(person.screen()).toContain("The Run goes on")
+      expect(person.screen()).toContain("The Run continues")
       const waited = yield* shell.run(`svc run watch ${held.runId} --wait-timeout 1s --json`)
       expect([waited.code, JSON.parse(waited.error.trim().split("\n").at(-1) ?? "").error.code]).toEqual([
         7,

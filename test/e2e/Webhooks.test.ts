@@ -54,7 +54,7 @@ describe.skipIf(isUnfit)("Webhook secrets", () => {
           line,
           0,
           line.startsWith("svc ")
-            ? expect.stringContaining("goes on working until the Git server uses the new one")
+            ? expect.stringContaining("remains valid until the Git server uses the new secret")
             : ""
         ])
         if (out !== "") answers.push(out)

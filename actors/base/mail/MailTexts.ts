@@ -142,7 +142,7 @@ const en: Words = {
   approvalRequest: (server, { capsule, link, person }) => ({
     subject: `A plan on ${server} waits for your approval`,
     text: lines(
-      "You are asked to review a plan. It waits for an approval that you may give.",
+      "Please review a plan. It is waiting for an approval that you may give.",
       "",
       `Asked by: ${mailedPerson(person, quotedEn)}`,
       capsule === undefined ? undefined : `Capsule: ${quotedEn(mailedName(capsule))}`,

@@ -27,7 +27,7 @@ const en: NoticeWords = {
     "run.unknown": "It is unknown what an apply left behind",
     "run.cancelled": "A Run was cancelled or its plan discarded",
     "drift.found": "Resources were changed outside svc",
-    "drift.gone": "Drift is gone",
+    "drift.gone": "Drift is resolved",
     "source.broken": "A Source can no longer be read",
     "source.healed": "A Source can be read again",
     "update.available": "A newer commit is available",

@@ -61,7 +61,7 @@ export class ConfirmationsApi extends describedGroup("confirmations", "Showing a
       describedRoute(
         person,
         "Approve or deny the action of a program",
-        "An approval needs a session whose person was confirmed within the last five minutes (403 `reauthentication_required`); it holds for one request of the program that asked, and ends ten minutes after the program asked."
+        "An approval needs a session whose person was confirmed within the last five minutes (403 `reauthentication_required`); it is valid for one request of the program, and ends ten minutes after the program requested it."
       )
     )
   )

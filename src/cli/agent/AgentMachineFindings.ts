@@ -66,7 +66,7 @@ const credentialsFinding = (folder: string) =>
       Effect.map(credentials.read(name), ({ label }) => (label === undefined ? name : `${name} (label ${label})`))
     )
     const { level } = (yield* Sandbox).status
-    const named = complete.length === 0 ? "None of its own." : `${complete.join(", ")}.`
+    const named = complete.length === 0 ? "This agent provides no credentials." : `${complete.join(", ")}.`
     const finding: AnyFinding =
       missing.length > 0
         ? {

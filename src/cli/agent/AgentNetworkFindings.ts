@@ -94,7 +94,7 @@ const addressFinding = (server: string) =>
       Effect.option
     )
     if (Option.isNone(problem) || !["RpcClientError", "TimeoutError"].includes(problem.value._tag)) {
-      const finding: AnyFinding = { check: "address", status: "ok", message: `${server} answers to agents.` }
+      const finding: AnyFinding = { check: "address", status: "ok", message: `${server} responds to agents.` }
       return finding
     }
     // Query the status separately: the RPC client cannot read a response outside the protocol, and its error message does not
@@ -104,7 +104,7 @@ const addressFinding = (server: string) =>
       ? {
           check: "address",
           status: "error",
-          message: `${server} answers, but has no agents: if it is svc, it has no pool yet, or is of a release without agents.`,
+          message: `${server} responds, but has no agents: if it is svc, it has no pool yet, or is of a release without agents.`,
           remedy: "Check the address and the proxy, and create a pool on the control plane: svc admin pool create NAME."
         }
       : {

@@ -21,7 +21,7 @@ type Outcome = "in_use" | "waiting" | "at_next_start"
 
 const words: Readonly<Record<Outcome, string>> = {
   in_use: "The agent has new keys. The former ones are not accepted any more.",
-  waiting: "New keys are ready. The agent has not taken them yet: it does so as soon as its server answers.",
+  waiting: "New keys are ready. The agent will use them as soon as its server responds.",
   at_next_start:
     "New keys are ready. No agent takes Runs with this folder: the next start takes the keys, or a process that still finishes its Runs."
 }

@@ -25,10 +25,10 @@ export const revokeCommand = Command.make(
         given.json,
         revoked,
         [
-          `${name} is revoked, and its values are gone. Revoke them at the provider too if they leaked.`,
+          `${name} is revoked, and its values are deleted. If they leaked, revoke them at the provider too.`,
           ...listed("Plans that are void", revoked.supersededRunIds),
           ...listed("Runs that were asked to stop", revoked.cancelledRunIds),
-          ...listed("Applies that go on with the values they have", revoked.runningApplyIds)
+          ...listed("Applies that continue with its values", revoked.runningApplyIds)
         ].join("\n")
       )
     }).pipe(onServer(given))

@@ -105,6 +105,6 @@ const removeCommand = Command.make(
 ).pipe(Command.withDescription("Remove a context"), Command.withAlias("rm"))
 
 export const contextCommand = Command.make("context").pipe(
-  Command.withDescription("Named servers and Workspaces, and the one that commands use"),
+  Command.withDescription("Named servers and Workspaces, and the current context of commands"),
   Command.withSubcommands([listCommand, useCommand, setCommand, removeCommand])
 )

@@ -26,7 +26,8 @@ export const missingDatabaseFinding = Effect.fn("missingDatabaseFinding")(functi
     return (yield* files.exists(path.join(folder, databaseName)))
       ? undefined
       : faulty("database", {
-          message: "A server is running on this folder, and its database file is gone: what it writes is lost.",
+          message:
+            "A server is running on this folder, and its database file is missing: everything it writes is lost.",
           remedy: "Stop the server, put svc.sqlite back or restore a backup, and start again."
         })
   }

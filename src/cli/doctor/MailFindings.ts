@@ -17,7 +17,7 @@ export const mailFindings = (settings: Settings): Effect.Effect<ReadonlyArray<Fi
     Effect.as<Finding>({
       check: "mail",
       status: "ok",
-      message: `The mail server ${server.url} answers and lets us in.`
+      message: `The mail server ${server.url} responds and accepts the sign-in.`
     }),
     Effect.provide(smtpTransport(server).pipe(Layer.provide(NodeServices.layer))),
     Effect.catchTags({

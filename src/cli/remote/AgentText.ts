@@ -43,7 +43,7 @@ export const agentFacts = (run: Run): ReadonlyArray<readonly [name: string, valu
       "unanswered",
       agent?.unansweredSince === undefined
         ? undefined
-        : `the answers to the agent are lost since ${timeText(agent.unansweredSince)}`
+        : `responses to the agent have been lost since ${timeText(agent.unansweredSince)}`
     ],
     ["given up", agent?.givenUpAt === undefined ? undefined : `about ${timeText(agent.givenUpAt)}`],
     ["state", agent === undefined ? undefined : unsavedText(agent)]

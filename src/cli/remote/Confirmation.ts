@@ -45,7 +45,7 @@ export const typedName = Effect.fn("typedName")(function* (
   const typed = Option.isSome(given)
     ? given.value
     : canPrompt
-      ? yield* Prompt.run(Prompt.String({ message: `${consequence} Type ${terminalText(name)} to go on` }))
+      ? yield* Prompt.run(Prompt.String({ message: `${consequence} Type ${terminalText(name)} to continue` }))
       : ""
   if (isTypedName(typed, name)) return name
   return yield* new CommandFailed({

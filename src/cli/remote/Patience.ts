@@ -26,7 +26,7 @@ export const patiently = <A, E, R>(read: Effect.Effect<A, E, R>) =>
     const report = Effect.suspend(() => {
       if (isReported) return Effect.void
       isReported = true
-      return progress(`${origin} cannot be reached; waiting for it. What runs there goes on.`)
+      return progress(`${origin} cannot be reached; waiting for it. Its Runs continue.`)
     })
     const answer = yield* read.pipe(
       Effect.tapError((error) => (isAway(error) ? report : Effect.void)),
@@ -50,7 +50,7 @@ export const waitAtMost =
               new RemoteFailed({
                 code: "timed_out",
                 exitCode: exitCodes.unreachable,
-                message: `${what} did not end in ${Duration.format(Duration.millis(millis))}. It goes on: \`${next}\`.`
+                message: `${what} did not end in ${Duration.format(Duration.millis(millis))}. It continues: \`${next}\`.`
               })
             )
         })

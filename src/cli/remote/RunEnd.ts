@@ -92,7 +92,7 @@ const settled = (run: Run, until: (current: Run) => boolean) =>
 
 const stopped = (run: Run) =>
   progress(
-    `Stopped watching. The Run goes on: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
+    `Stopped watching. The Run continues: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
   )
 
 /** Print the id first, so that the person knows it even if the wait is killed. */

@@ -133,7 +133,7 @@ const setCommand = Command.make(
     ),
     reviewedRef: Flag.String("reviewed-ref").pipe(
       Flag.withDescription(
-        "Another ref whose plans may use private inputs, whoever starts them; replaces the list; may be repeated"
+        "Another ref whose plans may use private inputs, regardless of who starts them; replaces the list; may be repeated"
       ),
       Flag.withMetavar("ref"),
       anyNumber
@@ -228,7 +228,7 @@ const hookSecretCommand = Command.make(
       yield* progress(
         endFormerNow
           ? `The present webhook secret of ${terminalText(name)} stops working at once: the Git server's calls are refused until it has the new secret.`
-          : `The present webhook secret of ${terminalText(name)} goes on working until the Git server uses the new one, for a day at most.`
+          : `The current webhook secret of ${terminalText(name)} remains valid until the Git server uses the new secret, for at most a day.`
       )
       const asked = { workspaceId, action: "source.hook_secret.renew", targetId: id } as const
       const { hookSecret } = yield* withConfirmation(

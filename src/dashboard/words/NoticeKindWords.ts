@@ -8,7 +8,7 @@ const en: Readonly<Record<NoticeDelivery["kind"], string>> = {
   "run.unknown": "The result of an apply is unknown",
   "run.cancelled": "A run was cancelled or discarded",
   "drift.found": "Drift was found",
-  "drift.gone": "Drift is gone",
+  "drift.gone": "Drift is resolved",
   "source.broken": "A source cannot be read",
   "source.healed": "A source can be read again",
   "update.available": "An update is available",

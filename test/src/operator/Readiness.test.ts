@@ -24,7 +24,7 @@ describe("Server readiness", () => {
       expect(yield* readyz(url)).toEqual([503, "database_missing"])
       expect(yield* logged).toContain("is gone from its path")
       const doctor = yield* svc(["doctor", "--data-dir", dataDir, "--json"])
-      expect([doctor.code, doctor.out]).toEqual([1, expect.stringContaining("its database file is gone")])
+      expect([doctor.code, doctor.out]).toEqual([1, expect.stringContaining("its database file is missing")])
       yield* files.copyFile(`${dataDir}/aside`, file)
       expect(yield* readyz(url)).toEqual([503, "database_replaced"])
       yield* files.rename(`${dataDir}/aside`, file)

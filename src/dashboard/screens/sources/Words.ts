@@ -83,7 +83,7 @@ const en = {
   renewStart: "Renew secret",
   renewTitle: "Renew the webhook secret?",
   renewText:
-    "The present secret keeps working until the Git server uses the new one, for at most 24 hours. If somebody else knows it, end it at once with `svc source hook-secret --end-former-now`.",
+    "The current secret remains valid until the Git server uses the new secret, for at most 24 hours. If somebody else knows it, end it immediately with `svc source hook-secret --end-former-now`.",
   renew: "Renew",
   renewedTitle: "The new webhook secret",
   signingToken: "GitLab accepts the same secret in this form as a signing token:",
