@@ -152,8 +152,11 @@ export const RunRow = table(
 )
 export type RunRow = RowOf<typeof RunRow.columns>
 
-/** The columns for lists. Omits the parameters and the plan details. */
-export const ListedRunRow = RunRow.without("spec", "plan_details")
+/**
+ * The columns for lists. Omits the parameters, the plan details, and what is stored after the plan details: to read a column, SQLite walks
+ * the pages of all earlier columns.
+ */
+export const ListedRunRow = RunRow.without("spec", "plan_details", "change_digest")
 export type ListedRunRow = RowOf<typeof ListedRunRow.columns>
 
 /** The Run columns shown in lists of Capsules. */
@@ -238,7 +241,6 @@ const projected = (row: ListedRunRow, queue: typeof QueuePlace.Encoded | undefin
       executionAuthorityEpoch: row.execution_authority_epoch,
       baseStateGeneration: row.base_state_generation,
       planDigest: row.plan_digest,
-      changeDigest: row.change_digest,
       approvedBy: row.approved_by,
       approvedAt: row.approved_at,
       approvalComment: row.approval_comment,
@@ -266,7 +268,11 @@ const projected = (row: ListedRunRow, queue: typeof QueuePlace.Encoded | undefin
 
 /** Returns the public projection of a Run. */
 export const toRun = (row: Omit<RunRow, "spec">, queue?: typeof QueuePlace.Encoded): Run =>
-  decodeRun({ ...projected(row, queue), ...parseMembers(row.plan_details) })
+  decodeRun({
+    ...projected(row, queue),
+    ...present({ changeDigest: row.change_digest }),
+    ...parseMembers(row.plan_details)
+  })
 
 /** Returns the public projection of a Run in a list. */
 export const toListedRun = (row: ListedRunRow, queue?: typeof QueuePlace.Encoded): ListedRun =>

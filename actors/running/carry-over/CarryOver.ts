@@ -9,6 +9,7 @@ import { waitingWords } from "../../access/approval/ApprovalDecision.ts"
 import { type ChangeApprovalRow, rulesText } from "../../access/approval/ApprovalRows.ts"
 import { ChangeApprovals } from "../../access/approval/ChangeApprovals.ts"
 import { carriedApproval } from "../../access/approval/PlanApproval.ts"
+import type { RowOf } from "../../base/database/Table.ts"
 import { providedService } from "../../base/Provided.ts"
 import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
 import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
@@ -21,7 +22,7 @@ import {
   ConsumedOutputsJson,
   ProvidedMarksJson
 } from "../../ledger/run/ChangeBases.ts"
-import { EvidenceJson, ListedRunRow, PlanDetailsJson, RunRow } from "../../ledger/run/RunRow.ts"
+import { EvidenceJson, PlanDetailsJson, RunRow } from "../../ledger/run/RunRow.ts"
 import { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
@@ -31,8 +32,9 @@ import { differingLines } from "./ChangeLines.ts"
 /** Maximum number of approved changes of a Capsule to compare with a plan, newest first. */
 const mostChanges = 10
 
-type ApprovedChange = ListedRunRow
-const columns = Object.keys(ListedRunRow.columns)
+const ApprovedChangeRow = RunRow.without("spec", "plan_details")
+type ApprovedChange = RowOf<typeof ApprovedChangeRow.columns>
+const columns = Object.keys(ApprovedChangeRow.columns)
   .map((name) => `r.${name}`)
   .join(", ")
 
@@ -150,7 +152,7 @@ const make = Effect.gen(function* () {
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
 
   const approvedChanges = Effect.fnUntraced(function* (capsuleId: CapsuleId | null) {
-    return yield* ListedRunRow.rows(sql)`SELECT ${sql.literal(columns)} FROM runs r
+    return yield* ApprovedChangeRow.rows(sql)`SELECT ${sql.literal(columns)} FROM runs r
       WHERE r.capsule_id = ${capsuleId} AND r.type = 'plan' AND r.purpose = 'speculative' AND r.status = 'succeeded'
         AND EXISTS (SELECT 1 FROM change_approvals a WHERE a.run_id = r.id AND a.withdrawn_at IS NULL)
       ORDER BY r.created_at DESC, r.id DESC LIMIT ${mostChanges}`
@@ -178,7 +180,8 @@ const make = Effect.gen(function* () {
     const [run] = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${runId}`)
     if (run === undefined || !mayReceive(run)) return compared
     for (const change of yield* approvedChanges(run.capsule_id)) {
-      compared.set(change.id, yield* comparedWith(change, run, outcome))
+      const comparison = yield* comparedWith(change, run, outcome)
+      compared.set(change.id, comparison)
     }
     return compared
   })
@@ -271,10 +274,8 @@ const make = Effect.gen(function* () {
 
   const decide = Effect.fn("CarryOver.decide")(function* (plan: ReadyPlan, compared: ComparedChanges) {
     const { changeDigest, run } = plan
-    const verdicts: Array<Judged> = []
-    if (mayReceive(run)) {
-      for (const change of yield* approvedChanges(run.capsule_id)) verdicts.push(yield* judged(change, plan, compared))
-    }
+    const changes = mayReceive(run) ? yield* approvedChanges(run.capsule_id) : []
+    const verdicts = yield* Effect.forEach(changes, (change) => judged(change, plan, compared))
     const equal = verdicts.find(({ reasons }) => reasons.length === 0)
     if (equal !== undefined && changeDigest !== null) {
       const { allowed, change, given } = equal

@@ -148,10 +148,11 @@ const copyPackages = Effect.fn("vendor.copyPackages")(function* (
       yield* files.copyFile(path.join(from, file), path.join(target, file))
     }
     const isRepository = yield* files.exists(path.join(from, ".git"))
+    const commit = isRepository ? yield* succeed(from, "git", ["rev-parse", "HEAD"]) : undefined
     copies.set(identityOf(module), {
       source: shownModuleSource(address),
       ...(module.Version === undefined ? {} : { version: module.Version }),
-      ...(isRepository ? { commit: yield* succeed(from, "git", ["rev-parse", "HEAD"]) } : {}),
+      ...(commit === undefined ? {} : { commit }),
       folder
     })
   }
