@@ -5,7 +5,7 @@ export const countKeyPresses = async (page: Page) => {
   const presses: Array<string> = []
   await page.exposeFunction("__pressed", (key: string) => presses.push(key))
   await page.addInitScript(() => {
-    addEventListener(
+    document.addEventListener(
       "keydown",
       (event) => {
         const tell: unknown = Reflect.get(globalThis, "__pressed")

@@ -34,7 +34,13 @@ const Step = ({ children, name }: { readonly name: string; readonly children: Re
 )
 
 /** A link to a Run. Its accessible name contains the Run's time, because other lines have links with the same text. */
-const RunLink = ({ run: { id, createdAt }, children }: { readonly run: Run; readonly children: ReactNode }) => {
+const RunLink = ({
+  run: { id, createdAt },
+  children
+}: {
+  readonly run: Pick<Run, "id" | "createdAt">
+  readonly children: ReactNode
+}) => {
   const workspace = useWorkspace()
   const language = useLanguage()
   return (
