@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import * as fc from "fast-check"
+import type { ForgeStatusState } from "../../../../schema/records/Forge.ts"
 import {
   type CapsuleVerdict,
   codeSpan,
@@ -234,7 +235,7 @@ describe("The comment of a pull request", () => {
 })
 
 describe("The status of a commit", () => {
-  test.each<[ReadonlyArray<CapsuleVerdict>, string]>([
+  test.each<[ReadonlyArray<CapsuleVerdict>, ForgeStatusState]>([
     [[], "success"],
     [["unchanged", "planned", "approved", "applied"], "success"],
     [["planned", "needs_approval"], "pending"],
