@@ -70,6 +70,7 @@ import type { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import type { GitRemote } from "../../runner/git/GitRemote.ts"
 import type { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
+import type { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import type { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import type { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import type { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
@@ -231,6 +232,7 @@ test("all actors together require only the database, the vault and the runner", 
     | Path.Path
     | ReadSql
     | RunSettings
+    | Sandbox
     | SecureRandom.SecureRandom
     | SnapshotStore
     | SnapshotSync
