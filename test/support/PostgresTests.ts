@@ -80,6 +80,13 @@ export const migratedDatabase = Effect.suspend(() => emptyDatabase(`TEMPLATE ${t
 
 export const hasPostgres = server !== ""
 
+/** Opens another session with the database of a folder, as another process would, and returns how to run a statement there. */
+export const otherSession = (folder: string) =>
+  Effect.map(
+    PgConnection.make({ url: Redacted.make(urlOf(folders.get(folder) ?? "")) }),
+    (session) => (statement: string) => Effect.asVoid(session.query(statement, [], false))
+  )
+
 const layer = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* DataFolder

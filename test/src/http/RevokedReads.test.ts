@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, expect } from "bun:test"
-import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { AccessTokens } from "../../../actors/access/account/AccessTokens.ts"
 import { sessionLifetime, Sessions } from "../../../actors/access/account/Sessions.ts"
@@ -8,6 +8,7 @@ import { serviceContext } from "../../../schema/commands/Command.ts"
 import { lifetimes } from "../../../actors/access/issuer/Lifetimes.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { suite } from "../../support/Effect.ts"
+import { hasPostgres, otherSession } from "../../support/PostgresTests.ts"
 import { matrixApplication } from "./support/MatrixApplication.ts"
 import { type Route, routes, verdictOf } from "./support/RouteRequests.ts"
 import { granted } from "./support/Principals.ts"
@@ -95,10 +96,15 @@ const isRefused = (route: Route, headers: Headers) =>
   Effect.map(verdictOf(route, "sound", headers), ({ status }) => status === 401 || status === 403 || status === 404)
 
 /** Commits a change like another process. */
-const elsewhere = Effect.acquireRelease(
-  Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
-  (database) => Effect.sync(() => database.close())
-)
+const elsewhere = Effect.gen(function* () {
+  const folder = yield* DataFolder
+  if (hasPostgres) return yield* otherSession(folder.path)
+  const database = yield* Effect.acquireRelease(
+    Effect.sync(() => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
+    (opened) => Effect.sync(() => opened.close())
+  )
+  return (statement: string) => Effect.sync(() => database.exec(statement))
+})
 
 const past = "2026-01-01T00:00:00.000Z"
 
@@ -222,7 +228,7 @@ for (const { end, isOAuth = false, name, of, undo } of endings) {
       const credentialFor = sharedCredentials(isOAuth)
       for (const route of reads.filter(of)) {
         const headers = yield* credentialFor(route)
-        for (const commit of [Effect.asVoid(sql.unsafe(end)), Effect.sync(() => other.exec(end))]) {
+        for (const commit of [Effect.asVoid(sql.unsafe(end)), other(end)]) {
           const before = [yield* isLetIn(route, headers), yield* isLetIn(route, headers)]
           const meanwhile = yield* Effect.acquireUseRelease(
             commit,
@@ -250,12 +256,12 @@ for (const { end, isOAuth = false, name, of, undo } of endings) {
         const headers = yield* credentialFor(route)
         expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
         const asked = Array.from({ length: 4 }, () => isRefused(route, headers))
-        // Requests sent before the commit may succeed or fail. The commit is synchronous, so no request runs during it.
-        const commit = Effect.as(
-          Effect.sync(() => other.exec(end)),
-          true
-        )
-        const [, , , , , ...after] = yield* Effect.all([...asked, commit, ...asked], { concurrency: "unbounded" })
+        // Requests sent before the commit may succeed or fail, and are still read when the later ones are sent.
+        const together = Effect.all(asked, { concurrency: "unbounded" })
+        const earlier = yield* Effect.forkChild(together, { startImmediately: true })
+        yield* other(end)
+        const after = yield* together
+        yield* Fiber.join(earlier)
         yield* sql.unsafe(undo)
         expect([route.name, ...after]).toEqual([route.name, true, true, true, true])
       }
