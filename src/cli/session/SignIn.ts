@@ -15,7 +15,7 @@ const codeOf = Effect.gen(function* () {
   const given = yield* Config.option(Config.Redacted(clientEnv.code))
   if (Option.isSome(given)) return given.value
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
-  if (canPrompt) return yield* Prompt.run(Prompt.Password({ message: "Code of your authenticator" }))
+  if (canPrompt) return yield* Prompt.run(Prompt.Password({ message: "Code from your authenticator" }))
   return yield* new CommandFailed({
     ...misuse,
     message: `This account needs a code of its authenticator, and there is no terminal to ask at. Give it in ${clientEnv.code}.`

@@ -16,7 +16,7 @@ const en = {
   unreachable: "The server cannot be reached. Check your connection and try again.",
   forgot: "Forgot the password? An operator can reset it with",
   showPassword: "Show password",
-  code: "Code of your authenticator",
+  code: "Code from your authenticator",
   codeHelp: "If you have set up a second factor: six digits, or one of your recovery codes.",
   codeWanted: "Now the code of your second factor.",
   codeFailed: "The code is wrong or was already used. Wait for the next code.",

@@ -10,7 +10,7 @@ const en = {
   setUp: "Set up",
   setUpText:
     "Scan the code with your authenticator app, enter the key by hand, or open the app on this device. Then enter the code that it shows.",
-  picture: "QR code of the key",
+  picture: "QR image of the key",
   open: "Open in the app on this device",
   code: "Code",
   activate: "Turn on",
