@@ -29,13 +29,6 @@ const run = Effect.fnUntraced(function* (root: string, program: string, ...args:
 const checkPromises = Effect.fn("release.checkPromises")(function* (root: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  // Source maps serve the maintainers. They are no part of a release.
-  const maps = path.join(root, "dist/release-maps")
-  yield* files.remove(maps, { recursive: true, force: true })
-  yield* files.makeDirectory(maps)
-  for (const name of (yield* files.readDirectory(out)).filter((file) => file.endsWith(".map"))) {
-    yield* files.rename(path.join(out, name), path.join(maps, name))
-  }
   const changelog = yield* files.readFileString(path.join(root, "CHANGELOG.md"))
   if (releaseNotes(changelog, version) === "") {
     return yield* new ReleaseFailed({
@@ -80,6 +73,13 @@ const release = Effect.fn("release")(function* ({ isDraft, isPublic, withImages 
   for (const name of yield* files.readDirectory(path.join(root, "dist/packages"))) {
     if (isPublic) yield* run(path.join(root, "dist/packages", name), "npm", "pkg", "delete", "private")
     yield* run(root, "npm", "pack", path.join(root, "dist/packages", name), "--pack-destination", out, "--silent")
+  }
+  // Source maps serve the maintainers. They are no part of a release.
+  const maps = path.join(root, "dist/release-maps")
+  yield* files.remove(maps, { recursive: true, force: true })
+  yield* files.makeDirectory(maps)
+  for (const name of (yield* files.readDirectory(out)).filter((file) => file.endsWith(".map"))) {
+    yield* files.rename(path.join(out, name), path.join(maps, name))
   }
   const changelog = yield* files.readFileString(path.join(root, "CHANGELOG.md"))
   yield* files.writeFileString(path.join(root, "dist/release-notes.md"), releaseNotes(changelog, version))

@@ -42,6 +42,7 @@ import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import { ConnectionId } from "../../../schema/records/Ids.ts"
 import type { ProviderRequirement } from "../../../schema/records/Provider.ts"
 import { seed, world } from "../../src/http/support/World.ts"
+import { testFoundation } from "../../support/Actors.ts"
 import { testDatabase } from "../../support/Database.ts"
 import type { ConnectionRow } from "../../../actors/inputs/connection/ConnectionRow.ts"
 import type { SnapshotRow, ReportRow } from "../../../actors/ledger/source/SourceRow.ts"
@@ -58,6 +59,7 @@ export const ledgers = Layer.mergeAll(
   Layer.provideMerge(RunLifecycle.layer),
   Layer.provideMerge(RunJournal.layer),
   Layer.provideMerge(Layer.effectDiscard(seed)),
+  Layer.provideMerge(testFoundation),
   Layer.provideMerge(testDatabase)
 )
 
