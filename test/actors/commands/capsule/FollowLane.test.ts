@@ -39,6 +39,9 @@ const source: SourceRow = {
   last_delivery_verdict: null,
   last_delivery_runs: null,
   reviewed_refs: "[]",
+  forge_connection_id: null,
+  pull_requests: "static",
+  pull_requests_by: null,
   created_at: at,
   updated_at: at
 }
