@@ -7,6 +7,11 @@ const root = dirname(import.meta.dir)
 /** Files in `actors/` that produce JSON without a column's codec, with the reason. */
 const otherJson: Readonly<Record<string, string>> = {
   "actors/running/agent/JobSecrets.ts": "a job, sealed",
+  "actors/access/approval/ApprovalRows.ts": "a canonical text for a comparison",
+  "actors/commands/pull-request-report/PullRequestReporter.ts": "what a digest is made of",
+  "actors/running/carry-over/CarryOver.ts": "a canonical text for a comparison",
+  "actors/running/carry-over/CarryOverDecision.ts": "a canonical text for a comparison",
+  "actors/running/carry-over/ChangeLines.ts": "a shown value",
   "actors/base/audit/AuditLink.ts": "what a digest is made of",
   "actors/ledger/capsule/AuthorityColumns.ts": "the text of the guard",
   "actors/commands/capsule/AdoptedOutputs.ts": "a comparison of values",

@@ -258,5 +258,29 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "what became of what between two states"
   ],
   "actors/base/vault/DataKeys.ts": ["actors/base/vault/Rotation", "a cache of keys, and their age"],
-  "actors/ledger/workspace/WorkspaceList.ts": ["actors/ledger/workspace/Workspaces", "a page and its order"]
+  "actors/ledger/workspace/WorkspaceList.ts": ["actors/ledger/workspace/Workspaces", "a page and its order"],
+  "actors/commands/pull-request/HeadPlans.ts": [
+    "actors/commands/pull-request/HeadPlans",
+    "which Capsules a head touches, what the rule allows, and how many plans may wait"
+  ],
+  "actors/commands/pull-request/PullRequestJudgement.ts": [
+    "actors/commands/pull-request/HostileFork",
+    "what a head may get: nothing, a static review, or plans"
+  ],
+  "actors/commands/pull-request/PullRequestLooks.ts": [
+    "actors/commands/pull-request/PullRequestLooks",
+    "when a look is due, and what it changes"
+  ],
+  "actors/commands/pull-request/PullRequestSteps.ts": [
+    "actors/commands/pull-request/HeadPlans",
+    "what follows from a moved head, a closed pull request and a stricter rule"
+  ],
+  "actors/ledger/pull-request/BaseLane.ts": [
+    "actors/commands/pull-request/HeadPlans",
+    "the base commit that a head is compared with"
+  ],
+  "actors/running/carry-over/CarryOver.ts": [
+    "actors/running/carry-over/CarryOver",
+    "which approved changes a plan is compared with; the comparison is CarryOverDecision"
+  ]
 }

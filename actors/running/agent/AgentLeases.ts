@@ -241,7 +241,8 @@ const inRows = Effect.gen(function* () {
   }).pipe(Effect.orDie)
 
   const count = Effect.fnUntraced(function* (claim: typeof RunClaim.Type) {
-    countedAt.set(nameOf(claim), yield* monotonicNow)
+    const at = yield* monotonicNow
+    countedAt.set(nameOf(claim), at)
     yield* withoutWriteLock(sql`UPDATE agent_runs SET heard = heard + 1 WHERE run_id = ${claim.runId}
       AND fence = ${claim.fence} AND ended_at IS NULL AND closed_at IS NULL`)
   }, Effect.orDie)

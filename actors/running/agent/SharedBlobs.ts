@@ -82,13 +82,16 @@ const inDatabase = Effect.gen(function* () {
     if ((yield* found(name)).length > 0) return
     // An earlier copy may have been interrupted.
     yield* sql`DELETE FROM agent_blob_parts WHERE ${isNamed(name)}`
-    let part = 0
-    yield* Stream.runForEach(files.stream(file, { chunkSize: partBytes }), (bytes) => {
-      const row = { ...keyOf(name), part, bytes }
-      part += 1
-      return sql`INSERT INTO agent_blob_parts ${SharedBlobPartRow.values(sql, row)}`
-    })
-    const row = { ...keyOf(name), parts: part, stored_at: yield* now }
+    const parts = yield* Stream.runFoldEffect(
+      files.stream(file, { chunkSize: partBytes }),
+      () => 0,
+      (part, bytes) =>
+        Effect.as(
+          sql`INSERT INTO agent_blob_parts ${SharedBlobPartRow.values(sql, { ...keyOf(name), part, bytes })}`,
+          part + 1
+        )
+    )
+    const row = { ...keyOf(name), parts, stored_at: yield* now }
     yield* sql`INSERT INTO agent_blobs ${SharedBlobRow.values(sql, row)}`
   })
 
