@@ -8,6 +8,7 @@ export const docsSections: Readonly<Record<string, ReadonlyArray<string>>> = {
     "cli",
     "exit-codes",
     "pipeline",
+    "pull-requests",
     "approvals",
     "scan",
     "manifest",
@@ -19,13 +20,18 @@ export const docsSections: Readonly<Record<string, ReadonlyArray<string>>> = {
     "api"
   ],
   People: ["invitations", "automation-members", "upstream", "oidc", "identity-tutorial", "oauth-helpers", "forges"],
-  Operate: ["operations", "hosting", "tls", "sizing", "upgrade", "stuck-run", "agents", "security"],
+  Operate: ["operations", "postgres", "hosting", "tls", "sizing", "upgrade", "stuck-run", "agents", "security"],
   Embed: ["embedding"],
   Build: []
 }
 
 /** Folders of `docs/` whose pages follow the named pages of a section, in the order of their names. */
-const folders: Readonly<Record<string, string>> = { webhooks: "Use", packages: "Embed", builders: "Build" }
+const folders: Readonly<Record<string, string>> = {
+  operations: "Operate",
+  webhooks: "Use",
+  packages: "Embed",
+  builders: "Build"
+}
 
 /** Pages outside of `docs/` that the site contains. */
 const rootPages = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"]

@@ -36,11 +36,11 @@ export const unmetRequirement = (
   networkStatus: Pick<NetworkStatus, "reach" | "remedy" | "reason">
 ): string | undefined => {
   if (isolation !== undefined && rank(status.level) > rank(isolation)) {
-    const remedy = status.remedy ?? "Allow this machine a better level: see Isolation in docs/operations.md."
+    const remedy = status.remedy ?? "Allow this machine a better level: see docs/operations/isolation.md."
     return `The execution profile ${profile} needs at least the isolation ${isolation}, and this machine gives ${status.level}. ${remedy}`
   }
   if (network === "isolated" && networkStatus.reach !== "isolated") {
-    const remedy = networkStatus.remedy ?? "See Network in docs/operations.md."
+    const remedy = networkStatus.remedy ?? "See Network in docs/operations/isolation.md."
     return `The execution profile ${profile} needs a network of the Run's own, and this machine gives none. ${networkStatus.reason} ${remedy}`
   }
   return undefined

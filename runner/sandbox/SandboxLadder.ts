@@ -39,7 +39,7 @@ export interface Climbed<A> {
 const mayBeChosen = (isolation: Isolation): ReadonlyArray<SandboxLevel> =>
   isolation === "off" ? [] : isolation === "required" ? namespacedLevels : acceptedLevels
 
-const fallbackRemedy = "Install the 'bubblewrap' package: see Isolation in docs/operations.md."
+const fallbackRemedy = "Install the 'bubblewrap' package: see docs/operations/isolation.md."
 
 /**
  * Tries the levels from the best down, and stops at the first that works. Never chooses a level below the accepted ones: if none

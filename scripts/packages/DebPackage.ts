@@ -51,13 +51,27 @@ Description: Git-driven control plane for OpenTofu and Terraform modules
 
 const pages = [
   "operations.md",
+  ...[
+    "audit",
+    "backup",
+    "isolation",
+    "master-key",
+    "metrics",
+    "policy",
+    "queue",
+    "recovery",
+    "retention",
+    "service",
+    "settings",
+    "troubleshooting"
+  ].map((chapter) => `operations/${chapter}.md`),
   "upgrade.md",
   "tls.md",
   "security.md",
   "quickstart.md",
   "terminal.md",
   "agents.md"
-] as const
+]
 
 /** Assembles the package in a temporary folder and returns its path. The same binary and commit produce the same bytes. */
 export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revision, root, target }: DebOptions) {

@@ -65,7 +65,7 @@ const scrape = Effect.gen(function* () {
   return HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
 })
 
-/** Serves the metrics documented in `docs/operations.md` at `/metrics`, in Prometheus' text format. */
+/** Serves the metrics documented in `docs/operations/metrics.md` at `/metrics`, in Prometheus' text format. */
 const metricsRoute = HttpRouter.use((router) => {
   const sample = processSampler()
   return router.add("GET", "/metrics", Effect.andThen(sample, scrape))

@@ -148,7 +148,7 @@ const remedyFor = (said: string | undefined): string => {
       : said.includes("mount proc")
         ? "Let nothing be mounted over a part of /proc, as some settings of a service unit and of containers do"
         : "Allow this user to make user namespaces"
-  return `${mend}: see Isolation in docs/operations.md.`
+  return `${mend}: see docs/operations/isolation.md.`
 }
 
 interface Bubblewrap {

@@ -118,7 +118,7 @@ export const namespacesRung = (host: LevelHost, hostSettings: Effect.Effect<Host
     }
     return {
       ...missing(`user namespaces do not work here (${deviations})`),
-      remedy: "Allow this user to make user namespaces: see Isolation in docs/operations.md."
+      remedy: "Allow this user to make user namespaces: see docs/operations/isolation.md."
     }
   })
 })

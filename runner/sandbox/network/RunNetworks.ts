@@ -54,7 +54,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
     reach: "host",
     accepted: settings.reach !== "isolated",
     reason: `${reason} Runs reach the host's loopback and every address that the host reaches.`,
-    ...(remedy === undefined ? {} : { remedy: `${remedy} See Network in docs/operations.md.` }),
+    ...(remedy === undefined ? {} : { remedy: `${remedy} See Network in docs/operations/isolation.md.` }),
     forbidden: []
   })
 

@@ -29,7 +29,7 @@ export const limitsFinding = Effect.map(
     ...(status.limits.keeper === "watching"
       ? {
           remedy:
-            "The kernel keeps memory and processes more exactly where a control group is delegated to the service: see Limits in docs/operations.md."
+            "The kernel keeps memory and processes more exactly where a control group is delegated to the service: see Limits in docs/operations/isolation.md."
         }
       : {})
   })

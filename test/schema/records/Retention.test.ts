@@ -6,8 +6,8 @@ import { periodOfKind, retention, retentionTable } from "../../../schema/records
 
 const root = join(import.meta.dir, "../../..")
 
-test("the operations page contains the retention table", () => {
-  const page = readFileSync(join(root, "docs/operations.md"), "utf8")
+test("the page about retention contains the retention table", () => {
+  const page = readFileSync(join(root, "docs/operations/retention.md"), "utf8")
   expect(/<!-- retention -->\n([\s\S]*?)\n<!-- \/retention -->/.exec(page)?.[1]).toBe(retentionTable())
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { checks } from "../../../src/cli/doctor/Checks.ts"
 
-const page = readFileSync(new URL("../../../docs/operations.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../../docs/operations/recovery.md", import.meta.url), "utf8")
 
 const moments = {
   before: "before anything is opened",

@@ -36,7 +36,7 @@ describe("Missing isolation", () => {
       const sandbox = JSON.parse(out).findings.find(({ check }: { readonly check: string }) => check === "sandbox")
       expect(sandbox.status).toBe("error")
       expect(sandbox.message).toStartWith("Runs are refused")
-      expect(sandbox.remedy).toBe("Install the 'bubblewrap' package: see Isolation in docs/operations.md.")
+      expect(sandbox.remedy).toBe("Install the 'bubblewrap' package: see docs/operations/isolation.md.")
       expect(yield* files.exists(dataDir)).toBe(false)
     }).pipe(onBareMachine)
   )

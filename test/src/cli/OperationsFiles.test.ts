@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises"
 import { describe, expect } from "bun:test"
 import { Effect, FileSystem } from "effect"
 import { fileURLToPath } from "node:url"
@@ -90,9 +91,14 @@ describe("Operations files", () => {
     })
   )
 
-  live("the files in docs/operations contain only existing commands", () =>
+  live("the chapters in docs/operations contain only existing commands", () =>
     Effect.gen(function* () {
-      const page = yield* textOf("operations.md")
+      const chapters = yield* Effect.promise(() => readdir(new URL("../../../docs/operations", import.meta.url)))
+      const texts = yield* Effect.forEach(
+        chapters.filter((name) => name.endsWith(".md")),
+        (name) => textOf(`operations/${name}`)
+      )
+      const page = texts.join("\n")
       const [, list = ""] = /^`svc ((?:\w+ \| )+\w+)`/m.exec(page) ?? []
       const offered = (yield* commandHelps)
         .filter(({ path }) => path.length === 1 && !isClientCommand(path))

@@ -77,8 +77,8 @@ describe("Policy commands", () => {
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
-      const page = yield* files.readFileString(new URL("../../../docs/operations.md", import.meta.url).pathname)
-      const [, example = ""] = /## The policy file[^]*?```json\n([^]*?)```/.exec(page) ?? []
+      const page = yield* files.readFileString(new URL("../../../docs/operations/policy.md", import.meta.url).pathname)
+      const [, example = ""] = /# The policy file[^]*?```json\n([^]*?)```/.exec(page) ?? []
       yield* files.writeFileString(`${at}/policy.json`, example)
       const { code, out } = yield* svc(["policy", "check", `${at}/policy.json`])
       expect([code, out.includes("1 profile (untrusted), 1 base configuration")]).toEqual([0, true])

@@ -35,8 +35,8 @@ const declared = [
 const named = (text: string) => [...new Set([...text.matchAll(/\b(?:svc|process)_[a-z_]+\b/g)].map(([name]) => name))]
 
 test("the operator's documentation explains exactly the metrics that exist", () => {
-  const document = readFileSync(`${root}/docs/operations.md`, "utf8")
-  const [, section = ""] = /## Metrics and traces\n([\s\S]*?)\n## /.exec(document) ?? []
+  const document = readFileSync(`${root}/docs/operations/metrics.md`, "utf8")
+  const [, section = ""] = /# Metrics and traces\n([\s\S]*)/.exec(document) ?? []
   const rows = section.split("\n").filter((line) => line.startsWith("| `"))
   expect(rows.flatMap((row) => named(row.split("|")[1] ?? "")).toSorted()).toEqual(declared)
 })

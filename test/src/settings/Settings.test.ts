@@ -262,10 +262,10 @@ describe("settings", () => {
 
 describe("Settings table", () => {
   const documented = Effect.promise(() =>
-    Bun.file(new URL("../../../docs/operations.md", import.meta.url)).text()
+    Bun.file(new URL("../../../docs/operations/settings.md", import.meta.url)).text()
   ).pipe(
     Effect.map((text) => {
-      const table = text.slice(text.indexOf("## Settings"), text.indexOf("## The tool"))
+      const table = text.slice(text.indexOf("# Settings"), text.indexOf("## The tool"))
       const rows = table.split("\n").filter((line) => line.startsWith("| `SVC_"))
       return rows.map((row) => {
         const [names = "", fallback = ""] = row.split("|").slice(1)

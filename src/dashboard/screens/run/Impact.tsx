@@ -182,7 +182,7 @@ const AfterApply = ({ run }: Pick<OfRun, "run">) => {
   const checks = run.operatorConfig?.postApply ?? []
   return checks.length === 0 ? (
     <span className="muted">
-      {words.noAfterApply} <code>docs/operations.md</code>
+      {words.noAfterApply} <code>docs/operations/policy.md</code>
     </span>
   ) : (
     <ul className="plain-list">

@@ -3,7 +3,7 @@ import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { svcProgram } from "../../../support/SvcProgram.ts"
 
-const page = new URL("../../../../docs/operations.md", import.meta.url)
+const page = new URL("../../../../docs/operations/backup.md", import.meta.url)
 
 /** A user other than root. */
 const other = "65534"
@@ -12,12 +12,12 @@ const isRoot = process.getuid?.() === 0
 /** The prefix that runs a command as another user, if this process has that permission. */
 const asOther = isRoot ? `setpriv --reuid ${other} --regid ${other} --clear-groups ` : ""
 
-/** Extracts the commands of a marked block on the operations page. */
+/** Extracts the commands of a marked block of docs/operations/backup.md. */
 export const documentedCommands = Effect.fnUntraced(function* (name: string) {
   const files = yield* FileSystem.FileSystem
   const text = yield* files.readFileString(page.pathname)
   const block = new RegExp(`<!-- ${name} -->\\n\`\`\`sh\\n([^]*?)\`\`\``).exec(text)?.[1]
-  return block ?? (yield* Effect.die(new Error(`The operations page has no block "${name}"`)))
+  return block ?? (yield* Effect.die(new Error(`docs/operations/backup.md has no block "${name}"`)))
 })
 
 /** Creates a folder of programs with this tree's `svc`. */
