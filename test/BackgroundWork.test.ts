@@ -44,6 +44,7 @@ const fibers: Readonly<Record<string, ReadonlyArray<readonly [count: number, who
   "src/composition/SandboxWarmup.ts": [[1, own, "the sandbox of this machine"]],
   "src/backup/ScheduledBackups.ts": [[1, own, "backups of this machine's data folder"]],
   "src/database/PageWatch.ts": [[1, own, "the pages of this machine's database file"]],
+  "src/database/postgres/Notifications.ts": [[1, own, "the announcements that this server hears"]],
   "src/database/HostSqlClient.ts": [[1, own, "the look for commits of a host application"]],
   "src/observability/AgentMetrics.ts": [[1, own, "metrics"]],
   "src/observability/DiskMetrics.ts": [[1, own, "metrics"]],

@@ -89,11 +89,20 @@ const make = Effect.gen(function* () {
     // A Capsule that is gone has no plan to cancel.
     Effect.ignore(capsules.CancelSpeculative(capsuleId, { context: serviceContext, pullRequestId: row.id, reason }))
 
+  /** Returns true if a plan of the present head was cancelled already, for example when it started under a stricter rule. */
+  const wasCancelled = Effect.fnUntraced(function* (row: PullRequestRow) {
+    const [cancelled] = yield* Effect.orDie(Waiting.rows(sql)`SELECT COUNT(*) AS waiting FROM pull_request_capsules c
+      JOIN runs r ON r.id = c.run_id WHERE c.pull_request_id = ${row.id} AND r.status = 'cancelled'
+        AND r.resolved_commit = ${row.head_commit}`)
+    return (cancelled?.waiting ?? 0) > 0
+  })
+
   const cancel = Effect.fn("HeadPlans.cancel")(function* (row: PullRequestRow, reason: string) {
     const unfinished = yield* unfinishedOf(row)
     for (const { capsule_id } of unfinished) yield* cancelOf(row, capsule_id, reason)
     const isPresent = unfinished.some((run) => run.resolved_commit === row.head_commit)
-    if (isPresent) yield* transaction(sql)(store.unplanned(row))
+    // The next plan of this head is another attempt, because a head is planned once per attempt.
+    if (isPresent || (yield* wasCancelled(row))) yield* transaction(sql)(store.unplanned(row))
   })
 
   const refused = (capsule: PullRequestCapsuleRow, code: string, message: string) =>

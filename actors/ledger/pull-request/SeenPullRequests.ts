@@ -54,7 +54,9 @@ interface RefsToJudge {
   readonly trustsKnown?: boolean
 }
 
-export const branchName = (ref: string): string => ref.replace(/^refs\/heads\//, "")
+const branchPrefix = "refs/heads/"
+
+export const branchName = (ref: string): string => (ref.startsWith(branchPrefix) ? ref.slice(branchPrefix.length) : ref)
 
 /**
  * Judges the refs of a repository without the help of its forge, which keeps the refs of closed pull requests. A pull request is
@@ -95,7 +97,9 @@ export const seenInRefs = ({ ancestors, base, fromNumber, heads, known, trustsKn
 
 const shortened = (text: string, most: number) => [...text].slice(0, most).join("")
 
-const webAddress = (url: string) => (/^https?:\/\//.test(url) && url.length <= 2000 ? url : null)
+const isWebAddress = (url: string) => url.startsWith("https://") || url.startsWith("http://")
+
+const webAddress = (url: string) => (isWebAddress(url) && url.length <= 2000 ? url : null)
 
 interface ForgeListing {
   readonly kind: ForgeKind

@@ -62,21 +62,23 @@ export const dialectFunctions: ReadonlyArray<string> = [
   json("instr", "whole text, part text", "integer", "SELECT strpos(whole, part)")
 ]
 
-const trigger =
-  /^\s*CREATE TRIGGER (?<name>\w+) (?<event>(?<moment>AFTER|BEFORE) (?:INSERT|DELETE|UPDATE(?: OF [\w, ]+?)?)) ON (?<table>\w+)(?:\s+WHEN (?<when>[\s\S]+?))?\s+BEGIN\s+(?<body>[\s\S]+?;)\s*END\s*$/
-
-const distinct = (text: string) => text.replaceAll(/(\w+\.\w+) IS NOT ((?:NEW|OLD)\.\w+)/g, "$1 IS DISTINCT FROM $2")
+const distinct = (text: string) => text.replaceAll(/ IS NOT (?=(?:NEW|OLD)\.)/g, " IS DISTINCT FROM ")
 
 const raise = /SELECT RAISE\(ABORT, ('[^']*')\)/g
 
 /** A trigger of PostgreSQL calls a function, compares with `IS DISTINCT FROM` and raises exceptions. */
 const triggerStatements = (statement: string): ReadonlyArray<string> => {
-  const { body = "", event = "", moment = "", name = "", table = "", when } = trigger.exec(statement)?.groups ?? {}
+  const [declaration = "", commandsToEnd = ""] = statement.trim().split(/\sBEGIN\s/)
+  const [head = "", when] = declaration.split(/\sWHEN\s/)
+  const [, , name = "", moment = "", ...rest] = head.trim().split(/\s+/)
+  const event = [moment, ...rest.slice(0, rest.indexOf("ON"))].join(" ")
+  const table = rest[rest.indexOf("ON") + 1] ?? ""
+  const body = commandsToEnd.trimEnd().slice(0, -"END".length)
   const commands = distinct(body).replaceAll(raise, "RAISE EXCEPTION $1")
   return [
     `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       ${commands} RETURN ${moment === "BEFORE" ? "NEW" : "NULL"}; END $$`,
-    `CREATE TRIGGER ${name} ${event} ON ${table} FOR EACH ROW${when === undefined ? "" : ` WHEN (${distinct(when)})`}
+    `CREATE TRIGGER ${name} ${event} ON ${table} FOR EACH ROW${when === undefined ? "" : ` WHEN (${distinct(when.trim())})`}
       EXECUTE FUNCTION ${name}()`
   ]
 }
@@ -93,13 +95,16 @@ const columnTypes = (statement: string): string =>
     .replaceAll(/\bBLOB\b/g, "BYTEA")
 
 /** Names a new installation, and the time of its creation, by functions of PostgreSQL. */
-const newInstallation = (statement: string): string =>
-  statement
-    .replace(
-      "lower(hex(randomblob(12)))",
-      "substr(encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex'), 33, 24)"
-    )
-    .replace(/strftime\(.+\)\)$/, `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`)
+const newInstallation = (statement: string): string => {
+  const named = statement.replace(
+    "lower(hex(randomblob(12)))",
+    "substr(encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex'), 33, 24)"
+  )
+  // The time is the last value of the statement.
+  const at = named.indexOf("strftime(")
+  const time = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`
+  return at < 0 ? named : `${named.slice(0, at)}${time}`
+}
 
 /**
  * The last migration whose rows were only ever stored by earlier releases in SQLite. Statements up to it that change rows find

@@ -373,6 +373,7 @@ describe("a ref", () => {
 /** Regular expressions for addresses that are not repository addresses, by subject. */
 const ofOtherAddresses: ReadonlyMap<string, string> = new Map([
   ["runner/scan/ModuleSource.ts", "the sources of module calls, which are never fetched"],
+  ["runner/git/PullRequestRefs.ts", "the number of a pull request among the refs that a server lists"],
   ["runner/git/StableVersion.ts", "version tags among the refs that a server lists"]
 ])
 

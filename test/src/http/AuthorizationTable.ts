@@ -103,7 +103,7 @@ POST   /api/v1/workspaces/:workspaceId/interface-materialization-failures/:inten
 GET    /api/v1/sources                                                                       401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/sources                                                                       401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | workspaceId authConnectionId
 GET    /api/v1/sources/:sourceId                                                             401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
-PATCH  /api/v1/sources/:sourceId                                                             401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | authConnectionId
+PATCH  /api/v1/sources/:sourceId                                                             401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | authConnectionId forgeConnectionId
 DELETE /api/v1/sources/:sourceId                                                             401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/sources/:sourceId/hook-secret                                                 401  403  ok   ok   ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409
 POST   /api/v1/sources/:sourceId/sync                                                        401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409

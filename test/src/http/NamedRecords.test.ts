@@ -65,6 +65,7 @@ const outside: Readonly<Record<string, string>> = {
   compatibilityCheckRunId: id("run"),
   compatibilityReportId: id("rep"),
   connectionId: world.connectionId,
+  forgeConnectionId: world.connectionId,
   fromWorkspaceId: world.workspaceB,
   installConfigId: id("icfg"),
   members: world.bob,

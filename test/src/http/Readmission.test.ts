@@ -31,6 +31,7 @@ const withoutTransaction = new Map([
   ["POST /api/v1/run-groups/:runGroupId/approve", "the group of the world has no Run"],
   ["POST /api/v1/runs/:runId/release", "no agent holds the Run"],
   ["POST /api/v1/connections/:connectionId/origins/confirm", "the body names no origin"],
+  ["POST /api/v1/pull-requests/:pullRequestId/plan", "the body names no commit"],
   ["POST /api/v1/connections/oauth/:helperId/start", "the server has no helper"]
 ])
 

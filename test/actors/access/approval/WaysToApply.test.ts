@@ -161,7 +161,9 @@ tests.live("only one function in the code creates an apply", () =>
     ])
     expect(using(/lifecycle\.approve\(/)).toEqual([
       "actors/commands/capsule/FollowedApply.ts",
-      "actors/commands/run/RunActor.ts"
+      "actors/commands/run/RunActor.ts",
+      // The approvals of the same change, which people gave in a pull request.
+      "actors/running/execution/PlanSettlement.ts"
     ])
   })
 )

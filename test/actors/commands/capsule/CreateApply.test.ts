@@ -37,7 +37,7 @@ const planeOver = (given: typeof ledgers) =>
     CapsuleRuns.layer.pipe(
       Layer.provideMerge(given),
       Layer.provide(Layer.mock(RunQueue)({ wake: Effect.void })),
-      Layer.provide(Layer.mock(RunAdmission)({ admit: () => Effect.void })),
+      Layer.provide(Layer.mock(RunAdmission)({ admit: () => Effect.void, placeApply: () => Effect.void })),
       Layer.provide(Layer.mock(RunCancels)({})),
       Layer.provide(Layer.mock(SourceStore)({ findSnapshot: () => Effect.undefined })),
       Layer.provide(Layer.mock(InstallConfigStore)({ bindings: () => Effect.succeed([]) })),

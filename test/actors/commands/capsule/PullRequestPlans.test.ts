@@ -89,6 +89,7 @@ const ownTables = [
   "run_follow_due",
   "run_preparations",
   "plan_authors",
+  "change_bases",
   "compatibility_reports",
   "audit_events",
   "audit_chains"

@@ -453,6 +453,24 @@ describe("The report of a pull request", () => {
       })
   )
 
+  for (const kind of ["github", "gitlab"] as const) {
+    tests.live(`is one comment and a status on ${kind} too`, () =>
+      Effect.gen(function* () {
+        const { head, id, opened, report, state, take, takeUntil } = yield* worldOn(kind)
+        opened.comments.push({ id: 1, author: ada, body: "Nice", at: "2026-01-01T00:00:00.000Z" })
+        yield* takeUntil("report.commented")
+        yield* take(id)
+        expect(own(opened)).toHaveLength(1)
+        expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit, state: "pending" })
+        yield* head(commitOf(`a later head on ${kind}`))
+        yield* take(id)
+        expect(own(opened).map(({ body }) => body.includes(opened.headCommit.slice(0, 7)))).toEqual([true])
+        expect(state.statuses.at(-1)?.commit).toBe(opened.headCommit)
+        expect(yield* report).toMatchObject({ failures: 0, error_code: null })
+      })
+    )
+  }
+
   tests.live("shows the approval of the change, and after the merge what differs from it", () =>
     Effect.gen(function* () {
       const { capsule, context, forgeUrl, gitUrl, id, opened, report, servedAt, sql, state, take } = yield* world
@@ -503,22 +521,4 @@ describe("The report of a pull request", () => {
       expect(own(opened)[0]?.body).toContain("Differs from the approved change:\n\n- `")
     })
   )
-
-  for (const kind of ["github", "gitlab"] as const) {
-    tests.live(`is one comment and a status on ${kind} too`, () =>
-      Effect.gen(function* () {
-        const { head, id, opened, report, state, take, takeUntil } = yield* worldOn(kind)
-        opened.comments.push({ id: 1, author: ada, body: "Nice", at: "2026-01-01T00:00:00.000Z" })
-        yield* takeUntil("report.commented")
-        yield* take(id)
-        expect(own(opened)).toHaveLength(1)
-        expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit, state: "pending" })
-        yield* head(commitOf(`a later head on ${kind}`))
-        yield* take(id)
-        expect(own(opened).map(({ body }) => body.includes(opened.headCommit.slice(0, 7)))).toEqual([true])
-        expect(state.statuses.at(-1)?.commit).toBe(opened.headCommit)
-        expect(yield* report).toMatchObject({ failures: 0, error_code: null })
-      })
-    )
-  }
 })
