@@ -10,7 +10,7 @@ type Room = (typeof rooms)[number]
 
 const maxLines = 600
 const forbiddenNames = new Set(["utils", "util", "helpers", "helper", "common", "misc", "shared", "lib"])
-// Dictionaries are looked up, not read from top to bottom.
+// Dictionaries have no limit of lines, because people search them for a word.
 const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") || path.endsWith("/Words.ts")
 
 /**

@@ -32,7 +32,7 @@ interface WalkedTree {
   /** Sorted by the bytes of their paths. */
   readonly files: ReadonlyArray<WalkedFile>
   readonly omitted: ReadonlyArray<OmittedRecord>
-  /** Explanations for people why entries that Git allows were omitted. */
+  /** The reasons that people see for entries that Git allows and the snapshot omits. */
   readonly unstorable: ReadonlyArray<string>
 }
 

@@ -48,7 +48,7 @@ const kinds = [
   ["runsCode", "code that runs"]
 ] as const
 
-/** Returns the facts of a static review, of all modules together. */
+/** Returns the facts of a static review, combined across all modules. */
 const factsOf = (review: StaticReview): ReadonlyArray<ReportedFact> =>
   kinds.flatMap(([field, kind]) => {
     const namesOf = (side: "added" | "removed") =>

@@ -99,7 +99,7 @@ export const layer = serve(RunCommands, {
 
   AskApproval: (id, { context }) => askForApproval(id, context),
 
-  // Reads the secrets to mask before the transaction, which must not wait for that.
+  // Before the transaction, reads the secrets that will be masked, so that the transaction does not wait.
   Comment: (id, { context, ...comment }) => RunComments.use((comments) => comments.write(id, context, comment)),
 
   RemoveComment: (id, { commentId, context }) => RunComments.use((comments) => comments.remove(id, context, commentId)),

@@ -36,7 +36,7 @@ const good = [
 ]
 
 describe("a value", () => {
-  live("an invalid flag value ends the command with 2 before anything is sent, and the error identifies the flag", () =>
+  live("an invalid flag value exits with code 2 before anything is sent, and the error identifies the flag", () =>
     Effect.gen(function* () {
       for (const [line, flag] of bad) {
         const { code, error } = yield* svc(line.split(" "))

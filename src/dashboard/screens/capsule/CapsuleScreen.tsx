@@ -138,7 +138,7 @@ const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
-/** Focuses the part of the page that the address names, but never clicks it, because a link must not act. */
+/** Focuses the element of the URL's hash, and never clicks it: opening a link must not change anything. */
 const useNamedFocus = () => {
   const { hash } = useLocation()
   useEffect(() => {

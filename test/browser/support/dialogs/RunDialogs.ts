@@ -37,6 +37,11 @@ const speculative = async (page: Page): Promise<void> => {
   await json(page, path, ({ run }) => ({ run: { ...run, status: "succeeded", speculative: true, changeDigest } }))
   await json(page, `${path}/approvals`, ({ approvals }) => ({ approvals: { ...approvals, own: { status: "counts" } } }))
   await page.reload()
+  // The next dialog of this Run needs the plan as it is.
+  page.once("framenavigated", () => {
+    void page.unroute(path)
+    void page.unroute(`${path}/approvals`)
+  })
 }
 
 const review = { path: `/w/acme/runs/${reviewRun}`, ready: ".decision" }
