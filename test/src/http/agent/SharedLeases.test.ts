@@ -152,10 +152,10 @@ plane.live("if a contact coincides with the decision to give the Run up, exactly
     if (lease === undefined) return yield* Effect.die("There is no lease")
     yield* sql`UPDATE agent_runs SET heard = heard + 1 WHERE run_id = ${claim.runId}`
     expect(yield* leases.close(lease)).toBe(false)
+    const blob = yield* agent.put(claim, "state", stateFile(1))
     // The judge has closed the claim, and ends before it settles the Run.
     yield* sql`UPDATE agent_runs SET closed_at = '2026-01-01T00:00:00.000Z' WHERE run_id = ${claim.runId}`
     expect((yield* renewAt(other.client, agent, claim)).leases).toEqual([])
-    const blob = yield* agent.put(claim, "state", stateFile(1))
     const checkpoint = { ...claim, serial: 1, resourceCount: 1, blob }
     expect(yield* Effect.flip(agent.as(agent.client.Checkpoint(checkpoint)))).toMatchObject({ _tag: "Gone" })
     yield* other.monitor.look
