@@ -18,9 +18,9 @@ const known = builtFrom === undefined ? {} : { commit: builtFrom }
 const tables = `tables ${newestKnown}`
 const shown = [
   ...(builtFrom === undefined ? [] : [`commit ${builtFrom.slice(0, 12)}`]),
-  tables,
   platform,
-  runtime
+  runtime,
+  tables
 ].join(", ")
 
 export const versionCommand = Command.make("version", { json: jsonFlag }, ({ json }) =>
