@@ -24,7 +24,7 @@ export interface ForgeAccess {
  * - `missing`: there is no such repository, pull request or comment, or the credential may not see it
  * - `limited`: the forge refuses requests for `retryAfter` seconds
  * - `rejected`: the forge refuses exactly this request, and will refuse it again
- * - `unavailable`: the forge did not answer, or reported a failure of its own
+ * - `unavailable`: the forge did not answer, or reported an internal error
  * - `unreadable`: the forge's answer has another form than its documentation describes
  * - `refused`: the network policy does not allow the address
  */

@@ -1,5 +1,5 @@
 /**
- * Approvals of the changes in speculative plans, and what each speculative plan was computed from beyond the columns of its Run.
+ * Approvals of the changes in speculative plans, and the inputs of each speculative plan that its Run has no columns for.
  * `provided` identifies credentials that an agent supplied; `commit_authors` are the addresses of the authors of every commit
  * between the base and the head, `NULL` if svc could not read them. A member may have one approval of a change that is not
  * withdrawn.

@@ -15,7 +15,7 @@ export const ProvidedMarksJson = jsonText(
 const AuthorAddressesJson = jsonText(Schema.Array(Schema.String))
 
 /**
- * What a speculative plan was computed from, beyond the columns of its Run. An apply keeps this with the plan file, but nobody
+ * The inputs of a speculative plan that its Run has no columns for. An apply keeps this with the plan file, but nobody
  * applies a speculative plan.
  */
 export const ChangeBasisRow = table("change_bases", {

@@ -4,7 +4,7 @@ import type { DifferenceCode } from "../../../schema/records/CarryOver.ts"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import type { ToolIdentity } from "../../../schema/records/Run.ts"
 
-/** What a plan was computed from. A missing value is unknown, and nothing unknown is equal. */
+/** The inputs of a plan. A missing value is unknown, and an unknown value never equals another. */
 export interface PlanBasis {
   readonly changeDigest: string | null
   readonly installConfigId: InstallConfigId | null
