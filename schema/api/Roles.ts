@@ -43,7 +43,7 @@ const owner = atLeast("owner")
  * ones. The argument in parentheses is the place of the Workspace in the request. viewer reads; member also plans; admin also
  * approves, applies, manages Connections and members; owner may do everything. On routes for a Capsule or one of its Runs, the
  * caller's teams may add roles for its Project and environment. Approval rules may require more than the role given here for
- * `approve` and `apply`, see `actors/access/approval/ApprovalDecision.ts`.
+ * `approve` and `apply`, see `actors/access/approval/ApproverEligibility.ts`.
  */
 export const accessTable = {
   // Discovery

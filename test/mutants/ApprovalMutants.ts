@@ -1,8 +1,10 @@
 import type { Mutant } from "./Mutant.ts"
 
 const decision = "actors/access/approval/ApprovalDecision.ts"
+const eligibility = "actors/access/approval/ApproverEligibility.ts"
 const decided = "test/actors/access/approval/ApprovalDecision.test.ts"
 const ways = "test/actors/access/approval/WaysToApply.test.ts"
+const eligible = "test/actors/access/approval/ApproverEligibility.test.ts"
 const authors = "test/actors/access/approval/PlanAuthors.test.ts"
 const approvals = "test/actors/access/approval/Approvals.test.ts"
 const uncertain = "test/actors/access/approval/UncertainGround.test.ts"
@@ -54,52 +56,52 @@ export const approvalMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "automation counts only where a rule names it",
-    file: decision,
+    file: eligibility,
     text: `if (kind === "automation" && !rule.automationCounts) return "automation"`,
     broken: `if (kind === "automation" && rule.approvers > 99) return "automation"`,
     test: decided
   },
   {
     name: "an approver without a membership",
-    file: decision,
+    file: eligibility,
     text: `if (role === undefined) return "no_member"`,
     broken: `if (role === undefined) return undefined`,
     test: decided
   },
   {
     name: "the role of an approver",
-    file: decision,
+    file: eligibility,
     text: `if (!roleAtLeast(role, rule.role)) return "role"`,
     broken: `if (!roleAtLeast(role, "viewer")) return "role"`,
     test: decided
   },
   {
     name: "the team of an approver",
-    file: decision,
+    file: eligibility,
     text: `if (rule.teamId !== undefined && !teamIds.has(rule.teamId)) return "team"`,
     broken: `if (rule.teamId !== undefined && teamIds.size > 99) return "team"`,
     test: decided
   },
   {
     name: "the author of a plan",
-    file: decision,
+    file: eligibility,
     text: `if (part !== undefined) return authorProblems[part]`,
     broken: `if (part === undefined) return authorProblems.starter`,
-    test: decided
+    test: eligible
   },
   {
     name: "an automation of the author of a plan",
-    file: decision,
+    file: eligibility,
     text: `if (behind.some((person) => planAuthors.has(person))) return "author_automation"`,
     broken: `if (behind.some((person) => planAuthors.size > 99)) return "author_automation"`,
-    test: decided
+    test: eligible
   },
   {
     name: "an automation of an author of the commit",
-    file: decision,
+    file: eligibility,
     text: `if (behind.some((person) => commitAuthors.has(person))) return "author_automation"`,
     broken: `if (behind.some((person) => commitAuthors.size > 99)) return "author_automation"`,
-    test: decided
+    test: eligible
   },
   {
     name: "the people behind an automation that starts a plan are its authors",
@@ -145,17 +147,17 @@ export const approvalMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "an author of the commit",
-    file: decision,
+    file: eligibility,
     text: `return commitAuthors.has(approver) ? "commit_author" : undefined`,
     broken: `return commitAuthors.size > 99 ? "commit_author" : undefined`,
     test: decided
   },
   {
     name: "an unknown author of the commit",
-    file: decision,
+    file: eligibility,
     text: `if (commitAuthors === "unknown") return "commit_author_unknown"`,
     broken: `if (commitAuthors === "unknown") return undefined`,
-    test: decided
+    test: eligible
   },
   {
     name: "every rule has to be met",

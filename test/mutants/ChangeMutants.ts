@@ -86,8 +86,8 @@ export const changeMutants: ReadonlyArray<Mutant> = [
   {
     name: "change approvals: only people whose approval counts",
     file: approvalsFile,
-    text: "uselessBecause(open, yield*",
-    broken: "uselessBecause([], yield*",
+    text: "requireEligible(openRules(decision), yield*",
+    broken: "requireEligible([], yield*",
     test: carryTest
   },
   {

@@ -18,10 +18,10 @@ export const reviewMutants: ReadonlyArray<Mutant> = [
   ...guardsOf("actors/access/approval/ApprovalRequests.ts", "test/actors/commands/attention/NeedTurns.test.ts", {
     "approval requests: once an hour": ["  yield* refuseSoon(id, at)", "  yield* Effect.void"]
   }),
-  ...guardsOf("actors/access/approval/EligibleApprovers.ts", "test/actors/commands/attention/NeedTurns.test.ts", {
+  ...guardsOf("actors/access/approval/ApprovalRequests.ts", "test/actors/commands/attention/NeedTurns.test.ts", {
     "approval requests: only people whose approval counts": [
-      "? uselessBecause(openRules(decision), own, facts)",
-      "? uselessBecause([], own, facts)"
+      "ineligibleBecause(open, yield*",
+      "ineligibleBecause([], yield*"
     ]
   }),
   ...guardsOf("actors/commands/run/RunActor.ts", "test/actors/commands/run/RunDecisions.test.ts", {

@@ -34,10 +34,6 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/commands/attention/NeedTurns",
     "asks PlanApproval for everybody, once an hour"
   ],
-  "actors/access/approval/EligibleApprovers.ts": [
-    "actors/commands/attention/NeedTurns",
-    "who is asked for an approval; Approvals.test.ts has the standing of a reader"
-  ],
   "actors/commands/attention/NeedTurns.ts": [
     "actors/commands/attention/NeedTurns",
     "a role for each kind of entry, and PlanApproval for a plan under a rule"

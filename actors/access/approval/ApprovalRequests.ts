@@ -6,15 +6,18 @@ import type { ApprovalRequest } from "../../../schema/records/Approval.ts"
 import { RunId, Subject } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { isPlan } from "../../../schema/records/RunTransitions.ts"
+import { SubjectKind } from "../../../schema/records/Workspace.ts"
 import { Audit } from "../../base/audit/Audit.ts"
-import { table } from "../../base/database/Table.ts"
+import { rowShape, table } from "../../base/database/Table.ts"
 import { transacted } from "../../base/database/Transaction.ts"
 import { Mails } from "../../base/mail/Mails.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 import { StoredWorkspace } from "../../ledger/workspace/StoredWorkspace.ts"
 import { StoredUser, verifiedAddress } from "../account/UserRow.ts"
-import { eligibleApprovers } from "./EligibleApprovers.ts"
+import { openRules } from "./ApprovalDecision.ts"
+import { ineligibleBecause } from "./ApproverEligibility.ts"
+import { approvalBy, planApproval } from "./PlanApproval.ts"
 
 /** The last request to approve a plan. */
 export const ApprovalRequestRow = table("run_approval_requests", {
@@ -41,6 +44,26 @@ const refuseSoon = Effect.fnUntraced(function* (id: RunId, at: DateTime.Utc) {
     retryAfter: Math.max(1, Math.ceil(Duration.toSeconds(DateTime.distance(at, free))))
   })
 })
+
+const Person = rowShape({ subject: Subject, kind: SubjectKind })
+
+/** Returns the people whose approval of the plan would count now, except those who have already approved it. */
+const eligibleApprovers = Effect.fnUntraced(function* (run: RunRow) {
+  const sql = yield* SqlClient.SqlClient
+  const { decision, facts, given, place } = yield* planApproval(run)
+  const open = openRules(decision)
+  const members = yield* Person.rows(
+    sql
+  )`SELECT m.subject, u.kind FROM memberships m JOIN users u ON u.subject = m.subject
+    WHERE m.workspace_id = ${run.workspace_id} AND m.status = 'active' AND u.status = 'active' AND u.kind = 'person'
+    ORDER BY m.created_at, m.subject`
+  const found: Array<Subject> = []
+  for (const { subject } of members) {
+    if (given.some(({ approver }) => approver === subject)) continue
+    if (ineligibleBecause(open, yield* approvalBy(place, subject), facts) === undefined) found.push(subject)
+  }
+  return found
+}, Effect.orDie)
 
 /**
  * Asks the people who may approve a plan to approve it. They get an email, if the server sends emails, and an entry in their

@@ -1,13 +1,14 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import { type ApiError, failedPrecondition } from "../../../schema/errors/ApiError.ts"
 import type { UncertainCode } from "../../../schema/records/UncertainGround.ts"
 import type { Approver } from "../../../schema/records/Approval.ts"
 import { peopleBehind, SubjectsJson } from "../account/PeopleBehind.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { nowAfter } from "../../base/Identity.ts"
-import { decideApproval, problemWords, uselessBecause, waitingWords } from "./ApprovalDecision.ts"
+import { decideApproval, openRules, waitingWords } from "./ApprovalDecision.ts"
 import { AcknowledgedJson, type ChangeApprovalRow, RunApprovalRow } from "./ApprovalRows.ts"
+import { requireEligible } from "./ApproverEligibility.ts"
 import { approvalBy, type ApprovedPlan, type PlanApproval, planApproval } from "./PlanApproval.ts"
 import { groundWords } from "./UncertainGround.ts"
 
@@ -88,14 +89,7 @@ export class Approvals extends Context.Service<
         }
         const behind = approver === "service" ? [] : yield* withSql(peopleBehind({ subject: approver, tokenId }))
         const own = yield* withSql(approvalBy(place, approver, behind))
-        const open = decision.tallies.flatMap(({ missing, rule }) => (missing > 0 ? [rule] : []))
-        const problem = uselessBecause(open, own, facts)
-        if (problem !== undefined) {
-          return yield* new ApiError({
-            code: "permission_denied",
-            message: `This approval would not count: ${problemWords[problem]}.`
-          })
-        }
+        yield* requireEligible(openRules(decision), own, facts)
         if (unnamed !== undefined) return yield* failedPrecondition(`Not approved. ${unnamed}`)
         const at = yield* nowAfter(given.at(-1)?.created_at)
         const row = {

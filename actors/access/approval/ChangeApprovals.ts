@@ -14,7 +14,8 @@ import { Receipts } from "../../base/idempotency/Receipts.ts"
 import { newId, now, nowAfter } from "../../base/Identity.ts"
 import { isSpeculative, RunRow } from "../../ledger/run/RunRow.ts"
 import { peopleBehind, SubjectsJson } from "../account/PeopleBehind.ts"
-import { problemWords, uselessBecause } from "./ApprovalDecision.ts"
+import { openRules } from "./ApprovalDecision.ts"
+import { requireEligible } from "./ApproverEligibility.ts"
 import { ChangeApprovalRow, rulesText } from "./ApprovalRows.ts"
 import { approvalBy, planApproval } from "./PlanApproval.ts"
 
@@ -162,14 +163,7 @@ const make = Effect.gen(function* () {
     if (earlier !== undefined) return earlier
     const { decision, facts, place, rules } = yield* withSql(planApproval(run))
     const behind = yield* withSql(peopleBehind({ subject, tokenId: context.actor.tokenId }))
-    const open = decision.tallies.flatMap(({ missing, rule }) => (missing > 0 ? [rule] : []))
-    const problem = uselessBecause(open, yield* withSql(approvalBy(place, subject, behind)), facts)
-    if (problem !== undefined) {
-      return yield* new ApiError({
-        code: "permission_denied",
-        message: `This approval would not count: ${problemWords[problem]}.`
-      })
-    }
+    yield* requireEligible(openRules(decision), yield* withSql(approvalBy(place, subject, behind)), facts)
     const row: ChangeApprovalRow = {
       id: yield* withRandom(newId(ChangeApprovalId, "cha")),
       workspace_id: run.workspace_id,

@@ -8,9 +8,9 @@ import { peopleBehind } from "../account/PeopleBehind.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
-import { waitingWords } from "./ApprovalDecision.ts"
+import { openRules, waitingWords } from "./ApprovalDecision.ts"
 import { toApprovalRule } from "./ApprovalRules.ts"
-import { ineligibleBecause } from "./EligibleApprovers.ts"
+import { ineligibleBecause } from "./ApproverEligibility.ts"
 import { approvalBy, type PlanApproval, planApproval } from "./PlanApproval.ts"
 
 const decode = storedRecord(RunApprovals)
@@ -30,7 +30,7 @@ export const ownStanding = Effect.fnUntraced(function* (
   if (given.some(({ approver }) => approver === subject)) return { status: "given" as const }
   if (decision.state === "approved") return { status: "not_needed" as const }
   const own = yield* approvalBy(place, subject, yield* peopleBehind({ subject, tokenId }))
-  const problem = ineligibleBecause(decision, own, facts)
+  const problem = ineligibleBecause(openRules(decision), own, facts)
   return problem === undefined ? { status: "counts" as const } : { status: "does_not_count" as const, problem }
 })
 

@@ -1,14 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import {
   type ApprovalFacts,
-  approvalProblem,
-  type BindingRule,
   decideApproval,
-  type GivenApproval,
-  uselessBecause,
   waitingWords
 } from "../../../../actors/access/approval/ApprovalDecision.ts"
-import type { ApprovalProblem, Approver, AuthorPart } from "../../../../schema/records/Approval.ts"
+import type { BindingRule, GivenApproval } from "../../../../actors/access/approval/ApproverEligibility.ts"
+import type { ApprovalProblem, Approver } from "../../../../schema/records/Approval.ts"
 import { ApprovalRuleId, Subject, TeamId } from "../../../../schema/records/Ids.ts"
 import type { Role, SubjectKind } from "../../../../schema/records/Workspace.ts"
 
@@ -191,15 +188,6 @@ for (const [why, lost, problem] of rightsLost) {
   })
 }
 
-test("no approval counts under a rule that excludes the commit's authors while those authors are unknown", () => {
-  const strict = rule({ commitAuthorCounts: false })
-  const owner = given(people[3] ?? { approver: "service", kind: "automation", role: undefined, inTeam: false })
-  expect(approvalProblem(strict, owner, { planAuthors: startedBy(plans), commitAuthors: "unknown" })).toBe(
-    "commit_author_unknown"
-  )
-  expect(approvalProblem(rule(), owner, { planAuthors: startedBy(plans), commitAuthors: "unknown" })).toBeUndefined()
-})
-
 test("the service cannot approve its own plan if a rule excludes the plan's author", () => {
   const service: GivenApproval = {
     approver: "service",
@@ -214,82 +202,3 @@ test("the service cannot approve its own plan if a rule excludes the plan's auth
   expect(decideApproval(facts([{ ...named, planAuthorCounts: false }], [service], own)).state).toBe("lapsed")
   expect(decideApproval(facts([rule()], [service], own)).state).toBe("lapsed")
 })
-
-test("an approval that counts for one of several rules is accepted", () => {
-  const [, , admin] = people.map(given)
-  if (admin === undefined) throw new Error("no admin")
-  const both = [rule({ role: "owner" }), rule({ id: ruleId("b"), approvers: 2 })]
-  const authors = { planAuthors: startedBy(plans), commitAuthors: new Set<Subject>() }
-  expect(uselessBecause(both, admin, authors)).toBeUndefined()
-  expect(uselessBecause([rule({ role: "owner" })], admin, authors)).toBe("role")
-  expect(uselessBecause([], admin, authors)).toBeUndefined()
-})
-
-const maker = subject("x")
-const minter = subject("y")
-const robot = subject("r")
-
-/** Authors and approvers of the plan, listed by hand. Under the rule that excludes authors, an author's approval never counts. */
-const authorship: ReadonlyArray<
-  readonly [
-    title: string,
-    planAuthors: ReadonlyArray<readonly [Approver, AuthorPart]>,
-    approver: Subject,
-    behind: ReadonlyArray<Subject>,
-    problem: ApprovalProblem | undefined
-  ]
-> = [
-  ["the starter", [[plans, "starter"]], plans, [], "plan_author"],
-  ["somebody else", [[plans, "starter"]], minter, [], undefined],
-  [
-    "the maker of the automation that started it",
-    [
-      [robot, "starter"],
-      [maker, "automation"]
-    ],
-    maker,
-    [],
-    "automation_author"
-  ],
-  [
-    "who turned on the auto-update",
-    [
-      ["service", "starter"],
-      [maker, "auto_update"]
-    ],
-    maker,
-    [],
-    "auto_update_author"
-  ],
-  ["an automation that the starter made", [[plans, "starter"]], robot, [plans], "author_automation"],
-  [
-    "an automation of whoever turned on the auto-update",
-    [
-      ["service", "starter"],
-      [maker, "auto_update"]
-    ],
-    robot,
-    [minter, maker],
-    "author_automation"
-  ],
-  ["an automation of somebody else", [[plans, "starter"]], robot, [minter], undefined],
-  ["an automation of an author of the commit", [[plans, "starter"]], robot, [commits], "author_automation"]
-]
-
-for (const [title, planAuthors, approver, behind, problem] of authorship) {
-  test(`an approval by ${title} ${problem === undefined ? "counts" : "does not count"}`, () => {
-    const approval: GivenApproval = {
-      approver,
-      kind: behind.length > 0 ? "automation" : "person",
-      role: "owner",
-      teamIds: new Set(),
-      behind
-    }
-    const strict = rule({ planAuthorCounts: false, commitAuthorCounts: false, automationCounts: true })
-    const authors = { planAuthors: new Map(planAuthors), commitAuthors: new Set([commits]) }
-    expect(approvalProblem(strict, approval, authors)).toBe(problem)
-    expect(approvalProblem({ ...strict, planAuthorCounts: true, commitAuthorCounts: true }, approval, authors)).toBe(
-      undefined
-    )
-  })
-}
