@@ -19,9 +19,9 @@ export interface CapsuleFacts {
   readonly apply: RunStatus | undefined
 }
 
-const ofProposal = ({ approvals, isRefused, speculative }: CapsuleFacts): CapsuleVerdict => {
-  if (speculative === undefined) return isRefused ? "refused" : "planning"
-  switch (speculative.status) {
+/** Returns the verdict on a plan that cannot be reviewed, or `undefined` if it can be. */
+const ofUnreviewable = (status: RunStatus): CapsuleVerdict | undefined => {
+  switch (status) {
     case "queued":
     case "running":
       return "planning"
@@ -33,9 +33,16 @@ const ofProposal = ({ approvals, isRefused, speculative }: CapsuleFacts): Capsul
       return "superseded"
     case "waiting_approval":
     case "succeeded":
-      if (!changesSomething(speculative)) return "unchanged"
-      return approvals > 0 ? "approved" : "planned"
+      return undefined
   }
+}
+
+const ofProposal = ({ approvals, isRefused, speculative }: CapsuleFacts): CapsuleVerdict => {
+  if (speculative === undefined) return isRefused ? "refused" : "planning"
+  const unreviewable = ofUnreviewable(speculative.status)
+  if (unreviewable !== undefined) return unreviewable
+  if (!changesSomething(speculative)) return "unchanged"
+  return approvals > 0 ? "approved" : "planned"
 }
 
 const ofApply = (apply: RunStatus): CapsuleVerdict => {
@@ -46,22 +53,11 @@ const ofApply = (apply: RunStatus): CapsuleVerdict => {
 const ofLane = ({ apply, plan }: CapsuleFacts): CapsuleVerdict => {
   if (plan === undefined) return "planning"
   if (apply !== undefined) return ofApply(apply)
-  switch (plan.status) {
-    case "queued":
-    case "running":
-      return "planning"
-    case "failed":
-      return "failed"
-    case "cancelled":
-    case "superseded":
-    case "expired":
-      return "superseded"
-    case "waiting_approval":
-      if (!changesSomething(plan)) return "unchanged"
-      return plan.differs ? "differs" : "needs_approval"
-    case "succeeded":
-      return "approved"
-  }
+  const unreviewable = ofUnreviewable(plan.status)
+  if (unreviewable !== undefined) return unreviewable
+  if (plan.status === "succeeded") return "approved"
+  if (!changesSomething(plan)) return "unchanged"
+  return plan.differs ? "differs" : "needs_approval"
 }
 
 /** Returns the verdict on a Capsule: of its speculative plan, and after the merge of the plan and apply of its lane. */
