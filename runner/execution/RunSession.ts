@@ -8,9 +8,8 @@ import { budgetProblem } from "../redaction/SecretBudget.ts"
 import { declaredKeys, type Secret, valueSecrets } from "../redaction/SecretRule.ts"
 import type { SecretText } from "../redaction/SecretText.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
-import { goGcSettings } from "../toolchain/GoGcSettings.ts"
 import { type CancelSignal, listenForCancel, notCancelled } from "./CancelSignal.ts"
-import { type CredentialDelivery, deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
+import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
 import { lockFileName, longestLock, type Preparation, prepareModule } from "./ModulePreparation.ts"
 import { bindingProblem, type ReviewedPlan } from "./ProvidedBinding.ts"
 import type { ProvidedSet } from "./ProvidedCredentials.ts"
@@ -34,7 +33,7 @@ import { type RunReport, runReport } from "./RunReport.ts"
 import { type RunSink, unbreakableSink } from "./RunSink.ts"
 import { type ConcealingControl, type ServerPaths, withoutServerPaths } from "./ServerPaths.ts"
 import type { StateFile } from "./StateFile.ts"
-import { baseEnvironment, toolEnvironment } from "./ToolEnvironment.ts"
+import { environmentsOf, type ToolAccess } from "./ToolEnvironment.ts"
 import { runTool, type ToolEnd, type ToolOutput } from "./ToolRun.ts"
 import { failWhenCancelled } from "./ToolSuccess.ts"
 import { constants } from "node:fs"
@@ -224,12 +223,6 @@ const providedSets = Effect.fnUntraced(function* ({ credentials }: Pick<RunJob, 
   return sets
 })
 
-/**
- * Access that a tool command needs: `install` can contact registries, and `credentials` gets the credentials of the module's
- * providers.
- */
-export type ToolAccess = "none" | "install" | "credentials"
-
 export interface ToolCommand {
   readonly phase: RunPhase
   readonly args: ReadonlyArray<string>
@@ -361,38 +354,6 @@ const deliveredCredentials = Effect.fnUntraced(function* (
     .map(({ origin, value }) => ({ origin, value: textOf(value) }))
   return { credentialSecrets, delivery, ownSets }
 })
-
-interface EnvironmentPlace {
-  readonly insideRoot: string
-  readonly temporary: string
-  readonly cwd: string
-  readonly isUninstalled: boolean
-}
-
-/**
- * Returns the tool's environment for each access. Only an installation gets registry tokens, and only `credentials` gets the
- * rest.
- */
-const environmentsOf = (
-  delivery: Pick<CredentialDelivery, "environment">,
-  { cwd, insideRoot, isUninstalled, temporary }: EnvironmentPlace
-): Readonly<Record<ToolAccess, Readonly<Record<string, string>>>> => {
-  const plain = {
-    ...baseEnvironment({ root: insideRoot, temporary }),
-    ...toolEnvironment(insideRoot),
-    // If the path is a link, programs can find it only through `PWD`.
-    PWD: posix.join(insideRoot, cwd)
-  }
-  const common = isUninstalled ? { ...plain, ...goGcSettings } : plain
-  const registryTokens = Object.fromEntries(
-    Object.entries(delivery.environment).filter(([name]) => name.startsWith("TF_TOKEN_"))
-  )
-  return {
-    none: common,
-    install: { ...plain, ...goGcSettings, ...registryTokens },
-    credentials: { ...common, ...delivery.environment }
-  }
-}
 
 /**
  * Prepares the run folder and opens its sandbox. Performs every check before any module code runs. When the scope closes, closes
