@@ -1,4 +1,4 @@
-import { Duration, Schema } from "effect"
+import { Context, Duration, Schema } from "effect"
 
 /**
  * A retention period: the records that it affects, and the reason for its length. The operations page prints `what` and `why`.
@@ -235,6 +235,18 @@ export const periodOfKind = {
 
 /** The retention periods of the kinds above. */
 export type KindPeriod = (typeof periodOfKind)[RetainedKindName]
+
+/** The retention periods that the operator has set (`src/settings/RetentionSettings.ts`); absent means the default above. */
+export interface PolicyPeriods {
+  readonly logs?: Duration.Duration
+  readonly agentFiles?: Duration.Duration
+  readonly goneAgents?: Duration.Duration
+  readonly periods: { readonly [Period in KindPeriod]?: Duration.Duration }
+}
+
+export const RetentionPolicy = Context.Reference<PolicyPeriods>("svc/schema/records/RetentionPolicy", {
+  defaultValue: () => ({ periods: {} })
+})
 
 const units = [
   ["day", Duration.toMillis("1 day")],

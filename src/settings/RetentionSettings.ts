@@ -1,6 +1,6 @@
 import { Duration, Layer } from "effect"
 import { AuditRetention } from "../../actors/base/audit/AuditRemoval.ts"
-import { RetentionPolicy } from "../../actors/ledger/run/RetentionPolicy.ts"
+import { RetentionPolicy } from "../../schema/records/Retention.ts"
 import type { Settings } from "./Settings.ts"
 
 /** Returns the retention periods in these settings for records that nothing needs. */

@@ -7,9 +7,9 @@ import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { makeCooldown } from "../../base/Cooldown.ts"
-import { RetentionPolicy } from "./RetentionPolicy.ts"
 import { RunLogChunkRow } from "./RunLogs.ts"
 import { type RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { retention, RetentionPolicy } from "../../../schema/records/Retention.ts"
 import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
 import { capsuleWithEvidence } from "../../../schema/tables/CapsuleTables.ts"
 import { Flag, rowShape } from "../../base/database/Table.ts"
@@ -182,7 +182,7 @@ export class LogRemoval extends Context.Service<
       const read = yield* ReadSql
       const audit = yield* Audit
       const killPoint = yield* KillPoint
-      const { logs } = yield* RetentionPolicy
+      const { logs = retention.runLog.after } = yield* RetentionPolicy
 
       const before = Effect.map(Clock.currentTimeMillis, (millis) =>
         new Date(millis - Duration.toMillis(logs)).toISOString()
