@@ -3,7 +3,7 @@ import { importJWK, SignJWT } from "jose"
 import { createHash, createPrivateKey } from "node:crypto"
 import type { ForgeAccount, ForgeCredential, ForgePullRequest, ForgeRepository } from "../../schema/records/Forge.ts"
 import { CommitId } from "../../schema/records/Primitives.ts"
-import type { ForgeAccess, ForgeComment } from "./Forge.ts"
+import type { ForgeAccess, ForgeComment, ForgeStatus } from "./Forge.ts"
 import {
   answered,
   apiAddress,
@@ -21,6 +21,8 @@ const pullRequestsPerPage = 50
 const commentsPerPage = 30
 /** Maximum length of the description of a status. */
 const longestDescription = 140
+/** Maximum number of characters in the summary of a check. */
+const longestSummary = 65_535
 
 const Repository = Schema.Struct({ id: Schema.Int, full_name: Schema.String })
 const User = Schema.Struct({ id: Schema.Int, login: Schema.String })
@@ -49,7 +51,9 @@ const InstallationToken = Schema.Struct({
   expires_at: Schema.String,
   permissions: Schema.optionalKey(Permissions)
 })
-const CheckRuns = Schema.Struct({ check_runs: Schema.Array(Schema.Struct({ id: Schema.Int })) })
+const CheckRuns = Schema.Struct({
+  check_runs: Schema.Array(Schema.Struct({ id: Schema.Int, status: Schema.optionalKey(Schema.String) }))
+})
 const Permission = Schema.Struct({ permission: Schema.String, user: Schema.NullOr(User) })
 
 /** The account of a comment or pull request whose author deleted theirs. */
@@ -260,6 +264,74 @@ export const makeGitHub = (): ForgeCalls => {
       Effect.catchTag("ForgeMoved", () => Effect.succeed<ReadonlyArray<string>>([]))
     )
 
+  const setCommitStatus = Effect.fnUntraced(function* (
+    access: ForgeAccess,
+    id: string,
+    commit: string,
+    status: ForgeStatus
+  ) {
+    const { context, state, url } = status
+    const description = status.description.slice(0, longestDescription)
+    const body = { state, target_url: url, description, context }
+    yield* ask(access, { method: "POST", path: `/repositories/${id}/statuses/${commit}`, body })
+  })
+
+  /** Writes the check of this name. A completed check is not opened again: a new check of the same name replaces it. */
+  const setCheck = Effect.fnUntraced(function* (
+    access: ForgeAccess,
+    { appId }: App,
+    id: string,
+    commit: string,
+    status: ForgeStatus
+  ) {
+    const own = /^\d+$/.test(appId) ? `&app_id=${appId}` : ""
+    const found = yield* get(
+      access,
+      `/repositories/${id}/commits/${commit}/check-runs?check_name=${encodeURIComponent(status.context)}&filter=latest${own}`,
+      CheckRuns
+    )
+    const title = status.description.slice(0, longestDescription)
+    const body = {
+      name: status.context,
+      details_url: status.url,
+      ...checkConclusion[status.state],
+      output: { title, summary: (status.summary ?? title).slice(0, longestSummary) }
+    }
+    const [existing] = found.check_runs
+    const isReopened = existing?.status === "completed" && status.state === "pending"
+    yield* existing === undefined || isReopened
+      ? ask(access, { method: "POST", path: `/repositories/${id}/check-runs`, body: { ...body, head_sha: commit } })
+      : ask(access, { method: "PATCH", path: `/repositories/${id}/check-runs/${existing.id}`, body })
+  })
+
+  /** Writes a check if the installation's token may. Otherwise writes a commit status. */
+  const setState = Effect.fnUntraced(function* (access: ForgeAccess, id: string, commit: string, status: ForgeStatus) {
+    const { credential } = access
+    const permissions = credential._tag === "App" ? (yield* installationToken(access, credential)).permissions : {}
+    return yield* credential._tag === "App" && writes(permissions, "checks")
+      ? setCheck(access, credential, id, commit, status)
+      : setCommitStatus(access, id, commit, status)
+  })
+
+  const setStatus: ForgeCalls["setStatus"] = Effect.fn("GitHub.setStatus")(function* (
+    access,
+    { id },
+    _number,
+    commit,
+    status
+  ) {
+    const set = setState(access, id, commit, status)
+    yield* Effect.catchIf(
+      set,
+      (cause) => cause._tag === "ForgeFailure" && cause.reason === "forbidden" && tokens.has(keyOf(access)),
+      () => {
+        // The permissions of the App may have changed since GitHub issued the kept token.
+        tokens.delete(keyOf(access))
+        return set
+      }
+    )
+  })
+
   return {
     account,
     repository,
@@ -340,32 +412,6 @@ export const makeGitHub = (): ForgeCalls => {
     editComment: Effect.fn("GitHub.editComment")(function* (access, { id }, _number, commentId, body) {
       yield* ask(access, { method: "PATCH", path: `/repositories/${id}/issues/comments/${commentId}`, body: { body } })
     }),
-    setStatus: Effect.fn("GitHub.setStatus")(function* (access, { id }, _number, commit, status) {
-      const { credential } = access
-      const isApp = credential._tag === "App"
-      const permissions = isApp ? (yield* installationToken(access, credential)).permissions : {}
-      const description = status.description.slice(0, longestDescription)
-      if (!writes(permissions, "checks")) {
-        const body = { state: status.state, target_url: status.url, description, context: status.context }
-        yield* ask(access, { method: "POST", path: `/repositories/${id}/statuses/${commit}`, body })
-        return
-      }
-      const own = isApp && /^\d+$/.test(credential.appId) ? `&app_id=${credential.appId}` : ""
-      const found = yield* get(
-        access,
-        `/repositories/${id}/commits/${commit}/check-runs?check_name=${encodeURIComponent(status.context)}&filter=latest${own}`,
-        CheckRuns
-      )
-      const body = {
-        name: status.context,
-        details_url: status.url,
-        ...checkConclusion[status.state],
-        output: { title: description, summary: description }
-      }
-      const [existing] = found.check_runs
-      yield* existing === undefined
-        ? ask(access, { method: "POST", path: `/repositories/${id}/check-runs`, body: { ...body, head_sha: commit } })
-        : ask(access, { method: "PATCH", path: `/repositories/${id}/check-runs/${existing.id}`, body })
-    })
+    setStatus
   }
 }

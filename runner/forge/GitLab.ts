@@ -232,9 +232,12 @@ export const gitLab: ForgeCalls = {
     })
   }),
   setStatus: Effect.fn("GitLab.setStatus")(function* (access, repository, number, commit, status) {
-    const { head_pipeline, source_branch } = yield* mergeRequest(access, repository, number)
+    const { head_pipeline, sha, source_branch, target_branch } = yield* mergeRequest(access, repository, number)
     // Without the merge request's own pipeline, GitLab makes another one for the status, next to it.
-    const place = head_pipeline?.sha === commit ? { pipeline_id: head_pipeline.id } : { ref: source_branch }
+    const place =
+      head_pipeline?.sha === commit
+        ? { pipeline_id: head_pipeline.id }
+        : { ref: commit === sha ? source_branch : target_branch }
     yield* ask(access, {
       method: "POST",
       path: `/projects/${repository.id}/statuses/${commit}`,

@@ -20,6 +20,16 @@ import { ReportFacts } from "./ReportFacts.ts"
 const digestOf = (...parts: ReadonlyArray<string>) =>
   createHash("sha256").update(JSON.stringify(parts)).digest("base64url")
 
+/** Returns the commits that carry the status: the head, and after the merge also the commit that the merge made. */
+const statusCommits = ({
+  head_commit,
+  merge_commit,
+  state
+}: Pick<PullRequestRow, "head_commit" | "merge_commit" | "state">): ReadonlyArray<string> =>
+  state !== "merged" || merge_commit === null || merge_commit === head_commit
+    ? [head_commit]
+    : [head_commit, merge_commit]
+
 /** Everything that a report writes at the forge. */
 interface Written {
   readonly marker: string
@@ -51,18 +61,21 @@ export class PullRequestReporter extends Context.Service<
       const vault = yield* Vault
       const killPoint = yield* KillPoint
 
-      const writtenFor = Effect.fnUntraced(function* (row: PullRequestRow) {
+      const writtenFor = Effect.fnUntraced(function* (row: PullRequestRow, { credential }: ForgeAccess) {
         const report = yield* facts.read(row)
         const marker = markerOf(row.id, yield* vault.mac("forge-comment", row.id))
         const verdict = verdictOf(report)
+        const text = commentOf(report, marker)
         return {
           marker,
-          body: report.capsules.length === 0 ? undefined : commentOf(report, marker),
+          body: report.capsules.length === 0 ? undefined : text,
           status: {
             context: `svc/${report.handle}`,
             state: statusStateOf(report),
             description: verdict,
-            url: report.url
+            url: report.url,
+            // Only checks show it. A commit status is not written again when only the comment has changed.
+            ...(credential._tag === "App" ? { summary: text } : {})
           }
         } satisfies Written
       })
@@ -113,9 +126,10 @@ export class PullRequestReporter extends Context.Service<
 
       const write = Effect.fnUntraced(function* (row: PullRequestRow, report: PullRequestReportRow, place: ForgePlace) {
         const { access } = place
-        const written = yield* writtenFor(row)
+        const written = yield* writtenFor(row, access)
         const commentDigest = digestOf(written.body ?? "")
-        const statusDigest = digestOf(row.head_commit, JSON.stringify(written.status))
+        const commits = statusCommits(row)
+        const statusDigest = digestOf(...commits, JSON.stringify(written.status))
         if (report.comment_digest === commentDigest && report.status_digest === statusDigest) return
         const repository = yield* repositoryOf(report, place)
         const { number } = row
@@ -132,7 +146,7 @@ export class PullRequestReporter extends Context.Service<
         }
         yield* killPoint("report.noted")
         if (report.status_digest !== statusDigest) {
-          yield* forge.setStatus(access, repository, number, row.head_commit, written.status)
+          for (const commit of commits) yield* forge.setStatus(access, repository, number, commit, written.status)
           yield* killPoint("report.sent")
           yield* reports.wrote(row.id, { status_digest: statusDigest, sent_at: yield* now })
         }

@@ -13,12 +13,15 @@ import { Runs } from "../../ledger/run/Runs.ts"
 import type { PullRequestReport, ReportedCapsule, ReportedFact } from "./PullRequestComment.ts"
 import { behindText, capsuleVerdict, risksOf, undoneBy } from "./ReportedState.ts"
 
+/** Returns a line of a review without the values of an attribute or Output, which people read in svc only. */
+const withoutValues = (line: string) => line.replace(/: [\s\S]*$/, "")
+
 /** Returns the lines of the plan that differ from the approved change, or else the reasons why it is not the approved change. */
 const differencesOf = (plan: Run | undefined): ReadonlyArray<string> => {
   const { lines = [], moreLines = 0, reasons = [] } = plan?.differsFrom ?? {}
   if (lines.length === 0) return reasons.map(({ message }) => message)
   return [
-    ...lines.map(({ side, text }) => `${side === "approved" ? "-" : "+"} ${text}`),
+    ...lines.map(({ side, text }) => `${side === "approved" ? "-" : "+"} ${withoutValues(text)}`),
     ...(moreLines === 0 ? [] : [`and ${moreLines} more`])
   ]
 }

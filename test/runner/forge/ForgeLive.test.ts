@@ -361,6 +361,48 @@ it.live("the client signs in as a GitHub App, keeps the installation's token, an
   })
 )
 
+it.live(
+  "a check has a bounded summary and no actions, and a new check replaces a completed check that is pending again",
+  () =>
+    Effect.gen(function* () {
+      const { access, at, forge, repository, state } = yield* appWorld
+      const { headCommit } = openPullRequest(repository, 1, ada)
+      yield* forge.setStatus(access, at, 1, headCommit, { ...status, state: "failure", summary: "x".repeat(70_000) })
+      expect(JSON.parse(state.checks[0]?.title ?? "").summary).toHaveLength(65_535)
+      expect(state.checks[0]?.fields).toEqual(["conclusion", "details_url", "head_sha", "name", "output", "status"])
+      yield* forge.setStatus(access, at, 1, headCommit, { ...status, state: "pending" })
+      yield* forge.setStatus(access, at, 1, headCommit, { ...status, state: "success" })
+      expect(state.checks.map((check) => check.state)).toEqual(["failure", "success"])
+      expect(state.checks[1]?.fields).toEqual(["conclusion", "details_url", "name", "output", "status"])
+    })
+)
+
+it.live("an App that loses the permission to write checks writes commit statuses", () =>
+  Effect.gen(function* () {
+    const { access, app, at, forge, repository, state } = yield* appWorld
+    const { headCommit } = openPullRequest(repository, 1, ada)
+    yield* forge.setStatus(access, at, 1, headCommit, status)
+    delete app.permissions["checks"]
+    app.permissions["statuses"] = "write"
+    for (const token of state.tokens.values()) token.permissions.delete("checks=read")
+    yield* forge.setStatus(access, at, 1, headCommit, { ...status, state: "success" })
+    expect(state.statuses).toMatchObject([{ commit: headCommit, state: "success" }])
+    delete app.permissions["statuses"]
+    state.tokens.clear()
+    expect(yield* reasonOf(forge.setStatus(access, at, 1, headCommit, status))).toBe("forbidden")
+  })
+)
+
+it.live("GitLab: the client sets the status of a merge commit in a pipeline of the target branch", () =>
+  Effect.gen(function* () {
+    const { access, at, forge, repository, state } = yield* world("gitlab")
+    openPullRequest(repository, 1, ada, { merged: true, mergeCommit: commitOf("merge"), pipelineId: 31 })
+    yield* forge.setStatus(access, at, 1, commitOf("merge"), status)
+    expect(state.statuses).toMatchObject([{ commit: commitOf("merge"), ref: "main" }])
+    expect(state.statuses[0]?.pipelineId).toBeUndefined()
+  })
+)
+
 it.live("the client requests a new installation token if GitHub revokes the kept token", () =>
   Effect.gen(function* () {
     const { access, at, forge, repository, state } = yield* appWorld

@@ -214,12 +214,19 @@ export const fakeGitHub = (state: ForgeState, app?: FakeApp) => {
     if (checked !== undefined) {
       const runs = state.checks.filter((one) => one.commit === checked && one.name === query.get("check_name"))
       return needs("checks=read", () =>
-        ok({ total_count: runs.length, check_runs: runs.map(({ id, name }) => ({ id, name })) })
+        ok({
+          total_count: runs.length,
+          check_runs: runs
+            .toReversed()
+            .map(({ completed, id, name }) => ({ id, name, status: completed ? "completed" : "in_progress" }))
+        })
       )
     }
     if (rest.startsWith("/check-runs")) {
       const given = {
         state: text(body["conclusion"]) || text(body["status"]),
+        completed: body["conclusion"] !== undefined,
+        fields: Object.keys(body).toSorted(),
         title: JSON.stringify(body["output"] ?? {})
       }
       return needs("checks=write", () => {

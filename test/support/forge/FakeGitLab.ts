@@ -99,6 +99,7 @@ const inProject = (
       state: text(body["state"]),
       description: text(body["description"]),
       url: text(body["target_url"]),
+      ref: text(body["ref"]),
       pipelineId: typeof body["pipeline_id"] === "number" ? body["pipeline_id"] : undefined
     })
     return made({ id: state.nextId(), status: body["state"] })

@@ -49,6 +49,8 @@ export interface FakeStatus {
   readonly description: string
   readonly url: string
   readonly pipelineId?: number | undefined
+  /** Name of the branch whose pipeline shows the status. */
+  readonly ref?: string | undefined
 }
 
 export interface FakeCheck {
@@ -56,6 +58,9 @@ export interface FakeCheck {
   readonly commit: string
   readonly name: string
   state: string
+  completed: boolean
+  /** Names of the fields of the last request. */
+  fields: ReadonlyArray<string>
   title: string
 }
 
