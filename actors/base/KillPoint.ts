@@ -31,6 +31,8 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `notice.sending`, `.sent`: before the request of a delivery, and after its response
  * - `notice.settling`, `.settled`: attempts have been recorded but not committed, and committed
  * - `notice.mailing`: within the transaction that queues the mails of a notice, just before its commit
+ * - `pull_request.looked`, `.judged`, `.planned`: the repository has been read, the head reviewed, or a plan of the head queued, and
+ *   the pull request does not have the result yet
  * - `report.sending`, `.creating`, `.commented`, `.noted`, `.sent`: before the first request of a report, before a comment is created,
  *   and after each of comment, its record and status
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
@@ -63,6 +65,7 @@ export type KillPointName =
   | "recovery.begun"
   | "recovery.settled"
   | "recovery.cleaning"
+  | `pull_request.${"looked" | "judged" | "planned"}`
   | `report.${"sending" | "creating" | "commented" | "noted" | "sent"}`
   | `notice.${"sending" | "sent" | "settling" | "settled" | "mailing"}`
   | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`

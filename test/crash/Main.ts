@@ -10,6 +10,7 @@ import { folderFaults } from "./FolderFaults.ts"
 import { noticeScenarios, runNoticeKill } from "./NoticeKills.ts"
 import { coreScenarios, namedScenarios, randomScenarios } from "./Points.ts"
 import { pruneScenarios, runPruneKill } from "./PruneKills.ts"
+import { reportScenarios, runReportKill } from "./ReportKills.ts"
 import { runScenario } from "./RunScenario.ts"
 import { shareOf, shareOfCommit } from "../support/CommitShare.ts"
 import type { Scenario } from "./Scenario.ts"
@@ -62,8 +63,16 @@ const noticeCases = noticeScenarios.map(
   })
 )
 
+const reportCases = reportScenarios.map(
+  (kill): Case => ({
+    name: kill.name,
+    run: (world, root) =>
+      runReportKill(world, kill, root).pipe(Effect.catchCause((cause) => Effect.fail(brokenBy(cause))))
+  })
+)
+
 /** All cases that are not journeys. */
-const otherCases = [...pruneCases, ...noticeCases, ...faultCases]
+const otherCases = [...pruneCases, ...noticeCases, ...reportCases, ...faultCases]
 
 const flags = {
   short: Flag.Boolean("short").pipe(

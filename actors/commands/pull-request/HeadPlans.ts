@@ -5,6 +5,7 @@ import { type CommandContext, serviceContext } from "../../../schema/commands/Co
 import { CapsuleId, type SourceId, type Subject } from "../../../schema/records/Ids.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
+import { KillPoint } from "../../base/KillPoint.ts"
 import {
   type PullRequestCapsuleRow,
   PlanningActorJson,
@@ -72,6 +73,7 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const store = yield* PullRequestStore
   const capsules = yield* CapsuleCommands
+  const killPoint = yield* KillPoint
 
   const unfinishedOf = (row: PullRequestRow) =>
     Effect.orDie(Unfinished.rows(sql)`SELECT DISTINCT capsule_id, resolved_commit FROM runs
@@ -124,6 +126,7 @@ const make = Effect.gen(function* () {
       if (code === "rate_limited") return false
       yield* refused(capsule, code, message)
     } else {
+      yield* killPoint("pull_request.planned")
       const planned = { run_id: made.success.id, refusal_code: null, refusal_message: null }
       yield* transaction(sql)(store.planned(capsule, planned))
     }

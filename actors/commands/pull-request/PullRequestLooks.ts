@@ -11,6 +11,7 @@ import type { LaneUnavailable } from "../../inputs/git/LaneUnavailable.ts"
 import { makeRepositoryReads } from "../../inputs/git/RepositoryReads.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { DueWork } from "../../base/DueWork.ts"
+import { KillPoint } from "../../base/KillPoint.ts"
 import { followObstacle } from "../../ledger/source/FollowedSource.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import type { SourceRow } from "../../ledger/source/SourceRow.ts"
@@ -49,6 +50,7 @@ export class PullRequestLooks extends Context.Service<
       const reads = yield* makeRepositoryReads
       const forge = yield* Forge
       const open = yield* provided(openForge)
+      const killPoint = yield* KillPoint
 
       /** Reads the newest commits of the base only if a head could have been merged into it. */
       const ancestorsOf = Effect.fnUntraced(function* (
@@ -127,6 +129,7 @@ export class PullRequestLooks extends Context.Service<
         const source = yield* sources.find(look.id)
         if (!isWanted(source)) return yield* transaction(sql)(store.dropped(look))
         const found = yield* Effect.result(read(source))
+        yield* killPoint("pull_request.looked")
         const settle = Effect.gen(function* () {
           // Reads the Source again, because it may have been stopped, or got another base, while the repository was read.
           const current = yield* sources.find(look.id)

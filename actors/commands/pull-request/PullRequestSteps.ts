@@ -7,6 +7,7 @@ import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { DueWork } from "../../base/DueWork.ts"
 import { newId } from "../../base/Identity.ts"
+import { KillPoint } from "../../base/KillPoint.ts"
 import type { SyncSpec } from "../../inputs/git/LaneFetch.ts"
 import type { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
 import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
@@ -63,6 +64,7 @@ const make = Effect.gen(function* () {
   const judgement = yield* PullRequestJudgement
   const plans = yield* HeadPlans
   const work = yield* DueWork
+  const killPoint = yield* KillPoint
   const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
   /** Combines the ended Runs of the pull request into one reason for a step. Returns true if there were any. */
@@ -173,6 +175,7 @@ const make = Effect.gen(function* () {
 
   const judge = Effect.fnUntraced(function* (row: PullRequestRow, source: SourceRow) {
     const judged = yield* judgement.of(row, source)
+    yield* killPoint("pull_request.judged")
     yield* transaction(sql)(
       Effect.gen(function* () {
         const current = yield* store.find(row.id)
