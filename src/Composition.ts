@@ -76,7 +76,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
   )
 }
 
-/** Watches the pages of the embedded database. */
+/** Checks the pages of the embedded database. */
 const fileWatch = ({ databaseUrl }: Settings): typeof pageWatch => (databaseUrl === undefined ? pageWatch : Layer.empty)
 
 /** Composes the whole control plane from its settings, with the database in them and its own runner and listener. */

@@ -10,7 +10,7 @@ type Room = (typeof rooms)[number]
 
 const maxLines = 600
 const forbiddenNames = new Set(["utils", "util", "helpers", "helper", "common", "misc", "shared", "lib"])
-// Dictionaries have no limit of lines, because people search them for a word.
+// Word lists have no limit of lines, because readers search them for a single word.
 const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") || path.endsWith("/Words.ts")
 
 /**

@@ -20,7 +20,7 @@ export interface ModuleChecks {
   readonly formatting: ToolCheck
 }
 
-/** Maximum time for one command of the tool. */
+/** Maximum time for one run of the tool. */
 const patience = Duration.seconds(30)
 const mostOutputBytes = 256 * 1024
 const mostDetails = 20
@@ -53,7 +53,7 @@ const outputOf = (stream: Stream.Stream<Uint8Array, unknown>) =>
       bytes > mostOutputBytes ? { parts, bytes } : { parts: [...parts, part], bytes: bytes + part.length }
   ).pipe(Effect.map(({ parts }) => Buffer.concat(parts).toString("utf8")))
 
-/** Removes the tool's own folders, which would bring providers and modules of the commit's author. */
+/** Removes the tool's own folders, in which the commit's author could supply providers and modules. */
 const withoutToolFolders = Effect.fnUntraced(function* (
   source: string,
   files: ReadonlyArray<{ readonly path: string }>
@@ -71,14 +71,14 @@ const withoutToolFolders = Effect.fnUntraced(function* (
 })
 
 /**
- * Checks modules by the tool without executing them: `validate` where it needs neither providers nor other modules, and `fmt`.
- * The tool runs in the sandbox without network, inputs, credentials or state. Neither command reads data sources or starts
- * providers and provisioners.
+ * Checks modules with the tool without executing them. Runs `fmt`, and `validate` if the module needs neither providers nor other
+ * modules. The tool runs in the sandbox without network, inputs, credentials or state. Neither command reads data sources or
+ * starts providers and provisioners.
  */
 export class StaticChecks extends Context.Service<
   StaticChecks,
   {
-    /** Returns the checks of each module of the archive, by path. A check that cannot run has the reason. */
+    /** Returns the results for each module of the archive, by path. If a check cannot run, its result contains the reason. */
     readonly of: (
       archiveDigest: string,
       modules: ReadonlyArray<CheckedModule>
@@ -133,7 +133,7 @@ const make = Effect.gen(function* () {
     return { output, code: end._tag === "exited" ? end.code : -1 }
   }, Effect.scoped)
 
-  /** Returns the files that the tool would write otherwise, or `undefined` if it could not read them all. */
+  /** Returns the files that the tool would format differently, or `undefined` if it could not read all files. */
   const unformatted = (tool: Effect.Success<ReturnType<typeof opened>>) =>
     Effect.map(
       run(tool, sandboxPaths.source, ["fmt", "-check", "-list=true", "-write=false", "-recursive", "-no-color", "."]),

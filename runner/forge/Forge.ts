@@ -21,11 +21,11 @@ export interface ForgeAccess {
  *
  * - `unauthorized`: the forge does not accept the credential
  * - `forbidden`: the credential has too few permissions
- * - `missing`: there is no such repository, pull request or comment, or the credential may not see it
- * - `limited`: the forge refuses requests for `retryAfter` seconds
- * - `rejected`: the forge refuses exactly this request, and will refuse it again
- * - `unavailable`: the forge did not answer, or reported an internal error
- * - `unreadable`: the forge's answer has another form than its documentation describes
+ * - `missing`: the repository, pull request or comment does not exist, or the credential may not see it
+ * - `limited`: the forge rejects requests for `retryAfter` seconds
+ * - `rejected`: the forge rejects this request, and would reject a repetition
+ * - `unavailable`: the forge did not respond, or reported an internal error
+ * - `unreadable`: the forge's response does not match its documentation
  * - `refused`: the network policy does not allow the address
  */
 export class ForgeFailure extends Schema.TaggedError<ForgeFailure>()("ForgeFailure", {
@@ -101,8 +101,8 @@ export class Forge extends Context.Service<
     /** Returns true if the account may push to the repository. */
     readonly mayWrite: (access: ForgeAccess, repository: ForgeRepository, account: ForgeAccount) => Asked<boolean>
     /**
-     * Returns the first comments on pull requests of the repository since this time, oldest first. A comment that arrived earlier
-     * may be among them.
+     * Returns comments on the repository's pull requests since this time, oldest first, up to one page. May include slightly
+     * older comments.
      */
     readonly commentsSince: (
       access: ForgeAccess,

@@ -175,7 +175,7 @@ export const forgejo: ForgeCalls = {
     const query = `since=${encodeURIComponent(since)}&limit=${perPage}`
     const listed = yield* get(access, `/repos/${path}/issues/comments?${query}`, Schema.Array(Remark))
     return listed.flatMap((remark) => {
-      // Empty for a comment on an issue.
+      // Empty if the comment belongs to an issue.
       const number = numberAtEnd(remark.pull_request_url)
       return number === undefined ? [] : [{ ...commentOf(remark), number, createdAt: remark.created_at }]
     })

@@ -186,7 +186,7 @@ export const gitLab: ForgeCalls = {
     )
   ),
   commentsSince: Effect.fn("GitLab.commentsSince")(function* (access, { id }, since) {
-    // The bound is a date, and excludes that day.
+    // The parameter is a date, and the forge excludes that day.
     const after = new Date(Date.parse(since) - 86_400_000).toISOString().slice(0, 10)
     const listed = yield* get(
       access,

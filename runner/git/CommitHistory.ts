@@ -16,7 +16,7 @@ export interface HistoryCommit {
   readonly commit: string
   readonly parents: ReadonlyArray<string>
   readonly description: CommitDescription
-  /** The addresses of its author, committer and co-authors (`commitAuthors`). */
+  /** The addresses of the commit's author, committer and co-authors (`commitAuthors`). */
   readonly authors: ReadonlyArray<string>
 }
 
@@ -131,7 +131,9 @@ export const ancestry = (history: CommitHistory, commit: string): ReadonlyArray<
   return [...found.values()]
 }
 
-/** Lists the commits in `commit` but not in `base`, or returns `undefined` if the history is too short to list all of them. */
+/**
+ * Lists the commits in `commit` but not in `base`. Returns `undefined` if the fetched history is too short for a complete list.
+ */
 export const commitsBetween = (
   history: CommitHistory,
   commit: string,

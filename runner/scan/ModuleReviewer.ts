@@ -158,7 +158,7 @@ const moduleAt = Effect.fnUntraced(function* ({ tree }: ReviewedTree, path: stri
   return { scan, blocks: reader.blocks, unread: reader.unread, footprint: yield* moduleFootprint(tree, path) }
 })
 
-/** Returns the reason why the tool cannot validate the module without starting providers or installing modules. */
+/** Returns the reason why the tool cannot validate the module before it installs providers or modules. */
 const validationObstacle = (scan: ScannedModule | undefined): string | undefined => {
   if (scan === undefined) return "The head has no such module."
   if (scan.status === "unsupported") return "svc cannot install the module: see the findings."
@@ -175,8 +175,8 @@ const lockState = (before: string | undefined, after: string | undefined): Modul
 }
 
 /**
- * Compares a module at two commits by reading its files. Evaluates nothing and starts nothing: the code may come from anybody.
- * Does not include the checks of the tool; `obstacle` is the reason why the tool cannot validate the head.
+ * Compares a module at two commits by reading its files. Does not evaluate or start anything, because anybody may have written
+ * the code. Excludes the tool's checks; `obstacle` is the reason why the tool cannot validate the head.
  */
 export const reviewModule = Effect.fn("reviewModule")(function* (
   before: ReviewedTree,

@@ -45,7 +45,7 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
     commitAuthorCounts: Schema.Boolean,
     /** True if approvals by automation count: by auto-update, or by subjects that cannot sign in. */
     automationCounts: Schema.Boolean,
-    /** Takes effect only if every rule that matches the Capsule allows it. */
+    /** Effective only if every rule that matches the Capsule allows it. */
     carryOver: CarryOver,
     createdAt: Timestamp,
     updatedAt: Timestamp

@@ -8,7 +8,7 @@ export class CarriedFrom extends Schema.Opaque<CarriedFrom>()(
     runId: RunId,
     pullRequestId: Schema.optionalKey(PullRequestId),
     pullRequestNumber: Schema.optionalKey(Schema.Int),
-    /** The digest of the speculative plan, and the digest that both changes have. */
+    /** The digest of the speculative plan, and the digest of the change in both plans. */
     planDigest: Schema.String,
     changeDigest: Schema.String,
     /** True if the rules let svc apply the plan. */
@@ -17,19 +17,19 @@ export class CarriedFrom extends Schema.Opaque<CarriedFrom>()(
 ) {}
 
 /**
- * Why svc did not carry the approvals of a change over to a plan of the lane.
+ * The reason why svc did not carry the approvals of a change over to a plan of the lane.
  *
  * - `off`: a rule of the Capsule does not allow it, or there is no rule
  * - `change`: the plans do not make the same change
  * - `files`: files of the module graph differ, such as the command of a provisioner
  * - `configuration`, `inputs`, `connection`, `authority`, `state`, `provider_lock`, `tool`, `profile`, `agent_credentials`,
- *   `deliveries`: the plans were not computed from the same
+ *   `deliveries`: this part of the inputs differs between the plans
  * - `rule`: the rules were changed after an approval
  * - `approver`: not enough approvals count now
  * - `stale`: the base changed the same files after the branch left it
  * - `uncertain`: it is uncertain which objects exist
  * - `used`: the approvals have already approved a plan that was applied or discarded
- * - `unknown`: an older release or agent did not record what is needed to compare the plans
+ * - `unknown`: an older release or agent did not record the facts for the comparison
  */
 export const DifferenceCode = Schema.Literals([
   "off",

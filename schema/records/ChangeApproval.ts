@@ -3,8 +3,8 @@ import { ChangeApprovalId, RunId, Subject } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * The approval of the change in a speculative plan. It approves nothing by itself. If the rules allow it, svc carries it over to
- * the plan of the lane that makes the same change.
+ * The approval of the change in a speculative plan. It does not approve the speculative plan itself. If the rules allow it, svc
+ * carries it over to the plan of the lane that makes the same change.
  */
 export class ChangeApproval extends Schema.Opaque<ChangeApproval>()(
   Schema.Struct({
@@ -20,7 +20,7 @@ export class ChangeApproval extends Schema.Opaque<ChangeApproval>()(
     at: Timestamp,
     withdrawnAt: Schema.optionalKey(Timestamp),
     withdrawnBy: Schema.optionalKey(Subject),
-    /** The plan of the lane that this approval has approved. */
+    /** The plan of the lane that svc approved with this approval. */
     carriedToRunId: Schema.optionalKey(RunId)
   }).annotate({ identifier: "ChangeApproval" })
 ) {}

@@ -124,7 +124,9 @@ export class PlanDetails extends Schema.Opaque<PlanDetails>()(
     resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange)),
     /** Absent for plans from earlier releases, and for modules without conditions. */
     checks: Schema.optionalKey(Schema.Array(PlanCheck)),
-    /** Set if people approved a change in a speculative plan, and this plan of the lane did not get their approvals. */
+    /**
+     * Set if people approved a change in a speculative plan, and svc did not carry their approvals over to this plan of the lane.
+     */
     differsFrom: Schema.optionalKey(DiffersFrom)
   })
 ) {}

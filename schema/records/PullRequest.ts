@@ -59,11 +59,14 @@ export class PullRequest extends Schema.Opaque<PullRequest>()(
     review: Schema.optionalKey(StaticReview),
     /** Present only in responses for a single pull request. */
     capsules: Schema.optionalKey(Schema.Array(PullRequestCapsule)),
-    /** The comment and the status at the forge. Present only in responses for a single pull request, once svc tried to write them. */
+    /**
+     * The comment and the status at the forge. Present only in responses for a single pull request, and only after svc has tried
+     * to write them.
+     */
     report: Schema.optionalKey(
       Schema.Struct({
         writtenAt: Schema.optionalKey(Timestamp),
-        /** The reason why the forge did not take the last report. svc repeats it. */
+        /** The reason why the forge rejected the last report. svc retries it. */
         error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
       })
     ),

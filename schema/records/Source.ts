@@ -75,9 +75,9 @@ export class Source extends Schema.Opaque<Source>()(
     /** The last look at the repository for pull requests. Present only in responses for a single Source. */
     pullRequestLook: Schema.optionalKey(
       Schema.Struct({
-        /** The last look that could read the repository. */
+        /** The last look at which svc could read the repository. */
         at: Schema.optionalKey(Timestamp),
-        /** Number of open pull requests beyond those that svc follows. */
+        /** Number of open pull requests above the limit, which svc does not follow. */
         leftOut: Schema.Int,
         /** The reason why the repository or its forge could not be read; absent after a success. */
         error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))

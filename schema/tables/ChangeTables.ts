@@ -1,8 +1,7 @@
 /**
- * Approvals of the changes in speculative plans, and the inputs of each speculative plan that its Run has no columns for.
+ * Approvals of the changes in speculative plans, and the inputs of speculative plans for which their Runs have no columns.
  * `provided` identifies credentials that an agent supplied; `commit_authors` are the addresses of the authors of every commit
- * between the base and the head, `NULL` if svc could not read them. A member may have one approval of a change that is not
- * withdrawn.
+ * between the base and the head, `NULL` if svc could not read them. A member may have one valid approval per change.
  */
 export const changeApprovalTables: ReadonlyArray<string> = [
   `CREATE TABLE change_bases (

@@ -17,7 +17,7 @@ export const nodeTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The leases of agents, in rows that several servers can judge, and the files that agents upload to any of them. */
+/** The leases of agents, in rows so that any server can judge them, and the files that agents upload to any server. */
 export const sharedLeaseTables: ReadonlyArray<string> = [
   "ALTER TABLE agent_runs ADD COLUMN heard INTEGER NOT NULL DEFAULT 0",
   "ALTER TABLE agent_runs ADD COLUMN newest_serial INTEGER",

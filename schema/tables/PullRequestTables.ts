@@ -102,7 +102,10 @@ export const pullRequestReportTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The comments that svc has read, for requests to plan again. `taken` is the look at the repository that it followed. */
+/**
+ * The comments that svc has read to find requests for a new plan. `taken` is the look at the repository that preceded the
+ * reading.
+ */
 export const commentLookTables: ReadonlyArray<string> = [
   `CREATE TABLE comment_looks (
     id TEXT PRIMARY KEY NOT NULL REFERENCES sources (id),

@@ -12,7 +12,7 @@ const damagedPages = Metric.gauge("svc_database_damaged_pages", {
 })
 
 /**
- * Reports the fault that the running server found in the pages of its database; unknown if a host application provides the
+ * Reports the damage that the running server found in the pages of its database; unknown if a host application provides the
  * database.
  */
 export const PageWatch = Context.Reference<{ readonly fault: Effect.Effect<StartFault | undefined> }>(

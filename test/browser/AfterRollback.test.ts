@@ -49,8 +49,8 @@ describe("Capsules after a rollback", () => {
     })
 })
 
-describe("Capsules without auto-update after a rollback", () => {
-  test("the page of a held capsule without auto-update offers to end the hold, and nothing to resume", async () => {
+describe("Capsules after a rollback without auto-update", () => {
+  test("the page of a held Capsule without auto-update offers to end the hold, and shows no button to resume", async () => {
     const { page } = await visit(lightEnglish, {
       ...held,
       autoUpdate: { ...held.autoUpdate, enabled: false, apply: false }

@@ -55,7 +55,7 @@ describe("Workspace agents", () => {
 
 describe("Pool runs", () => {
   for (const look of looks) {
-    test(`a waiting run shows why no agent can execute it, and links to the agents (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`a waiting Run shows the reason why no agent can execute it, and links to the agents (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = decisionWords[look.language]
       const world = withRun(queuedRun, {
         pool: "eu-west",

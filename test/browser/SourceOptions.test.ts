@@ -52,7 +52,7 @@ describe("Document links", () => {
     expect(await page.getByLabel("Revision").inputValue()).toBe("v3.1.0")
   })
 
-  test("an invalid linked document shows no options", async () => {
+  test("an invalid linked document has no options", async () => {
     const world = newWorld()
     world.optionsDocument = world.optionsDocument.replace('"title":"Trial"', '"title":"Trial","region":"eu"')
     const { page, go } = await suite.visit(undefined, world)

@@ -39,7 +39,7 @@ for (const [language, look] of [
   const words = plannedRefWords[language]
   const kind = vocabulary[language].speculativePlan
   describe(`speculative plans (${language})`, () => {
-    test("the page of a speculative plan names it, warns of a stale branch and offers no approval", async () => {
+    test("the page of a speculative plan shows its kind, warns about a stale branch and offers no approval", async () => {
       const { page, faults, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${reviewRun}`, "[data-testid=planned-ref]")
       expect(await page.locator("h1").textContent()).toContain(kind)

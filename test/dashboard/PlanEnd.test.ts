@@ -13,7 +13,7 @@ const capsule = { status: "active", executionAuthorityEpoch: 2, currentStateGene
 const seen = { capsule, isApplied: false, now: before }
 const approved = { ...waiting, status: "succeeded", approvedAt: at } as const
 
-test("a plan that waits or is approved has not ended", () => {
+test("a waiting or approved plan has not ended", () => {
   expect(planEndOf(waiting, seen)).toBeUndefined()
   expect(planEndOf(approved, seen)).toBeUndefined()
   expect(planEndOf(waiting, { ...seen, capsule: undefined })).toBeUndefined()

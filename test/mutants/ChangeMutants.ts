@@ -17,7 +17,7 @@ const decided = (name: string, text: string, broken: string): Mutant => ({
   test: decisionTest
 })
 
-/** Mutants of the digest of a change, of the approval of a change, and of everything that keeps it from being carried over. */
+/** Mutants of a change's digest, of the approval of a change, and of every condition that prevents its carry-over. */
 export const changeMutants: ReadonlyArray<Mutant> = [
   decided("the same change", "approved.changeDigest === planned.changeDigest", "approved.changeDigest !== undefined"),
   decided(

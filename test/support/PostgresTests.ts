@@ -80,7 +80,10 @@ export const migratedDatabase = Effect.suspend(() => emptyDatabase(`TEMPLATE ${t
 
 export const hasPostgres = server !== ""
 
-/** Opens another session with the database of a folder, as another process would, and returns how to run a statement there. */
+/**
+ * Opens another session on the database of a folder, as another process would, and returns a function that runs a statement in
+ * it.
+ */
 export const otherSession = (folder: string) =>
   Effect.map(
     PgConnection.make({ url: Redacted.make(urlOf(folders.get(folder) ?? "")) }),
@@ -91,9 +94,9 @@ const layer = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* DataFolder
     const name = yield* Effect.orDie(databaseOf(folder.path))
-    // Not exclusive, because some tests open the database of a folder twice; but a restart finds no other server.
+    // Not exclusive, because some tests open a folder's database twice. A restart therefore detects no other server.
     return Layer.merge(
-      // A busy machine may stop a test for longer than a server is allowed to stop in a transaction.
+      // A busy machine may pause a test for longer than the limit for pauses in a transaction.
       PostgresDatabase.layer(Redacted.make(urlOf(name)), "shared").pipe(
         Layer.provide(Layer.succeed(SessionLimits, { idleInTransaction: "2min", lock: "2min" }))
       ),

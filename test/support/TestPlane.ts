@@ -49,9 +49,9 @@ export interface TestPlaneOptions {
   readonly cleanup?: Layer.Layer<never>
   /** Replaces the shipped runner, together with the tool that it simulates. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
-  /** True if the service is one of several that share its database. */
+  /** True if the service shares its database with other services. */
   readonly shared?: boolean
-  /** The database of another service, if several services share it. */
+  /** The other service whose database is shared, if any. */
   readonly database?: Layer.Layer<DatabaseServices>
   /** Wraps the service's writing database client. */
   readonly writer?: Layer.Layer<SqlClient.SqlClient, never, Commits | SqlClient.SqlClient>

@@ -78,14 +78,14 @@ export const rulesText = (rules: ReadonlyArray<ApprovalRuleRow>): string =>
       .toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1))
   )
 
-/** Approvals of the changes in speculative plans. Each person has one that is not withdrawn. */
+/** Approvals of the changes in speculative plans. Each person has at most one approval per change that is not withdrawn. */
 export const ChangeApprovalRow = table("change_approvals", {
   id: ChangeApprovalId,
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   run_id: RunId,
   subject: Subject,
-  /** If the approver is an automation: the people behind it. */
+  /** If an automation approved: the people who created it or its token. */
   behind: SubjectsJson,
   plan_digest: Schema.String,
   change_digest: Schema.String,

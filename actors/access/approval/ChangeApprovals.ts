@@ -70,7 +70,7 @@ export const changeRefusal = (
 export class ChangeApprovals extends Context.Service<
   ChangeApprovals,
   {
-    /** Oldest first, with those that were withdrawn. */
+    /** Includes withdrawn approvals. Sorted oldest first. */
     readonly list: (id: RunId) => Effect.Effect<ReadonlyArray<ChangeApproval>, ApiError>
     /**
      * Records an approval by a person who may approve the later plan. Repeating it changes nothing. Fails with `guard_conflict`
@@ -87,9 +87,9 @@ export class ChangeApprovals extends Context.Service<
       context: CommandContext,
       changeApprovalId: ChangeApprovalId
     ) => Effect.Effect<ChangeApproval, ApiError>
-    /** Returns the approvals that are not withdrawn, in the caller's transaction. */
+    /** Returns the valid approvals, without withdrawn ones, in the caller's transaction. */
     readonly live: (id: RunId) => Effect.Effect<ReadonlyArray<ChangeApprovalRow>>
-    /** Records the plan of the lane that approvals have approved, in the caller's transaction. */
+    /** Records, in the caller's transaction, the plan of the lane that these approvals have approved. */
     readonly carried: (approvals: ReadonlyArray<ChangeApprovalRow>, to: RunId) => Effect.Effect<void>
   }
 >()("svc/actors/access/approval/ChangeApprovals") {
@@ -148,7 +148,7 @@ const make = Effect.gen(function* () {
       requestId: context.requestId
     })
 
-  /** Records the approval, or finds the one that the person gave before. */
+  /** Records the approval, or finds the person's earlier approval. */
   const give = Effect.fnUntraced(function* (id: RunId, context: CommandContext, change: ReviewedChange) {
     const run = yield* runOf(sql, id)
     const refusal = changeRefusal(run, change)

@@ -111,7 +111,7 @@ const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
     ORDER BY created_at, id`
 })
 
-/** Returns the approvals of a plan. Those of a speculative plan approve its change. */
+/** Returns the approvals of a plan. The approvals of a speculative plan approve its change. */
 const givenTo = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
   if (!isSpeculative(plan)) {
@@ -183,8 +183,8 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
 export type PlanApproval = Effect.Success<ReturnType<typeof planApproval>>
 
 /**
- * Decides about a plan of the lane, in the caller's transaction, with the approvals of the change in a speculative plan. The
- * authors of both plans and of all their commits are authors.
+ * Decides about a plan of the lane, in the caller's transaction, with the approvals that people gave to the same change in a
+ * speculative plan. The authors of both plans and of all their commits count as authors.
  */
 export const carriedApproval = Effect.fn("carriedApproval")(function* (plan: ApprovedPlan, change: ApprovedPlan) {
   const own = yield* planApproval(plan)

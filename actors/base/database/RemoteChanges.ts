@@ -2,22 +2,22 @@ import { Context, Effect } from "effect"
 import type { RunId } from "../../../schema/records/Ids.ts"
 
 /**
- * What another server of the same database has committed:
+ * The kind of a change that another server of the same database committed:
  * - `run`: an event or a log line of a Run
  * - `queue`: a new Run, or another status of a Run
  * - `cancel`: somebody has asked to stop a Run
- * - `unknown`: anything, because notifications may have been lost
+ * - `unknown`: any change, because notifications may have been lost
  */
 export type RemoteChange =
   | { readonly kind: "run" | "cancel"; readonly runId: RunId }
   | { readonly kind: "queue" | "unknown" }
 
 export interface RemoteChangesShape {
-  /** Registers a listener, which must only note the fact. Returns a function that removes it. */
+  /** Registers a listener and returns a function that removes it. The listener must only set a mark, and do its work later. */
   readonly listen: (listener: (change: RemoteChange) => void) => () => void
 }
 
-/** Reports the commits of other servers, after their commit. Without other servers, there are none. */
+/** Reports the commits of other servers. A server that does not share its database never calls its listeners. */
 export const RemoteChanges = Context.Reference<RemoteChangesShape>("svc/actors/base/database/RemoteChanges", {
   defaultValue: () => ({ listen: () => () => {} })
 })

@@ -20,7 +20,10 @@ export const NodeRow = table(
     label: Schema.String,
     started_at: Timestamp,
     beat_at: Timestamp,
-    /** The time at which another server counted this server as gone, because it had been silent for too long. Final once set. */
+    /**
+     * The time at which another server declared this server gone, because it had been silent for too long. It never changes
+     * afterwards.
+     */
     gone_at: Schema.NullOr(Timestamp)
   },
   ["beats"]

@@ -130,7 +130,7 @@ const reasonsOf = (
   const isPlanned = facts.waiting !== undefined || facts.approved !== undefined || facts.isUpdating
   const { newer } = facts
   const staleReasons = row.status === "stale" ? StaleReasonsJson.read(row.stale_reasons) : []
-  // A rollback has just left this commit, so nobody is asked to apply it again. A later commit is listed.
+  // The Capsule was just rolled back from this commit, so the list does not suggest applying it again. A later commit is listed.
   const isLeft =
     newer !== undefined &&
     newer.resolved_commit === row.pinned_commit &&

@@ -76,7 +76,7 @@ const applyCarried = Effect.fn("Capsule.applyCarriedPlan")(
     })
   },
   (effect) =>
-    // Another apply is in progress, or something has changed: the plan waits for a person who applies it.
+    // Another apply is in progress, or something has changed, so the plan waits until a person applies it.
     Effect.catch(effect, (error) => Effect.logInfo(`A carried-over plan was not applied: ${error.message}`))
 )
 

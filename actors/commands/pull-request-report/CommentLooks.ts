@@ -15,9 +15,9 @@ import { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
 import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 
-/** The only comment that svc obeys. */
+/** The only comment that starts an action in svc. */
 const planAgain = "/svc plan"
-/** Number of new comments after which svc reads on, because there may be more. */
+/** If a response contains this many comments, svc requests the next page. */
 const fullPage = 30
 
 export const CommentLookRow = table("comment_looks", {
@@ -40,7 +40,7 @@ const context: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook
 
 /**
  * Reads new comments after each look at the repository. `/svc plan` by somebody who may push to the repository makes svc plan the
- * head again, by the rule of the Source. No comment allows, approves or applies anything.
+ * head again if the Source's rule allows that. No comment allows, approves or applies anything.
  */
 export class CommentLooks extends Context.Service<
   CommentLooks,
@@ -83,7 +83,7 @@ export class CommentLooks extends Context.Service<
         })} ON CONFLICT DO NOTHING`
       }, Effect.orDie)
 
-      /** A forge that does not say who may write grants nothing. */
+      /** If a forge does not report who has write access, svc obeys no comment. */
       const mayWrite = (...given: Parameters<typeof forge.mayWrite>) =>
         Effect.catchIf(
           forge.mayWrite(...given),
@@ -91,7 +91,10 @@ export class CommentLooks extends Context.Service<
           () => Effect.succeed(false)
         )
 
-      /** Reads the new comments, and the numbers of the pull requests that somebody with write access wants planned again. */
+      /**
+       * Reads the new comments. Returns the numbers of the pull requests that somebody with write access wants to be planned
+       * again.
+       */
       const read = Effect.fnUntraced(function* (look: CommentLookRow) {
         const source = yield* sources.find(look.id)
         const place = source === undefined ? undefined : yield* open(source)
@@ -127,7 +130,7 @@ export class CommentLooks extends Context.Service<
         if (look === undefined) return yield* begin(asked)
         const found = yield* Effect.result(read(look))
         if (found._tag === "Failure") {
-          // The next look tries again.
+          // The next look repeats this.
           yield* Effect.logWarning(`Comments of ${asked.id} could not be read: ${found.failure.message}`)
         }
         const { numbers, remarks } =

@@ -193,7 +193,10 @@ export class PullRequestReporter extends Context.Service<
   )
 }
 
-/** Reports every pull request that changed, one step at a time for each, and reads the comments of each Source. */
+/**
+ * Updates the report of every changed pull request, and reads the comments of each Source. Reports one pull request in one step
+ * at a time.
+ */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const due = yield* DueWork

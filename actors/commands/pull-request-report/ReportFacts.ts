@@ -16,7 +16,10 @@ import { behindText, capsuleVerdict, risksOf, undoneBy } from "./ReportedState.t
 /** Returns a line of a review without the values of an attribute or Output, which people read in svc only. */
 const withoutValues = (line: string) => line.replace(/: [\s\S]*$/, "")
 
-/** Returns the lines of the plan that differ from the approved change, or else the reasons why it is not the approved change. */
+/**
+ * Returns the lines in which the plan differs from the approved change. Without such lines, returns the reasons why svc did not
+ * carry the approvals over.
+ */
 const differencesOf = (plan: Run | undefined): ReadonlyArray<string> => {
   const { lines = [], moreLines = 0, reasons = [] } = plan?.differsFrom ?? {}
   if (lines.length === 0) return reasons.map(({ message }) => message)

@@ -16,10 +16,10 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 import { replacedReason } from "../../ledger/run/RunLifecycle.ts"
 import type { SourceRow } from "../../ledger/source/SourceRow.ts"
 
-/** Maximum number of unfinished plans of one Source's pull requests. More plans wait for their turn. */
+/** Maximum number of unfinished plans of one Source's pull requests. Further plans wait. */
 const mostPlans = 8
 
-/** The error code if nobody allowed a head to be planned. */
+/** The error code if nobody has allowed svc to plan a head. */
 const unallowed = "static_review"
 
 const Unfinished = rowShape({ capsule_id: CapsuleId, resolved_commit: RunRow.columns.resolved_commit })
@@ -32,7 +32,7 @@ interface Leave {
   readonly by?: Subject
 }
 
-/** Returns the authority with which the head may be planned, or the reason why it gets only the static review. */
+/** Returns the person on whose authority svc may plan the head, or the reason why the head gets only a static review. */
 export const leaveOf = (
   row: PullRequestRow,
   source: Pick<SourceRow, "pull_requests" | "pull_requests_by">
@@ -53,11 +53,11 @@ export const leaveOf = (
   }
 }
 
-/** Orders the speculative plans of a pull request's head, and cancels plans that are no longer wanted. */
+/** Starts the speculative plans of a pull request's head, and cancels plans that are no longer wanted. */
 export class HeadPlans extends Context.Service<
   HeadPlans,
   {
-    /** Plans every Capsule that the head touches, within the permissions and limits. Call it outside a transaction. */
+    /** Plans every affected Capsule, within the permissions and limits. Call it outside a transaction. */
     readonly order: (row: PullRequestRow, source: SourceRow) => Effect.Effect<void>
     /** Cancels every unfinished plan. Call it outside a transaction. */
     readonly cancel: (row: PullRequestRow, reason: string) => Effect.Effect<void>
@@ -91,7 +91,10 @@ const make = Effect.gen(function* () {
     // A Capsule that is gone has no plan to cancel.
     Effect.ignore(capsules.CancelSpeculative(capsuleId, { context: serviceContext, pullRequestId: row.id, reason }))
 
-  /** Returns true if a plan of the present head was cancelled already, for example when it started under a stricter rule. */
+  /**
+   * Returns true if a plan of the current head was already cancelled, for example because a stricter rule applied when it
+   * started.
+   */
   const wasCancelled = Effect.fnUntraced(function* (row: PullRequestRow) {
     const [cancelled] = yield* Effect.orDie(Waiting.rows(sql)`SELECT COUNT(*) AS waiting FROM pull_request_capsules c
       JOIN runs r ON r.id = c.run_id WHERE c.pull_request_id = ${row.id} AND r.status = 'cancelled'
@@ -103,7 +106,7 @@ const make = Effect.gen(function* () {
     const unfinished = yield* unfinishedOf(row)
     for (const { capsule_id } of unfinished) yield* cancelOf(row, capsule_id, reason)
     const isPresent = unfinished.some((run) => run.resolved_commit === row.head_commit)
-    // The next plan of this head is another attempt, because a head is planned once per attempt.
+    // svc plans a head once per attempt, so the next plan needs a new attempt number.
     if (isPresent || (yield* wasCancelled(row))) yield* transaction(sql)(store.unplanned(row))
   })
 
@@ -144,7 +147,7 @@ const make = Effect.gen(function* () {
     }
     const isTouched = new Set(touched.map((capsule) => capsule.capsule_id))
     for (const { capsule_id, resolved_commit } of yield* unfinishedOf(row)) {
-      // The plan of the current head supersedes the plans of earlier heads for the same Capsule.
+      // A plan of the current head supersedes the same Capsule's plans of earlier heads.
       if (resolved_commit !== row.head_commit && !isTouched.has(capsule_id)) {
         yield* cancelOf(row, capsule_id, replacedReason)
       }

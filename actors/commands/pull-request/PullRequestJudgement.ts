@@ -21,7 +21,7 @@ import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
 /** Maximum number of modules in a review. */
 const mostModules = 20
 
-/** The effects of one head, or the reason why they cannot be determined. */
+/** The Capsules and module changes of one head, or the reason why svc cannot determine them. */
 type Judgement =
   | { readonly kind: "judged"; readonly review: StaticReview; readonly capsules: ReadonlyArray<CapsuleJudgement> }
   | { readonly kind: "unread"; readonly code: string; readonly message: string }
@@ -30,8 +30,8 @@ const notRun: ToolCheck = { status: "not_run" }
 const unchecked = { validation: notRun, formatting: notRun }
 
 /**
- * Judges the head of a pull request: which Capsules it touches, and what it changes in their modules. Reads snapshots only. No
- * code of the head runs, and nothing private is opened.
+ * Determines which Capsules the head of a pull request affects, and how it changes their modules. It only reads snapshots: it
+ * runs no code of the head and decrypts nothing.
  */
 export class PullRequestJudgement extends Context.Service<
   PullRequestJudgement,

@@ -22,7 +22,7 @@ import { baseRefOf } from "../../ledger/pull-request/BaseLane.ts"
 const codeOf = (error: { readonly _tag: string } | LaneUnavailable) =>
   "code" in error ? error.code : runErrorCode(error._tag)
 
-/** Maximum number of requests per look about pull requests that the forge no longer lists as open. */
+/** Maximum number of requests per look for the outcomes of pull requests that are no longer open. */
 const mostAsked = 20
 
 /** Returns true if a look may take effect: the Source follows its repository, and reviews its pull requests. */
@@ -69,7 +69,7 @@ export class PullRequestLooks extends Context.Service<
         return isSettled ? [] : yield* reads.ancestors(source, commit)
       })
 
-      /** Asks the forge about the end of each known pull request that it no longer lists as open, up to a limit. */
+      /** Asks the forge for the outcome of each known pull request that is missing from its list of open ones, up to a limit. */
       const endedOf = Effect.fnUntraced(function* (
         place: ForgePlace,
         repository: ForgeRepository,

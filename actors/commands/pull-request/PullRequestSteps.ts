@@ -23,7 +23,10 @@ import { RunQueue } from "../../running/queue/RunQueue.ts"
 import { PullRequestJudgement } from "./PullRequestJudgement.ts"
 import { HeadPlans } from "./HeadPlans.ts"
 
-/** Maximum number of heads of one Source that are fetched at a time. More heads wait, so that people's Runs start first. */
+/**
+ * Maximum number of heads that svc fetches at the same time for one Source. Further heads wait, so that Runs of people start
+ * first.
+ */
 const mostFetches = 4
 /** Maximum number of attempts to fetch a head. Later looks make the next attempt. */
 const mostAttempts = 3
@@ -67,7 +70,9 @@ const make = Effect.gen(function* () {
   const killPoint = yield* KillPoint
   const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
-  /** Combines the ended Runs of the pull request into one reason for a step. Returns true if there were any. */
+  /**
+   * Combines the results of the pull request's ended Runs, and marks the pull request as due. Returns true if any Run had ended.
+   */
   const followed = Effect.fnUntraced(function* (id: PullRequestId) {
     const ended = yield* Effect.orDie(Followed.rows(sql)`SELECT d.run_id AS id FROM run_follow_due d
       JOIN runs r ON r.id = d.run_id WHERE r.coordinator_id = ${id} LIMIT 1`)
@@ -119,7 +124,7 @@ const make = Effect.gen(function* () {
     yield* sql.afterCommit(queue.wake)
   })
 
-  /** Uses the result of the sync. Returns true if the head's snapshot exists. */
+  /** Handles the result of the sync. Returns true if the head's snapshot exists. */
   const fetched = Effect.fnUntraced(function* (row: PullRequestRow, source: SourceRow) {
     if (row.head_snapshot_id !== null) return true
     const run = row.sync_run_id === null ? undefined : yield* ledger.find(row.sync_run_id)
@@ -142,7 +147,7 @@ const make = Effect.gen(function* () {
     return false
   })
 
-  /** Releases the records of a pull request that is closed or no longer reviewed. */
+  /** Releases the records of a pull request that is closed or that the Source no longer reviews. */
   const release = Effect.fnUntraced(function* (row: PullRequestRow, source: SourceRow | undefined) {
     const reason =
       row.state === "open" ? "The Source no longer reviews its pull requests." : `The pull request is ${row.state}.`
@@ -179,7 +184,7 @@ const make = Effect.gen(function* () {
     yield* transaction(sql)(
       Effect.gen(function* () {
         const current = yield* store.find(row.id)
-        // If the head or its base changed during the review, its mark has changed too.
+        // If the head or its base changed during the review, the pull request was marked again.
         if (current?.head_commit !== row.head_commit || current.base_branch !== row.base_branch) return
         yield* judgement.record(current, judged)
       })

@@ -99,7 +99,7 @@ export const layer = serve(RunCommands, {
 
   AskApproval: (id, { context }) => askForApproval(id, context),
 
-  // Before the transaction, reads the secrets that will be masked, so that the transaction does not wait.
+  // Reads the secrets to mask before the transaction, so that the transaction does not wait for the vault.
   Comment: (id, { context, ...comment }) => RunComments.use((comments) => comments.write(id, context, comment)),
 
   RemoveComment: (id, { commentId, context }) => RunComments.use((comments) => comments.remove(id, context, commentId)),

@@ -19,7 +19,7 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 // Declares only the id, because the InstallPlan model is in a higher folder.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** Maximum number of users to list in the message. Above this, the message gives only their number. */
+/** Maximum number of users in the message. If there are more, the message contains only their number. */
 const mostNamed = 10
 
 /** Finds the users of a Source: existing Capsules and installs in progress. */

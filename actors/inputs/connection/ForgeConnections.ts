@@ -80,7 +80,7 @@ export interface ForgePlace {
   readonly path: string
 }
 
-/** The forge Connection of a Source cannot be used. The message is shown to people. */
+/** Reported if the forge Connection of a Source cannot be used. People see the message. */
 export class ForgeConnectionUnusable extends Schema.TaggedError<ForgeConnectionUnusable>()("ForgeConnectionUnusable", {
   message: Schema.String
 }) {}

@@ -133,7 +133,7 @@ export const makeRemoteRevisions = Effect.gen(function* () {
 
   /**
    * Returns the addresses of the authors of every commit in `commit` but not in `base`, or `undefined` if they cannot be
-   * determined. The base may have moved since the branch left it.
+   * determined. The base may have new commits since the branch was created.
    */
   const authors = Effect.fn("RemoteRevisions.authors")(
     function* (

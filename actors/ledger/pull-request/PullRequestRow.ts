@@ -59,7 +59,7 @@ export const PullRequestRow = table(
     error_message: Schema.NullOr(Schema.String),
     /** The caller of the command that allowed `planned_commit`. */
     planned_actor: Schema.NullOr(PlanningActorJson),
-    /** Counts the plans of one head that were given up or requested again. */
+    /** Number of times that svc gave up the plans of one head or a person requested new plans. */
     attempt: Schema.Int
   },
   ["due", "sync_attempts", "attempt"]
@@ -83,7 +83,7 @@ export const PullRequestCapsuleRow = table("pull_request_capsules", {
 })
 export type PullRequestCapsuleRow = RowOf<typeof PullRequestCapsuleRow.columns>
 
-/** The looks at a Source's repository, which find its pull requests. */
+/** Looks at the repository of a Source to find its pull requests. */
 export const PullRequestLookRow = table(
   "pull_request_looks",
   {
@@ -113,7 +113,7 @@ const decode = storedRecord(PullRequest)
 const faultOf = (code: string | null, message: string | null) =>
   code === null ? undefined : { code, message: message ?? "" }
 
-/** Returns the record in the form for lists. */
+/** Returns the record as it appears in lists. */
 export const toPullRequest = (row: ListedPullRequest): PullRequest =>
   decode({
     id: row.id,
@@ -143,7 +143,7 @@ export const toPullRequest = (row: ListedPullRequest): PullRequest =>
     })
   })
 
-/** Returns the last look of a Source as its record shows it. */
+/** Returns the last look at a Source, as it appears in the Source's record. */
 export const toPullRequestLook = (row: PullRequestLookRow): NonNullable<Source["pullRequestLook"]> => ({
   leftOut: row.left_out,
   ...(row.last_look_at === null ? {} : { at: row.last_look_at }),

@@ -30,7 +30,7 @@ interface Seen {
   readonly sighting: Sighting
   readonly defaultBranch: string | null
   readonly fromNumber: number
-  /** The reason why the forge could not be read. */
+  /** Present if the forge could not be read. */
   readonly forgeFault: string | undefined
 }
 
@@ -51,7 +51,7 @@ export class PullRequestStore extends Context.Service<
     readonly ask: (source: Followed) => Effect.Effect<void>
     /** Asks for the scheduled looks that are due. Returns `false` if there are none. */
     readonly askDue: Effect.Effect<boolean>
-    /** The looks that were requested. */
+    /** The Sources with a requested look. */
     readonly dueLooks: Effect.Effect<ReadonlyArray<DueLook>>
     readonly look: (sourceId: SourceId) => Effect.Effect<PullRequestLookRow | undefined>
     /** Records a look, and marks every pull request whose head has to be judged. */
@@ -70,14 +70,14 @@ export class PullRequestStore extends Context.Service<
     readonly update: (id: PullRequestId, columns: ChangesOf<typeof PullRequestRow>) => Effect.Effect<void>
     /** Marks the pull request for a step. */
     readonly mark: (id: PullRequestId) => Effect.Effect<void>
-    /** Clears the mark that `row` contains. A later mark remains. */
+    /** Clears the mark in `row`. If the mark was set again in the meantime, the new mark remains. */
     readonly served: (row: Pick<PullRequestRow, "id" | "due">) => Effect.Effect<void>
     /** Marks open pull requests of the Source that wait for their turn, the oldest first. */
     readonly nextInTurn: (sourceId: SourceId, places: number) => Effect.Effect<void>
     readonly capsules: (id: PullRequestId) => Effect.Effect<ReadonlyArray<PullRequestCapsuleRow>>
     /** Replaces the judgements about an earlier head. */
     readonly judged: (row: PullRequestRow, capsules: ReadonlyArray<CapsuleJudgement>) => Effect.Effect<void>
-    /** Gives up the plans of the current head, so that it may be planned again. */
+    /** Marks the current head's plans as given up, so that svc may plan the head again. */
     readonly unplanned: (row: Pick<PullRequestRow, "id" | "attempt">) => Effect.Effect<void>
     readonly planned: (
       row: Pick<PullRequestCapsuleRow, "pull_request_id" | "capsule_id">,

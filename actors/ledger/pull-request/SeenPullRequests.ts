@@ -12,14 +12,14 @@ export interface SeenPullRequest {
   readonly fork: HeadIsFork
   readonly base_branch: string | null
   readonly base_commit: string | null
-  /** Absent if only the refs were read, because they do not contain it. */
+  /** Absent if svc read only the refs, because refs do not contain this field. */
   readonly title?: string | null
   readonly url?: string | null
   readonly author?: string | null
   readonly draft?: 0 | 1
 }
 
-/** The end of a pull request that is no longer open. */
+/** The outcome of a pull request that is no longer open. */
 export interface Ended {
   readonly state: "closed" | "merged"
   readonly merge_commit: string | null
@@ -50,7 +50,10 @@ interface RefsToJudge {
   /** The highest number when svc first looked. */
   readonly fromNumber: number
   readonly known: ReadonlyArray<Known>
-  /** True if the forge has shown the known pull requests but cannot be asked now: those that it showed as open stay open. */
+  /**
+   * True if the forge listed pull requests earlier but cannot be reached now. Pull requests that it listed as open then stay
+   * open.
+   */
   readonly trustsKnown?: boolean
 }
 
@@ -103,22 +106,23 @@ const webAddress = (url: string) => (isWebAddress(url) && url.length <= 2000 ? u
 
 interface ForgeListing {
   readonly kind: ForgeKind
-  /** Id of the Source's repository. */
+  /** The forge's id of the Source's repository. */
   readonly repositoryId: string
   readonly open: ReadonlyArray<ForgePullRequest>
   readonly heads: RepositoryHeads
-  /** The end of each known pull request that the forge does not list as open. */
+  /** The outcome of each known pull request that is missing from the forge's list of open ones. */
   readonly ended: ReadonlyMap<number, Ended>
 }
 
 /**
- * Judges the pull requests that a forge lists as open. A head is in this repository only if the ids of both repositories are known
- * and equal, and the branch has the head.
+ * Assesses the pull requests that a forge lists as open. A head counts as part of this repository only if both repository ids are
+ * known and equal, and the branch points to the head.
  */
 export const seenOnForge = ({ ended, heads, kind, open, repositoryId }: ForgeListing): Sighting => {
   const seen = open.map((one): SeenPullRequest => {
     const isOwn = !isForeignHead(one) && one.baseRepositoryId === repositoryId
-    // Some forges let people without the right to push open a pull request whose head they report as of the base repository.
+    // On some forges, people without write access can open a pull request whose head the forge reports as part of the base
+    // repository.
     const isPushed = heads.branches.get(`refs/heads/${one.headRef}`) === one.headCommit
     return {
       number: one.number,
@@ -149,7 +153,7 @@ export interface PullRequestChanges {
   readonly changed: ReadonlyArray<PullRequestChange>
 }
 
-/** The empty facts of a new head. The facts about the previous head do not apply to it. */
+/** The initial facts about a new head. The previous head's facts do not apply to it. */
 const unread = {
   sync_run_id: null,
   sync_attempts: 0,
@@ -175,7 +179,7 @@ const changeOf = (row: ListedPullRequest, seen: SeenPullRequest): PullRequestCha
       ...(isReopened ? { state: "open", closed_at: null, merge_commit: null } : {}),
       ...(isMoved || isReopened ? unread : {})
     },
-    // A head without a snapshot may have waited for its turn, or for its base.
+    // The head has no snapshot yet if it waited for its turn or for its base.
     isDue: isJudgedAgain || row.head_snapshot_id === null || row.error_code !== null
   }
 }

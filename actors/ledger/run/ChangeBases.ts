@@ -7,7 +7,7 @@ import { ConsumedOutput } from "../consumption/ConsumedOutputs.ts"
 
 export const ConsumedOutputsJson = jsonText(Schema.Array(ConsumedOutput))
 
-/** Credentials that an agent supplied. Without a mark, they cannot be compared. */
+/** A digest of the credentials that an agent supplied. Without it, credentials cannot be compared. */
 export const ProvidedMarksJson = jsonText(
   Schema.Array(Schema.Struct({ name: Schema.String, mark: Schema.optionalKey(Schema.String) }))
 )
@@ -15,13 +15,13 @@ export const ProvidedMarksJson = jsonText(
 const AuthorAddressesJson = jsonText(Schema.Array(Schema.String))
 
 /**
- * The inputs of a speculative plan that its Run has no columns for. An apply keeps this with the plan file, but nobody
- * applies a speculative plan.
+ * Inputs of a speculative plan for which its Run has no columns. For other plans, the plan file contains them, but a speculative
+ * plan has none because nobody applies it.
  */
 export const ChangeBasisRow = table("change_bases", {
   run_id: RunId,
   consumed_outputs: ConsumedOutputsJson,
-  /** The values that the host delivers, as canonical JSON without secrets. */
+  /** The values that the host application provides, as canonical JSON without secrets. */
   deliveries: Schema.String,
   provided: ProvidedMarksJson,
   /** The addresses of the authors of every commit between the base and the head; `NULL` if they could not be read. */
@@ -29,7 +29,7 @@ export const ChangeBasisRow = table("change_bases", {
 })
 export type ChangeBasisRow = RowOf<typeof ChangeBasisRow.columns>
 
-/** Saves the basis in the transaction that ends the speculative plan. */
+/** Saves the inputs in the transaction that ends the speculative plan. */
 export const saveChangeBasis = Effect.fn("saveChangeBasis")(function* (row: ChangeBasisRow) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO change_bases ${ChangeBasisRow.values(sql, row)} ON CONFLICT DO NOTHING`

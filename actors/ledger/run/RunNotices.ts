@@ -17,8 +17,8 @@ const run = RunRow.columns
 const SummaryJson = jsonText(PlanSummary)
 
 /**
- * A Run, with the names for a notice about it. `changes` is the plan's summary, also for its apply. `carried_from` is set if
- * approvals of the same change approve the plan in the transaction that makes it ready for review.
+ * A Run, with the names for a notice about it. `changes` is the summary of the plan, also if the Run is the plan's apply.
+ * `carried_from` is set if approvals of the same change approve the plan in the transaction that makes it ready for review.
  */
 const Reported = rowShape({
   id: run.id,
@@ -154,7 +154,7 @@ export const reportMove = Effect.fnUntraced(function* (
   ) =>
     Effect.flatMap(row, (found) => {
       const capsule = found === undefined ? undefined : capsuleOf(found)
-      // Nobody has to be asked for a plan that is approved in the same transaction.
+      // No notice requests an approval, because this transaction has already approved the plan.
       const isDecided = to === "waiting_approval" && found?.carried_from != null
       return found === undefined || capsule === undefined || isDecided
         ? Effect.undefined

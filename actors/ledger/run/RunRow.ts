@@ -153,8 +153,8 @@ export const RunRow = table(
 export type RunRow = RowOf<typeof RunRow.columns>
 
 /**
- * The columns for lists. Omits the parameters, the plan details, and what is stored after the plan details: to read a column, SQLite walks
- * the pages of all earlier columns.
+ * The columns for lists. Omits the parameters, the plan details, and what is stored after the plan details: SQLite reads the
+ * pages of all earlier columns to reach a column.
  */
 export const ListedRunRow = RunRow.without("spec", "plan_details", "change_digest")
 export type ListedRunRow = RowOf<typeof ListedRunRow.columns>

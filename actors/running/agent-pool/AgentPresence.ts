@@ -10,13 +10,13 @@ const connectedNanos = 45_000_000_000n
 /** Silence, in nanoseconds, after which an agent may never return. Nothing waits for it if another agent can do the same work. */
 const absentNanos = 3_600_000_000_000n
 
-/** Time, in milliseconds, after which the contact of an agent is written again. */
+/** Minimum time in milliseconds between two writes of an agent's last contact. */
 const writtenEveryMillis = 30_000
 
 /**
  * Tracks which agents are connected, using the monotonic clock. Kept in memory: after a server restart, an agent counts as
- * connected once it contacts the server, which takes at most one long poll. Servers that share a database also read when others have heard
- * of an agent.
+ * connected once it contacts the server, which takes at most one long poll. Servers that share a database also read the contacts
+ * that other servers recorded.
  */
 export class AgentPresence extends Context.Service<
   AgentPresence,
@@ -43,7 +43,7 @@ export class AgentPresence extends Context.Service<
       const connectedAt = new Map<AgentId, bigint>()
       const heardAt = new Map<AgentId, bigint>()
       let wasAnyHeard = false
-      /** Returns true if any server has heard of the agent within this time, by the wall clock. */
+      /** Returns true if the agent has contacted any server within this time. Compares wall-clock times. */
       const isKnownElsewhere = Effect.fnUntraced(function* (agentId: AgentId, nanos: bigint) {
         if (!isShared) return false
         const [agent] = yield* AgentRow.some(sql, "last_contact_at")`SELECT last_contact_at FROM agents

@@ -40,11 +40,11 @@ const absent = (property: MissingAgentProperty["property"], sentence: string): P
   missing: [{ property }]
 })
 
-/** Shown for a Run of a module that no pool executes, if several servers share the database. */
+/** Message for a Run that no pool can execute, if several servers share the database and so execute no modules. */
 const onAgentsOnly =
   "Several servers share this database, so modules are executed by agents only. The operator chooses their pool by an execution profile."
 
-/** Returns true if an agent can execute Runs of this type, because they execute a module. */
+/** Returns true if this type of Run executes a module, so that an agent can take it. */
 const isOfModule = (type: WaitingRun["type"]): boolean =>
   isApply(type) || type === "plan" || type === "destroy_plan" || type === "drift_check"
 

@@ -229,7 +229,7 @@ export class AgentBlobs extends Context.Service<
         return yield* Effect.scoped(Effect.flatMap(held, (lock) => lock.withPermits(1)(upload)))
       })
 
-      /** Returns true if the blob is complete. Another server may have received it, so its copy is fetched. */
+      /** Returns true if the blob is complete. If another server received it, fetches that server's copy. */
       const isPresent = Effect.fnUntraced(function* (claim: Claim, kind: Kind, digest: string) {
         const file = fileOf(claim, kind, digest)
         if (yield* files.exists(file)) return true

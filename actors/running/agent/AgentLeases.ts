@@ -25,21 +25,22 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
   readonly heardAt: bigint
   /** Serial of the newest state that the agent reported. */
   readonly newestSerial?: number | undefined
-  /** Number of signs of life in the row of the claim, if several servers share it. */
+  /** Number of contacts recorded in the claim's row, if servers share the database. */
   readonly beats?: number | undefined
 }
 
 /**
- * The leases of Runs that agents hold. A lease starts at the agent's last contact and is measured by a monotonic clock.
+ * The leases of agents on their Runs. A lease starts at the agent's last contact and is measured by a monotonic clock.
  *
- * A server without others keeps leases in memory: when it starts it renews each in full, because agents could not reach it while it
- * was down. Servers that share a database count the contacts in the row of the claim, and each observes whether that count changes;
- * one of them judges. It too begins with a full lease for each claim, and time in which it read no rows is nobody's silence.
+ * A single server keeps leases in memory. When it starts, it renews each lease in full, because agents could not reach it while it
+ * was down. Servers that share a database count contacts in the row of the claim. One of them judges the leases by watching whether
+ * the counts change. A new judge also begins with a full lease for each claim, and does not count the time in which it could not
+ * read the rows.
  */
 export class AgentLeases extends Context.Service<
   AgentLeases,
   {
-    /** True if the leases are in rows, so that every open claim has one. */
+    /** True if leases are stored in rows, which every open claim then has. */
     readonly isShared: boolean
     readonly grant: (
       lease: Omit<Lease, "beats" | "heardAt" | "isUnreachable" | "isResumed" | "newestSerial">,
@@ -48,8 +49,8 @@ export class AgentLeases extends Context.Service<
     /** Returns the claim's current lease. */
     readonly of: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     /**
-     * Returns the claim's lease for people. Where another server judges, the silence of an unreachable agent is read from its
-     * Run by the wall clock, so no Run may be given up because of it.
+     * Returns the claim's lease for display. A server that does not judge the leases computes it from the wall clock, so the
+     * result must not be used to give a Run up.
      */
     readonly shown: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     /** Renews the lease. */
@@ -59,15 +60,15 @@ export class AgentLeases extends Context.Service<
     readonly reached: (claim: typeof RunClaim.Type, newestSerial: number) => Effect.Effect<void>
     readonly unreachable: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     /**
-     * Refuses all further messages about the claim, before its Run is given up. Returns false if the agent has contacted any
-     * server since this lease was read, or has sent its result.
+     * Rejects all further messages about the claim. Call it before the Run is given up. Returns false if the agent has contacted
+     * any server since this lease was read, or has sent its result.
      */
     readonly close: (lease: Lease) => Effect.Effect<boolean>
     readonly end: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly all: Effect.Effect<ReadonlyArray<Lease>>
     /**
-     * Serialises this server's decisions about leases, such as giving up a Run and accepting its result. Other servers' decisions
-     * are told apart by the Run's hold and by `close`.
+     * Serialises this server's decisions about leases, such as giving up a Run and accepting its result. Between servers, `close`
+     * and the Run's hold decide who was first.
      */
     readonly decided: <A, E, R>(decision: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
@@ -125,11 +126,11 @@ const inMemory = Effect.gen(function* () {
   })
 })
 
-/** How often a contact is counted in the row. The judge adds it to every lease. */
+/** Minimum time between two contacts that are counted in the row. The judge adds it to every lease. */
 const countEvery = seconds(5)
-/** The longest time between two looks that counts as silence. */
+/** Maximum time between two looks that counts as the agent's silence. */
 const longestLook = seconds(5)
-/** The age of a lease that is over for another reason than silence. */
+/** The age that marks a lease as expired for a reason other than silence. */
 const over = seconds(10_000_000)
 
 const OpenClaim = rowShape({
@@ -151,7 +152,7 @@ type OpenClaim = RowOf<typeof OpenClaim.columns>
 
 interface Observed {
   readonly heard: number
-  /** Negative for a contact that may have been counted late. */
+  /** Negative, because the contact may have been counted late. */
   readonly silentNanos: bigint
   readonly isResumed: boolean
 }
@@ -172,7 +173,7 @@ const inRows = Effect.gen(function* () {
     a.newest_serial, a.closed_at, a.node_id, r.agent_unreachable_since AS unreachable_since
     FROM agent_runs a JOIN runs r ON r.id = a.run_id WHERE a.ended_at IS NULL AND a.result IS NULL`)
 
-  /** Observes a row. `passed` is the time since the last look at all rows. */
+  /** Compares a row with the last look. `passed` is the time since the last look at all rows. */
   const observe = (row: OpenClaim, passed: bigint): Observed => {
     const name = nameOf(claimOf(row))
     const before = observed.get(name)
@@ -191,7 +192,7 @@ const inRows = Effect.gen(function* () {
     const isPreparing = row.heard === 0 && row.accepted_at === null
     const isLeft = isPreparing && row.node_id !== null && (yield* nodes.isGone(row.node_id))
     if (isPreparing && !isLeft) return undefined
-    // An earlier judge closed the claim and ended before it settled the Run.
+    // An earlier judge closed the claim, but ended before it settled the Run.
     const isOver = isLeft || row.closed_at !== null
     const lease: Lease = {
       ...claimOf(row),
@@ -263,7 +264,7 @@ const inRows = Effect.gen(function* () {
       yield* withoutWriteLock(sql`UPDATE agent_runs SET ${AgentRunRow.changes(sql, { newest_serial: newestSerial })}
         WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`)
     }, Effect.orDie),
-    // The mark is in the row of the Run.
+    // The Run's row contains the mark.
     unreachable: () => Effect.void,
     close: Effect.fnUntraced(function* ({ beats, fence, runId }) {
       const closed = yield* sql`UPDATE agent_runs SET ${AgentRunRow.changes(sql, { closed_at: yield* now })}

@@ -152,7 +152,7 @@ export class AgentMonitor extends Context.Service<
         if (verdict === "give_up_unstarted" && isStarted) {
           return current.isUnreachable ? undefined : yield* mark(hold, current)
         }
-        // From here on, no server accepts a message about the claim.
+        // From now on, every server rejects messages about the claim.
         if (!(yield* leases.close(current))) return
         switch (verdict) {
           case "offer_again":

@@ -314,7 +314,7 @@ export class AgentOffers extends Context.Service<
       const taken = (session: AgentSession, claim: string) =>
         Effect.suspend(() => {
           claiming += 1
-          // Looks first, because most requests find nothing, and a transaction waits for all writers.
+          // Reads first without the write lock: most requests find nothing, and a transaction would wait for all writers.
           return Effect.flatMap(queue.isAnyClaimable(session.agent.pool), (isAny) =>
             isAny
               ? Effect.flatMap(claimFor(session, claim), (claimed) =>

@@ -44,11 +44,11 @@ export const AgentRunRow = table(
     unanswered_since: Schema.NullOr(Timestamp),
     /** Number of contacts, counted only by servers that share the database (`AgentLeases`). 0 while the job is prepared. */
     heard: Schema.Int,
-    /** Serial of the newest state that the agent has, if servers share the database. */
+    /** Serial of the agent's newest state, if servers share the database. */
     newest_serial: Schema.NullOr(Schema.Int),
-    /** When a server decided to give the Run up. From then on, messages about the claim are refused. */
+    /** Time at which a server decided to give the Run up. Servers reject later messages about the claim. */
     closed_at: Schema.NullOr(Timestamp),
-    /** The server that prepares the job, and later the one that settles the result. */
+    /** The server that prepares the job. Later, the server that settles the result. */
     node_id: Schema.NullOr(Schema.String)
   },
   ["heard"]

@@ -156,7 +156,7 @@ export class AgentSettlement extends Context.Service<
      * so that the agent gets its response quickly.
      */
     readonly begin: (claim: Claim) => Effect.Effect<void>
-    /** Settles results that an earlier process, or a server that is gone, stored but did not settle. */
+    /** Settles results that were stored but not settled, either by an earlier process or by a server that is gone. */
     readonly resume: Effect.Effect<void>
     /** Waits until no settlement is in progress. */
     readonly idle: Effect.Effect<void>
@@ -395,7 +395,7 @@ export class AgentSettlement extends Context.Service<
         for (const { fence, node_id, run_id } of waiting) {
           const claim = { runId: run_id, fence }
           if (node_id !== nodes.name && nodes.isShared) {
-            // Another server settles it, unless it is gone.
+            // The server that received the result settles it, unless that server is gone.
             if (node_id !== null && !(yield* nodes.isGone(node_id))) continue
             yield* claims.change(claim, { node_id: nodes.name })
           }

@@ -11,17 +11,17 @@ import { SharedDatabase } from "../../base/node/Nodes.ts"
 
 const columns = { run_id: RunId, fence: Schema.Int, kind: BlobKind, digest: Digest }
 
-/** A complete blob of which the database has a copy. */
+/** A complete blob that is also stored in the database. */
 export const SharedBlobRow = table("agent_blobs", { ...columns, parts: Schema.Int, stored_at: Timestamp })
 
 export const SharedBlobPartRow = table("agent_blob_parts", { ...columns, part: Schema.Int, bytes: Schema.Uint8Array })
 
 const Part = rowShape({ bytes: Schema.Uint8Array })
 
-/** Size of a part: one statement without the write lock of the database. */
+/** Size of a part. Each part is written by one statement, without the write lock of the database. */
 const partBytes = 1024 * 1024
 
-/** Names a blob that an agent uploaded. */
+/** The name of a blob that an agent uploaded. */
 export interface BlobName {
   readonly claim: typeof RunClaim.Type
   readonly kind: typeof BlobKind.Type
@@ -29,20 +29,21 @@ export interface BlobName {
 }
 
 /**
- * Copies of the blobs that agents upload, in the database, if several servers share it: an agent may send a file to one server and
- * its result to another. The blobs are sealed, and each server checks their digests. A server without others keeps files only.
+ * Copies of uploaded blobs in the database. They are needed if several servers share it, because an agent may send a file to one
+ * server and its result to another. The blobs are encrypted, and each server checks their digests. A single server keeps only the
+ * files.
  */
 export class SharedBlobs extends Context.Service<
   SharedBlobs,
   {
     /** Copies a complete file to the database. */
     readonly publish: (name: BlobName, file: string) => Effect.Effect<void, SqlError | PlatformError.PlatformError>
-    /** Returns true if the database has a copy. */
+    /** Returns true if the database contains a copy. */
     readonly has: (name: BlobName) => Effect.Effect<boolean, SqlError>
     /** Writes the copy to a file. */
     readonly fetch: (name: BlobName, file: string) => Effect.Effect<void, SqlError | PlatformError.PlatformError>
     readonly remove: (claim: BlobName["claim"], only?: Pick<BlobName, "digest" | "kind">) => Effect.Effect<void>
-    /** Removes the copies for claims that no longer exist, or ended before this time. */
+    /** Removes the copies for claims that no longer exist or that ended before this time. */
     readonly removeEnded: (before: string) => Effect.Effect<void>
   }
 >()("svc/actors/running/agent/SharedBlobs") {
@@ -80,7 +81,7 @@ const inDatabase = Effect.gen(function* () {
 
   const publish = Effect.fn("SharedBlobs.publish")(function* (name: BlobName, file: string) {
     if ((yield* found(name)).length > 0) return
-    // An earlier copy may have been interrupted.
+    // An earlier upload of the copy may have been interrupted.
     yield* sql`DELETE FROM agent_blob_parts WHERE ${isNamed(name)}`
     const parts = yield* Stream.runFoldEffect(
       files.stream(file, { chunkSize: partBytes }),

@@ -29,7 +29,7 @@ import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
 import { appliesCarried, type Difference, differences, type PlanBasis } from "./CarryOverDecision.ts"
 import { differingLines } from "./ChangeLines.ts"
 
-/** Maximum number of approved changes of a Capsule to compare with a plan, newest first. */
+/** Maximum number of a Capsule's approved changes that are compared with a plan. Starts with the newest. */
 const mostChanges = 10
 
 const ApprovedChangeRow = RunRow.without("spec", "plan_details")
@@ -38,13 +38,13 @@ const columns = Object.keys(ApprovedChangeRow.columns)
   .map((name) => `r.${name}`)
   .join(", ")
 
-/** Everything about an approved change that has to be read or computed outside a transaction. */
+/** The parts of an approved change that must be read or computed outside a transaction. */
 export type ComparedChanges = ReadonlyMap<
   RunId,
   { readonly files: ModuleChange; readonly review: Pick<DiffersFrom, "lines" | "moreLines"> }
 >
 
-/** A plan that is ready for review, with what it was computed from. */
+/** A plan that is ready for review, with the inputs from which it was computed. */
 export interface ReadyPlan {
   readonly run: RunRow
   readonly capsule: GuardedCapsuleRow
@@ -56,9 +56,9 @@ export interface ReadyPlan {
 }
 
 /**
- * - `none`: nobody approved a change that this plan could make
- * - `carried`: the approvals of the same change approve this plan; with `applies`, svc applies it
- * - `differs`: people approved a change, and the plan needs its own approvals
+ * - `none`: no approved change could match this plan
+ * - `carried`: the approvals of the same change approve this plan; if `applies` is true, svc also applies it
+ * - `differs`: an approved change differs, so the plan needs new approvals
  */
 export type CarryVerdict =
   | { readonly kind: "none" }
@@ -70,7 +70,7 @@ export type CarryVerdict =
     }
   | { readonly kind: "differs"; readonly differsFrom: DiffersFrom }
 
-/** Returns the marks of the credentials that an agent supplied to a plan. */
+/** Returns digests of the credentials that an agent supplied for a plan. */
 export const providedMarks = ({ secrets }: PlanOutcome): string =>
   ProvidedMarksJson.write(
     (secrets.provided ?? []).map(({ mark, name }) => ({ name, ...(mark === undefined ? {} : { mark }) }))
@@ -119,21 +119,24 @@ const basisOf = (
   bindings: bindingsText(evidence)
 })
 
-/** Only an ordinary plan of the lane gets approvals of a change: no rollback, no plan of another ref, no first plan. */
+/**
+ * Only an ordinary plan of the lane receives carried approvals. Excluded are rollbacks, plans of other refs and a Capsule's first
+ * plan.
+ */
 const mayReceive = (run: Pick<RunRow, "coordinator_kind" | "purpose" | "type">) =>
   run.type === "plan" && run.purpose === null && run.coordinator_kind === null
 
 /**
- * Carries approvals of the change in a speculative plan over to the plan of the lane that makes the same change from the same
- * files and inputs. Everything that decides is read in the transaction that settles the plan; only the comparison of the module's
- * files and of the reviews comes from `prepare`, and what was not prepared counts as different.
+ * Carries approvals of a change in a speculative plan over to the lane's plan if that plan makes the same change from the same
+ * files and inputs. Reads all facts in the transaction that settles the plan, except the comparison of module files and reviews:
+ * `prepare` computes these earlier, and a change that was not prepared counts as different.
  */
 export class CarryOver extends Context.Service<
   CarryOver,
   {
     /** Compares the plan with the approved changes of its Capsule. Call it outside a transaction. */
     readonly prepare: (runId: RunId, outcome: PlanOutcome) => Effect.Effect<ComparedChanges>
-    /** Decides in the caller's transaction. Changes nothing. */
+    /** Decides in the caller's transaction, without writing. */
     readonly decide: (plan: ReadyPlan, compared: ComparedChanges) => Effect.Effect<CarryVerdict>
   }
 >()("svc/actors/running/carry-over/CarryOver") {
@@ -186,7 +189,7 @@ const make = Effect.gen(function* () {
     return compared
   })
 
-  /** Returns true if the approvals have already approved a plan that was applied or that a person discarded. */
+  /** Returns true if the approvals were already used for a plan that was applied or that a person discarded. */
   const isUsed = Effect.fnUntraced(function* (given: ReadonlyArray<ChangeApprovalRow>) {
     for (const { carried_to_run_id } of given) {
       if (carried_to_run_id === null) continue
@@ -198,7 +201,7 @@ const make = Effect.gen(function* () {
     return false
   }, Effect.orDie)
 
-  /** Returns the pull request of a speculative plan, if svc made the plan for one. */
+  /** Returns the pull request for which svc made the speculative plan, if any. */
   const pullRequestOf = Effect.fnUntraced(function* ({ coordinator_id, coordinator_kind }: ApprovedChange) {
     if (coordinator_kind !== "pull_request") return undefined
     const [row] = yield* PullRequestRow.some(sql, "id", "number", "state")`SELECT id, number, state FROM pull_requests
@@ -241,7 +244,7 @@ const make = Effect.gen(function* () {
       isUsed: yield* isUsed(given)
     })
     const review = compared.get(change.id)?.review
-    // The reviews are compared too, so that nothing is carried over that a reviewer would see as different.
+    // Compares the reviews too, so that svc never carries over a change that a reviewer would see as different.
     const unseen: ReadonlyArray<Difference> =
       review === undefined
         ? [{ code: "unknown", message: "The change was approved while this plan was being settled." }]
@@ -260,8 +263,8 @@ const make = Effect.gen(function* () {
   type Judged = Effect.Success<ReturnType<typeof judged>>
 
   /**
-   * How close a plan is to an approved change. The review mentions the closest change, unless the plan has nothing in common with
-   * it, or it is another change of a pull request that is still open.
+   * Rates how close a plan is to an approved change. The review mentions the closest change, unless it has no line in common with
+   * the plan or belongs to another pull request that is still open.
    */
   const closeness = ({ pullRequest, reasons }: Judged) => {
     const has = (code: Difference["code"]) => reasons.some((reason) => reason.code === code)
@@ -294,7 +297,7 @@ const make = Effect.gen(function* () {
         }
       } satisfies CarryVerdict
     }
-    // Nobody is interested in a change any more that was used, or that is another one and was planned for an earlier state.
+    // Excludes changes that are irrelevant now: a used approval, or a different change that was planned for an earlier state.
     const [closest] = verdicts
       .filter((each) => !each.reasons.some(({ code }) => code === "used") && closeness(each) > 0)
       .toSorted((a, b) => closeness(b) - closeness(a))

@@ -4,7 +4,7 @@ import type { DifferenceCode } from "../../../schema/records/CarryOver.ts"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import type { ToolIdentity } from "../../../schema/records/Run.ts"
 
-/** The inputs of a plan. A missing value is unknown, and an unknown value never equals another. */
+/** The inputs of a plan. A missing value is unknown, and unknown values never count as equal. */
 export interface PlanBasis {
   readonly changeDigest: string | null
   readonly installConfigId: InstallConfigId | null
@@ -18,31 +18,31 @@ export interface PlanBasis {
   readonly network: string | null
   /** The operator's base configuration. */
   readonly operatorDigest: string | undefined
-  /** The Connection, and the version of its values, of each provider requirement, as canonical text. */
+  /** For each provider requirement, the Connection and the version of its values, as canonical text. */
   readonly bindings: string
   readonly deliveries: string | undefined
-  /** Credentials that an agent supplied. Without a mark, they cannot be compared. */
+  /** Digest of the credentials that an agent supplied. Without it, credentials cannot be compared. */
   readonly provided: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }> | undefined
 }
 
-/** Facts that decide whether approvals of a change in a speculative plan approve a plan of the lane. */
+/** Facts that decide whether the approvals of a speculative plan's change also approve a plan of the lane. */
 export interface CarryFacts {
   readonly approved: PlanBasis
   readonly planned: PlanBasis
   /** The difference between the module's files at the two commits. */
   readonly files: ModuleChange
-  /** Why the injected Outputs, or the Connections, of the speculative plan are not current. */
+  /** The reason why the speculative plan's injected Outputs or Connections are not current. */
   readonly movedInputs: string | undefined
   readonly movedConnections: string | undefined
-  /** The rules now, those at the time of each approval, and what each of them allows. */
+  /** The rules now and at the time of each approval, and the carry-over that each rule allows. */
   readonly rulesNow: string
   readonly rulesThen: ReadonlyArray<string>
   readonly allowed: ReadonlyArray<CarryOver>
-  /** Why the approvals do not suffice for the plan of the lane; absent if they do. */
+  /** The reason why the approvals do not suffice for the plan of the lane; absent if they do. */
   readonly missing: string | undefined
   readonly isStale: boolean
   readonly isUncertain: boolean
-  /** True if the approvals have already approved a plan that was applied or discarded. */
+  /** True if the approvals were already used for a plan that was applied or discarded. */
   readonly isUsed: boolean
 }
 
@@ -66,8 +66,8 @@ const sameProvided = (a: PlanBasis["provided"], b: PlanBasis["provided"]) =>
   markText(a) === markText(b)
 
 /**
- * Returns every reason why the approvals are not carried over; none if they are. Values that are unknown until the apply, and the
- * commands of provisioners, are in no plan, so equal changes are not enough: the files of the module graph have to be equal too.
+ * Returns every reason why the approvals are not carried over. An empty result means that they are. Plans contain neither values
+ * that are unknown until the apply nor the commands of provisioners, so the files of the module graph must be equal too.
  */
 export const differences = (facts: CarryFacts): ReadonlyArray<Difference> => {
   const { allowed, approved, files, isStale, isUncertain, isUsed, missing, planned, rulesNow, rulesThen } = facts
@@ -130,6 +130,6 @@ export const differences = (facts: CarryFacts): ReadonlyArray<Difference> => {
   return found.filter((difference) => difference !== undefined)
 }
 
-/** Returns true if every matching rule lets svc apply the plan to which approvals are carried over. */
+/** Returns true if every matching rule allows svc to apply the plan that receives the approvals. */
 export const appliesCarried = (allowed: ReadonlyArray<CarryOver>): boolean =>
   allowed.length > 0 && allowed.every((each) => each === "approval_and_apply")

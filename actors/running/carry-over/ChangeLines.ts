@@ -4,7 +4,7 @@ import type { PlanDetails } from "../../../schema/records/PlanDetails.ts"
 
 type Changes = Pick<PlanDetails, "checks" | "outputChanges" | "resourceChanges">
 
-/** Maximum number of lines, and of characters in a line. */
+/** Limits for the number of lines and the length of a line. */
 export const mostLines = 100
 const longestLine = 300
 
@@ -24,7 +24,7 @@ const shownSides = ({ after, before, sensitive, unknown }: Sides): string => {
 
 const cut = (text: string) => (text.length > longestLine ? `${text.slice(0, longestLine - 1)}…` : text)
 
-/** Formats a plan as lines, from what reviewers may see. Two equal lines describe the same part of a change. */
+/** Formats the parts of a plan that reviewers may see as lines. Equal lines describe equal parts of a change. */
 const linesOf = ({ checks = [], outputChanges = [], resourceChanges = [] }: Changes): ReadonlyArray<string> => [
   ...resourceChanges.flatMap(({ actions, address, changedAttributes, deposed, importing, previousAddress, reason }) => {
     const parts = [
@@ -61,8 +61,8 @@ const surplus = (lines: ReadonlyArray<string>, other: Map<string, number>, side:
   })
 
 /**
- * Returns exactly the lines that only one of two plans has, and the number of those that are left out. Empty if the plans differ
- * only in private values.
+ * Returns the lines that only one of two plans has, and the number of omitted lines. Returns none if the plans differ only in
+ * private values.
  */
 export const differingLines = (approved: Changes, planned: Changes) => {
   const [before, after] = [linesOf(approved), linesOf(planned)]

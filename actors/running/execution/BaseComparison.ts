@@ -33,7 +33,7 @@ interface Compared {
   readonly isBuilt: boolean
 }
 
-/** Compares the ref of a plan with the lane into which it would be merged. */
+/** Compares a plan's ref with the lane into which it would be merged. */
 export class BaseComparison extends Context.Service<
   BaseComparison,
   {

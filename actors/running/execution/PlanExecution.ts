@@ -35,7 +35,7 @@ const makePlanPreparation = Effect.gen(function* () {
   const sources = yield* SourceStore
   const revisions = yield* makeRemoteRevisions
 
-  /** Reads the authors of the commits between the lane and the head of a speculative plan. */
+  /** Reads the authors of all commits between the lane and the speculative plan's head. */
   const authorsOf = Effect.fnUntraced(function* (run: RunRow, { capsule, evidence, snapshot }: PreparedRun) {
     if (snapshot.ref === capsule.tracked_ref) return []
     const source = yield* sources.find(capsule.source_id)

@@ -247,7 +247,7 @@ export class PlanSettlement extends Context.Service<
         yield* handover.finished(run)
       })
 
-      /** Approves a plan with the approvals of the same change, in the transaction that makes the plan ready for review. */
+      /** Approves a plan with approvals of the same change, in the transaction that finishes the plan. */
       const approveCarried = Effect.fnUntraced(function* (
         id: RunRow["id"],
         { applies, approvals: given, carriedFrom }: Extract<CarryVerdict, { readonly kind: "carried" }>

@@ -15,7 +15,7 @@ import type { PreparationSchema } from "../../ledger/run/RunPreparations.ts"
  * A plan or destroy plan.
  * - `place`: selects the operator's base configuration
  * - `consumed`: StateVersions that supplied Outputs of other Capsules
- * - `deliveries`: the host's values, fixed when the plan is stored for review
+ * - `deliveries`: the host application's values, fixed when the plan is stored for review
  * - `commitAuthors`: for a speculative plan, the addresses of the authors of every commit between the base and the head; absent
  *   if they could not be read
  */

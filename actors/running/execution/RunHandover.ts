@@ -33,7 +33,7 @@ export class RunHandover extends Context.Service<
     readonly finished: (run: RunRow) => Effect.Effect<void>
     /** Called when a plan is ready for review. The Capsule may apply automatic plans itself. */
     readonly planned: (run: RunRow) => Effect.Effect<void>
-    /** Called when approvals of the same change have approved a plan that svc applies. */
+    /** Called after carried approvals have approved a plan that svc applies. */
     readonly carried: (run: Pick<RunRow, "id">) => Effect.Effect<void>
     /** Called when a Source has a new snapshot. Capsules that follow the lane may need a plan. */
     readonly snapshotTaken: (snapshot: {

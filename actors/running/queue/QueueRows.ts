@@ -54,8 +54,8 @@ const mostAsked = 10
 const mostOfPerson = 50
 
 /**
- * The kinds of Runs that may start on the control plane. Excludes applies while agents may be executing applies that a restored
- * database does not contain, and all Runs of modules if several servers share the database.
+ * The kinds of Runs that may start on the control plane. If several servers share the database, excludes all Runs of modules.
+ * After a restore, excludes applies while agents may be executing applies that the restored database does not contain.
  */
 export interface QueueWindow {
   readonly limits: QueueLimits
@@ -132,7 +132,7 @@ export class QueueRows extends Context.Service<
      * result always includes the next Run.
      */
     readonly candidates: (window: QueueWindow) => Effect.Effect<ReadonlyArray<QueuedRun>>
-    /** Returns true if any Run may be claimed, of this pool of agents or of all. Needs no transaction. */
+    /** Returns true if a Run may be claimed by this pool of agents, or by any if absent. Needs no transaction. */
     readonly isAnyClaimable: (pool?: string) => Effect.Effect<boolean>
     /**
      * Returns the first few claimable Runs of each person in the Workspaces of a pool of agents. Several, because the agent may

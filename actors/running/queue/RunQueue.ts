@@ -79,7 +79,7 @@ export class RunQueue extends Context.Service<
     readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
     /** Claims the next runnable Run for `owner`. The Run is `running` when this returns. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
-    /** Returns true if a claim may find a Run, of this pool of agents or of any. */
+    /** Returns true if a claim by this pool of agents, or by any if absent, may find a Run. */
     readonly isAnyClaimable: QueueRows["Service"]["isAnyClaimable"]
     /**
      * Like `claim`, for a pool of agents and in the caller's transaction. Claims the first Run, in turn, that `fits` the agent.
@@ -151,8 +151,7 @@ export class RunQueue extends Context.Service<
 
       const claimNext = Effect.fnUntraced(function* (owner: string) {
         const running = yield* rows.running
-        // If a server froze while it executes a module, its tool could still be working when a second tool starts on the same
-        // Capsule.
+        // A frozen server's tool could still be working when another server starts a second tool on the same Capsule.
         const starts = isShared ? "no_modules" : (yield* leases.end) === undefined ? "everything" : "no_applies"
         const window: QueueWindow = { limits, starts }
         yield* makeRoom(running, window)
@@ -167,7 +166,7 @@ export class RunQueue extends Context.Service<
         return claimed
       }, transaction(sql))
 
-      // Looks first, because most claims find nothing, and a transaction waits for all writers.
+      // Reads first without the write lock: most claims find nothing, and a transaction would wait for all writers.
       const claim = Effect.fn("RunQueue.claim")(function* (owner: string) {
         return (yield* rows.isAnyClaimable()) ? yield* claimNext(owner) : undefined
       })

@@ -86,7 +86,7 @@ const numberArgument = Argument.String("number").pipe(
 
 const isId = Schema.is(PullRequestId)
 
-/** Finds a pull request by its id, or by its number among those of the Workspace. */
+/** Finds a pull request by its id, or by its number in the Workspace. */
 const pullRequestNamed = Effect.fnUntraced(function* (named: string, given: Given) {
   const { pullRequests } = yield* SvcClient
   const read = (pullRequestId: string) => pullRequests.read({ params: { pullRequestId } })

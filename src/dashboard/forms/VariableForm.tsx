@@ -116,7 +116,7 @@ interface VariableFormProps {
   readonly problems: ReadonlyMap<string, { readonly problem: FieldProblem; readonly detail?: string }>
   readonly onChange: (name: string, value: string) => void
   readonly noteFor?: (name: string) => string | undefined
-  /** The id of the form that the fields belong to, if that form does not surround them. */
+  /** The id of the form to which the fields belong, if they are outside that form. */
   readonly form?: string
 }
 

@@ -7,17 +7,19 @@ import { RunId } from "../../../schema/records/Ids.ts"
 
 const channel = "svc"
 
-/** Announces a transaction of the writer to the other servers, if and when it commits. Part of the statement that begins it. */
+/** Announces a transaction to the other servers, if it commits. Part of the statement that begins the transaction. */
 export const announceCommit = `pg_notify('${channel}', 'c')`
 
-/** Creates a trigger that announces a row after the commit. PostgreSQL delivers equal announcements of a transaction once. */
+/**
+ * Creates a trigger that announces a row after the commit. PostgreSQL delivers equal announcements of one transaction only once.
+ */
 const announcing = (name: string, event: string, table: string, payload: string): ReadonlyArray<string> => [
   `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     PERFORM pg_notify('${channel}', ${payload}); RETURN NULL; END $$`,
   `CREATE OR REPLACE TRIGGER ${name} AFTER ${event} ON ${table} FOR EACH ROW EXECUTE FUNCTION ${name}()`
 ]
 
-/** Triggers that only PostgreSQL has, to be created after the tables. */
+/** Triggers that exist only on PostgreSQL. Create them after the tables. */
 export const announcingTriggers: ReadonlyArray<string> = [
   ...announcing("svc_announce_event", "INSERT", "run_events", "'r' || NEW.run_id"),
   ...announcing("svc_announce_log", "INSERT OR UPDATE", "run_log_chunks", "'r' || NEW.run_id"),
@@ -27,10 +29,10 @@ export const announcingTriggers: ReadonlyArray<string> = [
 
 const Asked = rowShape({ id: RunId })
 
-/** Time between attempts to listen again. The listeners read everything again afterwards. */
+/** Time between attempts to listen again. After each success, listeners read everything again. */
 const retryEvery = "500 millis"
 
-/** Makes the listeners of other servers' commits, and the function that calls them. */
+/** Creates the listeners for other servers' commits, and the function that calls them. */
 export const remoteListeners = () => {
   const listeners = new Set<(change: RemoteChange) => void>()
   const changes: RemoteChangesShape = {
@@ -51,13 +53,13 @@ export interface Listening {
   readonly report: (change: RemoteChange) => void
   /** Called after each commit of another server. */
   readonly committed: () => void
-  /** Returns true for the process id of this server's own writing session. */
+  /** Returns true if the process id belongs to this server's own writing session. */
   readonly isOwn: (processId: number) => boolean
 }
 
 /**
- * Listens until the scope closes. After each connection, everything counts as changed, because nothing was delivered in between,
- * and the requests to stop are read from the Runs.
+ * Listens until the scope closes. After each connection, reports everything as changed and reads the Runs' cancel requests,
+ * because notifications were lost in the meantime.
  */
 export const listenToOthers = Effect.fn("listenToOthers")(function* (listening: Listening) {
   const { committed, isOwn, reading, report, session } = listening

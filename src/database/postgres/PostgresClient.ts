@@ -25,16 +25,19 @@ const writeLock = "7598805541312070001"
 const nodeLock = "7598805541312070002"
 
 export interface ClientOptions {
-  /** Claims the database for one server. False if several servers share it, and for a process that only migrates. */
+  /** Claims the database for one server. Set to false if servers share it, and for a process that only migrates. */
   readonly exclusive: boolean
-  /** Announces the commits of this server to others, and listens to theirs. */
+  /** Announces this server's commits to other servers, and listens for theirs. */
   readonly listens: boolean
 }
 
 /** Limits of the sessions that write. */
 export const SessionLimits = Context.Reference("svc/src/database/postgres/SessionLimits", {
   defaultValue: () => ({
-    /** Time after which the database ends a session that stops inside a transaction: a frozen server must not stop the others. */
+    /**
+     * Time after which the database ends a session that pauses inside a transaction, so that a frozen server cannot block the
+     * others.
+     */
     idleInTransaction: "5s",
     /** Time for which a writer waits for the others. */
     lock: "20s"
@@ -98,7 +101,7 @@ const beginWriting =
     Effect.gen(function* () {
       yield* connection.execute("BEGIN", [], undefined)
       const alone = exclusive ? `pg_try_advisory_lock(${nodeLock})` : "TRUE"
-      // Other servers hear of the transaction only if it commits.
+      // Other servers receive the announcement only if the transaction commits.
       const announced = listens ? `, ${announceCommit}` : ""
       const [row] = yield* connection.execute(
         `SELECT pg_advisory_xact_lock(${writeLock}), ${alone} AS alone${announced}`,
@@ -245,7 +248,7 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
           Effect.serviceOption(client.transactionService),
           Option.match({ onNone: () => Effect.die(new Error("The transaction is gone")), onSome: ([own]) => run(own) })
         )
-      // Such a statement does not wait for this server's writer either, so it has sessions of its own.
+      // These statements do not wait for this server's writer, so they use separate sessions.
       const unlocked = <A>(run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>) =>
         Effect.tap(
           others.use((session) => run(new PostgresConnection(session))),

@@ -53,7 +53,10 @@ const checkServer = Effect.gen(function* () {
 
 const Fingerprint = rowShape({ fingerprint: Schema.NullOr(Schema.String) })
 
-/** Runs statements that replace functions, unless this release has done so. Their digest is the comment on one of the functions. */
+/**
+ * Runs statements that replace functions, unless this release has already run them. A comment on one of the functions contains
+ * their digest.
+ */
 const replaced = Effect.fnUntraced(function* (signature: string, statements: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
   const digest = createHash("sha256").update(statements.join("\n")).digest("hex")
@@ -107,7 +110,7 @@ const claim = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   )
 )
 
-/** Whether this is the only server of the database. Servers that share it hear of each other's commits. */
+/** Whether this is the only server of the database. Servers that share it receive each other's commits. */
 export type Sharing = "alone" | "shared"
 
 /**

@@ -60,7 +60,7 @@ const fill = async (dialog: Locator): Promise<void> => {
       await choice.selectOption({ index: 1 })
   }
   await dialog.page().waitForLoadState("networkidle")
-  // Typing into a field can hide the choices of a list.
+  // Typing into a field may hide its list of choices.
   const unwritten = ["checkbox", "radio", "file"].map((type) => `:not([type=${type}])`).join("")
   for (const field of await dialog.locator(`input:visible${unwritten}, textarea:visible`).all()) {
     const type = await field.getAttribute("type")

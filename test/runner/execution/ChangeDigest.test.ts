@@ -128,7 +128,7 @@ describe("A change digest", () => {
     expect(changeHash("7")).toBeUndefined()
   })
 
-  test("generated plans have equal digests exactly if their changes are equal", () => {
+  test("generated plans have equal digests if and only if their changes are equal", () => {
     // Keys without digits, so that every object keeps the order in which its members were written.
     const key = fc.constantFrom("size", "name", "tags", "__proto__", 'a"b', "ü")
     const value = fc.letrec((tie) => ({

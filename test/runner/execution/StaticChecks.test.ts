@@ -32,7 +32,7 @@ const checked = Effect.fnUntraced(function* (
 const root = { path: ".", obstacle: undefined }
 
 describe("Static checks", () => {
-  tests.live("validate a module that needs no provider, and list files that are formatted otherwise", () =>
+  tests.live("static checks validate a module that needs no provider, and list files whose formatting differs", () =>
     Effect.gen(function* () {
       const found = yield* checked(
         "static-checks",
@@ -64,7 +64,7 @@ describe("Static checks", () => {
     })
   )
 
-  tests.live("run no provisioner, data source or provider of the commit", () =>
+  tests.live("static checks run no provisioner, data source or provider of the commit", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* TestPlane
       const witness = join(dataDir, "..", "checked")
@@ -94,7 +94,7 @@ data "external" "a" {
     })
   )
 
-  tests.live("a file that cannot be parsed makes neither check pass", () =>
+  tests.live("no check succeeds for a file that cannot be parsed", () =>
     Effect.gen(function* () {
       const found = yield* checked("static-broken", { "main.tf": 'output "a" {\n' }, [root])
       expect(found.get(".")).toMatchObject({

@@ -3,7 +3,7 @@ import { repositoryHeads } from "../../../runner/git/PullRequestRefs.ts"
 
 const ref = (name: string, target?: string) => ({ name, commit: "a".repeat(40), target })
 
-test("heads of pull and merge requests are found by number, and nothing else counts", () => {
+test("svc finds the heads of pull and merge requests by number, and ignores all other refs", () => {
   const { branches, defaultBranch, pullRequests } = repositoryHeads([
     ref("HEAD", "refs/heads/main"),
     ref("refs/heads/main"),

@@ -111,7 +111,7 @@ describe("Agent credentials", () => {
     })
   )
 
-  it.live("an agent passes its credentials to an unisolated Run only if its operator allows that", () =>
+  it.live("an agent passes its credentials to an unisolated Run only if its operator allows it", () =>
     Effect.gen(function* () {
       const { own } = yield* having((folder) => {
         const env = { DEMO_TOKEN: { file: join(folder, "secret") }, DEMO_HOME: { variable: "HOME" } }

@@ -42,7 +42,7 @@ const lineOf = ({ help, path }: CommandHelp, file: string): ReadonlyArray<string
     if (name === "email") return "nobody@example.test"
     if (name === "role") return "member"
     if (name === "reason" && path.join(" ") === "capsule release") return "infrastructure_gone"
-    // No pull request has the number 0.
+    // 0 is never the number of a pull request.
     if (path[0] === "pr") return "0"
     if (name === "url") return "https://git.example.test/a.git"
     return type === "integer" ? "1" : "nothing"

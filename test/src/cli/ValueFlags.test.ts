@@ -36,13 +36,15 @@ const good = [
 ]
 
 describe("a value", () => {
-  live("an invalid flag value exits with code 2 before anything is sent, and the error identifies the flag", () =>
-    Effect.gen(function* () {
-      for (const [line, flag] of bad) {
-        const { code, error } = yield* svc(line.split(" "))
-        expect([line, code, error]).toEqual([line, 2, expect.stringContaining(flag)])
-      }
-    }).pipe(Effect.provide(nobody))
+  live(
+    "the command line rejects an invalid flag value with exit code 2 before it sends anything, and the error names the flag",
+    () =>
+      Effect.gen(function* () {
+        for (const [line, flag] of bad) {
+          const { code, error } = yield* svc(line.split(" "))
+          expect([line, code, error]).toEqual([line, 2, expect.stringContaining(flag)])
+        }
+      }).pipe(Effect.provide(nobody))
   )
 
   live("a flag value may be a duration, a date or a time", () =>

@@ -1,16 +1,18 @@
 import { expect, test } from "bun:test"
 import { migrations } from "../../../src/database/Migrations.ts"
 
-/** From this number on, a release and the one before it can use a database at the same time, while servers are upgraded. */
+/** From this migration on, the new and the previous release can use a database at the same time during an upgrade. */
 const additiveFrom = 77
 
 const words = (statement: string) => statement.replaceAll(/\s+/g, " ").trim()
 
-/** Tables that these statements create. */
+/** The tables that these statements create. */
 const createdBy = (statements: ReadonlyArray<string>) =>
   new Set(statements.flatMap((statement) => /^CREATE TABLE (?:IF NOT EXISTS )?(\w+)/.exec(words(statement))?.[1] ?? []))
 
-/** Returns why a server of the previous release could not go on after this statement, or `undefined` if it can. */
+/**
+ * Returns the reason why a server of the previous release could not continue after this statement, or `undefined` if it could.
+ */
 const breakageOf = (statement: string, created: ReadonlySet<string>): string | undefined => {
   const text = words(statement)
   const isNew = (pattern: RegExp) => created.has(pattern.exec(text)?.[1] ?? "")
@@ -28,7 +30,7 @@ const breakageOf = (statement: string, created: ReadonlySet<string>): string | u
     : undefined
 }
 
-test("migrations only add what the previous release does not notice", () => {
+test("migrations are only additive, so the previous release is not affected", () => {
   const breaking = Object.entries(migrations).flatMap(([name, statements]) => {
     if (Number.parseInt(name, 10) < additiveFrom) return []
     const created = createdBy(statements)
@@ -40,7 +42,7 @@ test("migrations only add what the previous release does not notice", () => {
   expect(breaking).toEqual([])
 })
 
-test("the check finds every kind of statement that stops a server of the previous release", () => {
+test("the check detects every kind of statement that would stop a server of the previous release", () => {
   const created = createdBy(["CREATE TABLE added (id TEXT)"])
   const refused = [
     "DROP TABLE runs",

@@ -256,7 +256,7 @@ for (const { end, isOAuth = false, name, of, undo } of endings) {
         const headers = yield* credentialFor(route)
         expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
         const asked = Array.from({ length: 4 }, () => isRefused(route, headers))
-        // Requests sent before the commit may succeed or fail, and are still read when the later ones are sent.
+        // Requests sent before the commit may succeed or fail, and may still be in progress when the later requests are sent.
         const together = Effect.all(asked, { concurrency: "unbounded" })
         const earlier = yield* Effect.forkChild(together, { startImmediately: true })
         yield* other(end)

@@ -39,7 +39,7 @@ const module = (resource: string, more = "") => ({
     ${more}`
 })
 
-/** Reads of records that do not exist in this Workspace, so they always return not found. */
+/** Reads of records that do not exist in this Workspace. They always return `not_found`. */
 const absent = new Set([
   "connectionId",
   "deliveryId",

@@ -9,7 +9,7 @@ export type ForgeTrouble =
   | { readonly kind: "status"; readonly status: number }
   /** The forge does what is asked, and the connection breaks before its answer. */
   | { readonly kind: "lost answer" }
-  /** A valid answer after 17 MiB of blanks. */
+  /** A valid response after 17 MiB of spaces. */
   | { readonly kind: "huge" }
   | { readonly kind: "plain text" }
 

@@ -94,7 +94,7 @@ export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
     onSettled: () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   })
   const pin = capsule.autoUpdate.pinnedBy
-  // Without auto-update there is nothing to resume, and ending the hold only ends this notice.
+  // Without auto-update there is nothing to resume, and ending the hold only removes this notice.
   const isFollowing = capsule.autoUpdate.enabled
   // A Capsule that has ended cannot be pinned.
   if (pin === undefined || isEnded(capsule.status)) return null

@@ -138,7 +138,7 @@ const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
-/** Focuses the element of the URL's hash, and never clicks it: opening a link must not change anything. */
+/** Focuses the element in the URL's hash but does not click it, because opening a link must not change anything. */
 const useNamedFocus = () => {
   const { hash } = useLocation()
   useEffect(() => {

@@ -42,7 +42,7 @@ interface ReviewStepProps {
   readonly buildRead: boolean
   readonly onBuildRead: (read: boolean) => void
   readonly ready: boolean
-  /** The id of this step's form. The fields of the other steps belong to it, so that Enter in a field makes the plan. */
+  /** The id of this step's form. Fields of the other steps belong to this form too, so that Enter in a field creates the plan. */
   readonly form: string
   readonly onTried: () => void
   readonly onDone: (made: InstallPlan) => void

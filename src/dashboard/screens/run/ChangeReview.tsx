@@ -35,7 +35,7 @@ const RunLink = ({ runId, text }: { readonly runId: string; readonly text: strin
   )
 }
 
-/** The approvals that a plan received from the same change, or the difference that kept it from receiving them. */
+/** The approvals that were carried over to a plan, or the difference that prevented it. */
 const CarryOver = ({ run: { carriedFrom, differsFrom } }: { readonly run: Run }) => {
   const words = useWords(changeReviewWords)
   if (carriedFrom !== undefined) {
@@ -157,7 +157,7 @@ const Given = ({ approval, onWithdraw }: { readonly approval: ChangeApproval; re
   )
 }
 
-/** The approvals of the change in a speculative plan, and the actions of people who may approve the later plan. */
+/** The approvals of a speculative plan's change, and the actions for people who may approve the later plan. */
 const ChangeApprovals = ({ run }: { readonly run: Run }) => {
   const words = useWords(changeReviewWords)
   const may = useMay()
@@ -198,6 +198,6 @@ const ChangeApprovals = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** Everything about the approval of a change: on a speculative plan, and on the plan of the lane after the merge. */
+/** The approval of a change, shown on the speculative plan and on the lane's plan after the merge. */
 export const ChangeReview = ({ run }: { readonly run: Run }) =>
   run.speculative === true ? <ChangeApprovals run={run} /> : <CarryOver run={run} />

@@ -162,7 +162,7 @@ tests.live("only one function in the code creates an apply", () =>
     expect(using(/lifecycle\.approve\(/)).toEqual([
       "actors/commands/capsule/FollowedApply.ts",
       "actors/commands/run/RunActor.ts",
-      // The approvals of the same change, which people gave in a pull request.
+      // The approvals that people gave to the same change in a pull request.
       "actors/running/execution/PlanSettlement.ts"
     ])
   })

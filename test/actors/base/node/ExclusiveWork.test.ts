@@ -36,7 +36,7 @@ describe("Work that one server does for all", () => {
     )
   )
 
-  it.effect("a server that shuts down hands its work over immediately", () =>
+  it.effect("a server that shuts down hands over its work immediately", () =>
     on(
       Effect.gen(function* () {
         const a = yield* server()

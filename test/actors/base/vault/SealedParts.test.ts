@@ -94,7 +94,7 @@ it.live("sealed values that leave the installation are a single text without par
   })
 )
 
-it.live("sealed parts open only with the table, row and version of their own value", () =>
+it.live("sealed parts can be opened only with their own table, row and version", () =>
   Effect.gen(function* () {
     const value = yield* sealed(place("run_a"), bytesOf(2 * partBytes))
     const others: ReadonlyArray<SealContext> = [

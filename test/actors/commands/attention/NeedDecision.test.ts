@@ -163,7 +163,7 @@ describe("one commit", () => {
     expect(entries.map(({ kind, also }) => [kind, ...also]).sort()).toEqual([["drifted", "stale"], ["stale"]])
   })
 
-  test("the commit that a rollback has left is not suggested, but a later commit is", () => {
+  test("the list does not suggest the commit from which a Capsule was rolled back, but suggests a later commit", () => {
     const kinds = (pinned_commit: string) =>
       decided({ capsules: [{ ...behind(1, 1), pinned_commit }], commits }).entries.map(({ kind }) => kind)
     expect(kinds("c".repeat(40))).toEqual([])

@@ -80,7 +80,7 @@ const rowsOf = (capsule: Capsule) =>
       (SELECT COUNT(*) FROM plan_authors) AS authors, (SELECT updated_at FROM capsules WHERE id = ${capsule.id}) AS at`
   )
 
-/** Tables to which a speculative plan adds its own rows. */
+/** Tables into which a speculative plan inserts its own rows. */
 const ownTables = [
   "runs",
   "run_events",
@@ -95,7 +95,7 @@ const ownTables = [
   "audit_chains"
 ]
 
-/** Every row of all other tables, and all Runs that are not speculative plans. */
+/** Every row of all other tables, and all Runs except speculative plans. */
 const otherRows = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'

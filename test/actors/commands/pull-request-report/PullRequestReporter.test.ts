@@ -406,7 +406,7 @@ describe("The report of a pull request", () => {
         yield* readAfter(1)
         expect(yield* attempts).toBe(0)
         comment({ id: 9, login: "mallory" }, "/svc plan")
-        // The forge shows nothing about an account that was deleted.
+        // Forges return no data about deleted accounts.
         comment({ id: 404, login: "deleted" }, "/svc plan")
         comment(ada, "/svc apply")
         comment(ada, "Please /svc plan")
@@ -458,7 +458,7 @@ describe("The report of a pull request", () => {
   )
 
   for (const kind of ["github", "gitlab"] as const) {
-    tests.live(`is one comment and a status on ${kind} too`, () =>
+    tests.live(`a report on ${kind} is also one comment and a status`, () =>
       Effect.gen(function* () {
         const { head, id, opened, report, state, take, takeUntil } = yield* worldOn(kind)
         opened.comments.push({ id: 1, author: ada, body: "Nice", at: "2026-01-01T00:00:00.000Z" })
@@ -475,7 +475,7 @@ describe("The report of a pull request", () => {
     )
   }
 
-  tests.live("shows the approval of the change, and after the merge what differs from it", () =>
+  tests.live("a report shows the approval of the change, and after the merge its differences", () =>
     Effect.gen(function* () {
       const { capsule, context, forgeUrl, gitUrl, id, opened, report, servedAt, sql, state, take } = yield* world
       const { commit, moveBranch } = yield* TestPlane

@@ -18,7 +18,7 @@ setDefaultTimeout(120_000)
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** The plan of the first Capsule that the head touches. */
+/** The plan of the first affected Capsule. */
 const runOf = Effect.fnUntraced(function* ({ capsules }: PullRequest) {
   const id = capsules?.[0]?.run?.id
   return id === undefined ? yield* Effect.die("no Run") : yield* (yield* Runs).read(id)
@@ -116,7 +116,7 @@ describe("Plans of a pull request", () => {
           AND coordinator_id = (SELECT id FROM pull_requests WHERE source_id = ${source.id} AND number = 7)
           ORDER BY created_at, id`
       )
-      /** Waits until the pull request has this number of plans. The tool needs longer than the next change of the test. */
+      /** Waits until the pull request has this number of plans. The tool takes longer than the next change of the test. */
       const planned = (count: number) => eventually(plans, (rows) => rows.length === count)
       yield* pullRef(7, yield* branched(base, "ends-topic", greeting("two")))
       yield* Effect.raceFirst(looked(source.id, secret), planned(1))

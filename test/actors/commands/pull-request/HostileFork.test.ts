@@ -16,7 +16,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 const canaries = {
-  /** Also in the state, which a resource of the module keeps it in. */
+  /** Also part of the state, because a resource of the module stores it there. */
   input: "canary-of-the-private-input",
   token: "canary-of-the-connection",
   environment: "canary-of-the-environment"
@@ -30,7 +30,7 @@ const module = demoModule(
   resource "terraform_data" "kept" { input = var.key }`
 )
 
-/** Everything by which a module may run code or read what it should not see. */
+/** Every way in which a module may run code or read secrets. */
 const hostile = (witness: string) => `
 data "external" "leak" { program = ["sh", "-c", "touch ${witness}-external; env; echo '{}'"] }
 data "http" "call" { url = "http://127.0.0.1:9/?key=\${var.key}" }
@@ -49,7 +49,7 @@ output "key" { value = nonsensitive(var.key) }
 `
 
 describe("A hostile fork", () => {
-  tests.live("gets a static review that runs nothing and opens nothing, and no plan", () =>
+  tests.live("a hostile fork gets only a static review, which runs no code, decrypts nothing and makes no plan", () =>
     Effect.gen(function* () {
       const { context, dataDir, moveBranch, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -72,7 +72,7 @@ describe("A hostile fork", () => {
       })
       yield* moveBranch("eve", undefined)
       yield* pullRef(1, head)
-      // Older than the first look: seen only from a later number on.
+      // This comment is older than the first look, so svc sees it only from a later number on.
       yield* looked(source.id, secret)
       yield* pullRef(2, head)
       yield* looked(source.id, secret)
@@ -92,7 +92,7 @@ describe("A hostile fork", () => {
         status: "not_run",
         reason: expect.stringContaining("a static review starts no provider")
       })
-      // The tool itself read the files.
+      // The tool read the files without help from svc.
       expect(review?.formatting.status).toBe("failed")
 
       const runs = yield* sql`SELECT type FROM runs WHERE coordinator_kind = 'pull_request' AND type <> 'source_sync'`

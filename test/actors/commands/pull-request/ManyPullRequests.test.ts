@@ -18,7 +18,7 @@ afterAll(tests.dispose)
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
 describe("Many pull requests", () => {
-  tests.live("each head is fetched once, and at most four at a time", () =>
+  tests.live("svc fetches each head once, and at most four heads at a time", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { base, secret, source } = yield* followed("heads", greeting("one"))
@@ -42,7 +42,7 @@ describe("Many pull requests", () => {
     })
   )
 
-  tests.live("a hundred of them for twenty Capsules order eight plans at a time, and people's Runs are admitted", () =>
+  tests.live("a hundred pull requests for twenty Capsules run eight plans at a time, and Runs of people start", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -67,11 +67,11 @@ describe("Many pull requests", () => {
           yield* sql`INSERT INTO pull_request_capsules ${sql.insert({ pull_request_id: id, capsule_id, head_commit, touched: 1 })}`
         }
       }
-      // Plans stay in the queue.
+      // Plans stay queued.
       yield* sql`CREATE TRIGGER kept BEFORE UPDATE ON runs WHEN NEW.status = 'running' AND NEW.purpose = 'speculative'
         BEGIN SELECT RAISE(IGNORE); END`
       const commands = yield* SourceCommands
-      // Without its looks, the seeded pull requests stay open.
+      // Without looks of its own, the server leaves the seeded pull requests open.
       yield* sql`CREATE TRIGGER unseen BEFORE UPDATE ON pull_request_looks BEGIN SELECT RAISE(IGNORE); END`
       yield* commands.Update(source.id, { context, request: { pullRequests: "own_branches" } })
       const plans = Effect.orDie(

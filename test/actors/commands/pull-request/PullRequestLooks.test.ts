@@ -101,7 +101,7 @@ describe("Looks at pull requests", () => {
     })
   )
 
-  tests.live("show a repository that cannot be read, and ask it less often after each failure", () =>
+  tests.live("looks report an unreadable repository, and happen less often after each failure", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -127,7 +127,7 @@ describe("Looks at pull requests", () => {
     })
   )
 
-  tests.live("nothing is read for a Source that ignores its pull requests or does not follow its repository", () =>
+  tests.live("svc reads nothing for a Source that ignores its pull requests or does not follow its repository", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -140,7 +140,7 @@ describe("Looks at pull requests", () => {
       yield* (yield* SourceSchedule).syncDue
       expect(yield* calm(source.id)).toEqual([])
 
-      // Without a webhook, the schedule alone finds it.
+      // Without a webhook, only the schedule finds the pull request.
       yield* commands.Update(source.id, { context, request: { autoSync: true } })
       yield* sql`UPDATE pull_request_looks SET next_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${source.id}`
       yield* (yield* SourceSchedule).syncDue

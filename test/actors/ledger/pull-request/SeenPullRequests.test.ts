@@ -43,7 +43,7 @@ const empty = {
   attempt: 0
 } satisfies Partial<ListedPullRequest>
 
-/** The records after one look, as the store would write them. */
+/** The records after one look, in the form that the store writes. */
 const after = (rows: ReadonlyArray<ListedPullRequest>, sighting: Sighting): ReadonlyArray<ListedPullRequest> => {
   const { appeared, changed } = pullRequestChanges(rows, sighting, at)
   const moved = new Map(changed.map(({ row, to }) => [row.number, { ...row, ...to }]))
@@ -58,7 +58,7 @@ const after = (rows: ReadonlyArray<ListedPullRequest>, sighting: Sighting): Read
 
 const ref = (name: string, n: number) => ({ name, commit: commitOf(n), target: undefined })
 
-/** A repository: the commits of its branches, and of the heads of its pull requests. */
+/** A repository: the commits of its branches and of its pull requests' heads. */
 interface Repository {
   readonly branches: Readonly<Record<string, number>>
   readonly heads: Readonly<Record<string, number>>
@@ -93,25 +93,25 @@ const short = (rows: ReadonlyArray<ListedPullRequest>) =>
 const first: Repository = { branches: { main: 1, topic: 12 }, heads: { 1: 11, 2: 12, 3: 13 }, merged: [] }
 
 describe("Pull requests judged by refs", () => {
-  test("before the first look only heads of branches count as open", () => {
+  test("before the first look, only heads of branches count as open", () => {
     expect(short(after([], lookAt(first, [], 3)))).toEqual([
       { number: 2, state: "open", head_commit: commitOf(12), fork: "no", head_branch: "topic" }
     ])
   })
 
-  test("a head that no branch has is unknown, even if its branch was there before", () => {
+  test("a head that no branch points to is unknown, even if its branch existed before", () => {
     const rows = after([], lookAt(first, [], 0))
     expect(short(rows).map(({ fork }) => fork)).toEqual(["unknown", "no", "unknown"])
     const later = after(rows, lookAt({ ...first, branches: { main: 1 } }, rows, 0))
     expect(short(later)[1]).toMatchObject({ state: "open", fork: "unknown", head_branch: null })
   })
 
-  test("the base branch itself does not prove that a head is in the repository", () => {
+  test("the base branch alone does not prove that a head belongs to the repository", () => {
     const rows = after([], lookAt({ branches: { main: 1 }, heads: { 5: 1 }, merged: [] }, [], 0))
     expect(rows).toEqual([])
   })
 
-  test("a merged pull request stays merged when the base has moved far, and opens again with another head", () => {
+  test("a merged pull request stays merged after the base has moved far ahead, and is open again with a new head", () => {
     const open = after([], lookAt(first, [], 0))
     const merged = after(open, lookAt({ ...first, merged: [12] }, open, 0))
     expect(short(merged)[1]?.state).toBe("merged")
@@ -121,7 +121,7 @@ describe("Pull requests judged by refs", () => {
     expect(short(pushed)[1]).toMatchObject({ state: "open", head_commit: commitOf(22), fork: "unknown" })
   })
 
-  test("a moved or reopened head loses everything that was known of the former one", () => {
+  test("a pull request with a new head, or reopened, loses all facts about its former head", () => {
     const [row] = after([], lookAt({ ...first, heads: { 2: 12 } }, [], 0))
     const known = {
       ...(row ?? expect.unreachable()),
@@ -145,7 +145,7 @@ describe("Pull requests judged by refs", () => {
     }
   })
 
-  test("without its forge, a pull request that the forge showed as open stays open until its ref is gone", () => {
+  test("while the forge is unreachable, a pull request that it listed as open stays open until its ref is gone", () => {
     const open = after([], lookAt(first, [], 0))
     expect(short(after(open, lookAt(first, open, 3))).map(({ state }) => state)).toEqual(["closed", "open", "closed"])
     const trusted = after(open, lookAt(first, open, 3, true))
@@ -154,7 +154,7 @@ describe("Pull requests judged by refs", () => {
     expect(short(gone).map(({ state }) => state)).toEqual(["closed", "closed", "closed"])
   })
 
-  test("at most 100 open pull requests are followed, those with the highest numbers", () => {
+  test("svc follows at most 100 open pull requests, those with the highest numbers", () => {
     const heads = Object.fromEntries(Array.from({ length: 130 }, (_, index) => [index + 1, index + 100]))
     const { leftOut, open } = lookAt({ branches: { main: 1 }, heads, merged: [] }, [], 0)
     expect([open.length, leftOut, open.at(-1)?.number]).toEqual([mostOpenPullRequests, 30, 31])
@@ -164,11 +164,11 @@ describe("Pull requests judged by refs", () => {
     number: fc.integer({ min: 1, max: 4 }),
     head: fc.option(fc.integer({ min: 20, max: 23 })),
     hasBranch: fc.boolean(),
-    /** Looks that this change leads to: none if its webhook is lost, several if it is repeated. */
+    /** Number of looks after this change: 0 if its webhook is lost, more than 1 if it is repeated. */
     looks: fc.integer({ min: 0, max: 2 })
   })
 
-  test("lost, late, repeated and reordered hints lead to the same records", () => {
+  test("lost, late, repeated and reordered webhooks lead to the same records", () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 12 }), (steps) => {
         let repository: Repository = { branches: { main: 1 }, heads: {}, merged: [] }
@@ -186,7 +186,7 @@ describe("Pull requests judged by refs", () => {
         const silent = after([], lookAt(repository, [], 0))
         const isOpen = ({ state }: { readonly state: string }) => state === "open"
         expect(short(hinted).filter(isOpen)).toEqual(short(silent))
-        // One more hint changes nothing.
+        // Another webhook changes nothing.
         expect(short(after(hinted, lookAt(repository, hinted, 0)))).toEqual(short(hinted))
       }),
       { numRuns: 200 }
@@ -223,21 +223,21 @@ describe("Pull requests judged by their forge", () => {
     [{}, "no"],
     [{ headRepositoryId: "2" }, "yes"],
     [{ headRepositoryId: null }, "unknown"],
-    // A head that no branch has was pushed without the right to push to a branch.
+    // If no branch points to a head, its author may have no right to push to a branch.
     [{ headRef: "topic-of-a-stranger" }, "unknown"],
     [{ headCommit: commitOf(8) }, "unknown"],
-    // A forge that reports another base repository proves nothing about ours.
+    // If the forge reports another base repository, the pull request is not one of ours.
     [{ headRepositoryId: "2", baseRepositoryId: "2" }, "yes"]
   ] as const)("the ids of the repositories decide about a fork: %o", (more, fork) => {
     expect(onForge(more).open).toMatchObject([{ fork, title: "Widen the network", draft: 1, base_commit: commitOf(1) }])
   })
 
-  test("texts of strangers are bounded, and an address that is no web address is dropped", () => {
+  test("svc limits the length of strangers' texts, and ignores addresses that are not web addresses", () => {
     const [seen] = onForge({ title: "x".repeat(5000), url: "javascript:alert(1)" }).open
     expect([seen?.title?.length, seen?.url]).toEqual([300, null])
   })
 
-  test("merge requests have refs of their own, and the forge knows how a pull request ended", () => {
+  test("svc reads merge requests from their own refs, and the outcome of a pull request from the forge", () => {
     const { ended, open } = onForge({}, "gitlab")
     expect(open[0]?.ref).toBe("refs/merge-requests/7/head")
     const known = { state: "open" as const, head_commit: commitOf(1) }

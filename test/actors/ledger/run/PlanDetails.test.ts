@@ -53,8 +53,8 @@ tests.live("lists of Runs select neither the plan details nor a column that is s
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const columns = yield* sql<{ name: string }>`SELECT name FROM pragma_table_info('runs') ORDER BY cid`
-    // To read a column, SQLite walks the pages of all earlier columns. A list that selected a column after the details would read
-    // the details.
+    // SQLite reads the pages of all earlier columns to reach a column, so a list that selected a column after the details would
+    // read the details too.
     const names = columns.map(({ name }) => name)
     const behind = names.slice(names.indexOf("plan_details"))
     expect(behind).toContain("plan_details")

@@ -81,28 +81,26 @@ const started = Effect.fnUntraced(function* (name: string, type: RunType, more: 
 
 const changes = { add: 1, change: 0, destroy: 2, replace: 0, import: 0, forget: 0 }
 
-tests.live(
-  "a plan that gets the approvals of the same change writes a notice of its approval, and none that it waits",
-  () =>
-    Effect.gen(function* () {
-      yield* listening
-      const sql = yield* SqlClient.SqlClient
-      const lifecycle = yield* RunLifecycle
-      const plan = yield* started("carried", "plan")
-      const carriedFrom = {
-        changeApprovalIds: [ChangeApprovalId.make(named("cha", "carried"))],
-        runId: RunId.make(named("run", "change")),
-        planDigest: "sha256:x",
-        changeDigest: "hmac-sha256:x"
-      }
-      yield* transaction(sql)(
-        lifecycle.waitForApproval(plan.hold, { planDigest: "sha256:y", hasChanges: true }, { carriedFrom })
-      )
-      const row = yield* (yield* RunLedger).find(plan.id)
-      if (row === undefined) throw new Error("the plan is gone")
-      yield* transaction(sql)(lifecycle.approve(row, { subject: "usr_bob", data: { planDigest: "sha256:y" } }))
-      expect((yield* written).map(({ kind }) => kind)).toEqual(["run.approved"])
-    })
+tests.live("a plan with carried approvals creates a notice about its approval, and no notice that requests one", () =>
+  Effect.gen(function* () {
+    yield* listening
+    const sql = yield* SqlClient.SqlClient
+    const lifecycle = yield* RunLifecycle
+    const plan = yield* started("carried", "plan")
+    const carriedFrom = {
+      changeApprovalIds: [ChangeApprovalId.make(named("cha", "carried"))],
+      runId: RunId.make(named("run", "change")),
+      planDigest: "sha256:x",
+      changeDigest: "hmac-sha256:x"
+    }
+    yield* transaction(sql)(
+      lifecycle.waitForApproval(plan.hold, { planDigest: "sha256:y", hasChanges: true }, { carriedFrom })
+    )
+    const row = yield* (yield* RunLedger).find(plan.id)
+    if (row === undefined) throw new Error("the plan is gone")
+    yield* transaction(sql)(lifecycle.approve(row, { subject: "usr_bob", data: { planDigest: "sha256:y" } }))
+    expect((yield* written).map(({ kind }) => kind)).toEqual(["run.approved"])
+  })
 )
 
 tests.live("a plan writes one notice each when it waits, is approved and is applied, with counts and digests", () =>

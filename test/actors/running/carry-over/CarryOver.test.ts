@@ -42,7 +42,7 @@ afterAll(() => {
   for (const folder of clones) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A clone of the served repository, in which the test works with the installed Git. */
+/** A clone of the served repository. The test changes it with the installed Git. */
 const cloned = Effect.map(TestPlane, ({ dataDir }) => {
   const folder = mkdtempSync(join(tmpdir(), "svc-carry-"))
   clones.push(folder)
@@ -82,7 +82,7 @@ const approveChange = Effect.fnUntraced(function* (context: CommandContext, run:
   return (yield* (yield* RunCommands).ApproveChange(run.id, { context, ...digestsOf(run) })).value
 })
 
-/** Reads the lane and plans it, as after a merge. */
+/** Syncs the lane and plans it, as svc does after a merge. */
 const planLane = Effect.fnUntraced(function* (capsuleId: CapsuleId, sourceId: SourceId) {
   const { context } = yield* TestPlane
   yield* settled((yield* (yield* Sources).sync(context, sourceId, {})).id)
@@ -92,8 +92,8 @@ const planLane = Effect.fnUntraced(function* (capsuleId: CapsuleId, sourceId: So
 const rule = (carryOver: CarryOver) => ruled({ approvers: 1, planAuthorCounts: false, carryOver })
 
 /**
- * Opens a change of a new Capsule on a branch with two commits, and plans it speculatively. Files in `docs` are not part of the
- * module.
+ * Opens a change of a new Capsule on a branch with two commits, and plans it speculatively. The module does not include the files
+ * in `docs`.
  */
 const opened = Effect.fnUntraced(function* (name: string, more = "") {
   const { capsule } = yield* active(name, { "main.tf": moduleOf("one", more), "docs/about.md": "About" })
@@ -134,59 +134,61 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
     ]
   ]
   for (const [way, merge] of ways) {
-    tests.live(`approve the plan of the lane after a ${way}, although the lane has moved elsewhere`, () =>
-      Effect.gen(function* () {
-        const { workspaceId, context } = yield* TestPlane
-        const { capsule, change, commit, git, write } = yield* opened(way)
-        const approver = yield* admin
-        yield* rule("approval")
-        const approval = yield* approveChange(approver, change)
-        expect(approval).toMatchObject({
-          runId: change.id,
-          subject: subjectOf(approver),
-          ...digestsOf(change),
-          commit: change.resolvedCommit
+    tests.live(
+      `approvals of a change approve the plan of the lane after a ${way}, although the lane has other new commits`,
+      () =>
+        Effect.gen(function* () {
+          const { workspaceId, context } = yield* TestPlane
+          const { capsule, change, commit, git, write } = yield* opened(way)
+          const approver = yield* admin
+          yield* rule("approval")
+          const approval = yield* approveChange(approver, change)
+          expect(approval).toMatchObject({
+            runId: change.id,
+            subject: subjectOf(approver),
+            ...digestsOf(change),
+            commit: change.resolvedCommit
+          })
+          // The lane gets commits outside the module before the change is merged.
+          git("checkout", "-q", way)
+          write("docs/about.md", "More about")
+          commit("Write about it")
+          merge(git, way)
+          git("push", "-q", "origin", way)
+          const plan = yield* planLane(capsule.id, capsule.sourceId)
+          expect(plan.resolvedCommit).toBe(git("rev-parse", "HEAD"))
+          expect(plan.differsFrom).toBeUndefined()
+          expect(plan).toMatchObject({
+            status: "succeeded",
+            approvedBy: subjectOf(approver),
+            changeDigest: change.changeDigest,
+            carriedFrom: { runId: change.id, changeApprovalIds: [approval.id], ...digestsOf(change) }
+          })
+          expect((yield* standing(plan.id)).state).toBe("approved")
+          const { items } = yield* (yield* Audit).list(
+            workspaceId,
+            subjectOf(context),
+            { action: "run.carry_over" },
+            { limit: 1 }
+          )
+          expect(items[0]).toMatchObject({
+            actor: { kind: "service" },
+            runId: plan.id,
+            data: { changeDigest: change.changeDigest, planDigest: plan.planDigest, fromPlanDigest: change.planDigest }
+          })
+          const [listed] = yield* (yield* ChangeApprovals).list(change.id)
+          expect(listed?.carriedToRunId).toBe(plan.id)
+          const withdrawn = yield* Effect.flip(
+            (yield* RunCommands).WithdrawChange(change.id, { context, changeApprovalId: approval.id })
+          )
+          expect(withdrawn.code).toBe("run_conflict")
+          const { value } = yield* (yield* Runs).apply(context, plan.id, undefined)
+          expect((yield* settled(value.id)).status).toBe("succeeded")
         })
-        // The lane moves, outside the module, before the change is merged.
-        git("checkout", "-q", way)
-        write("docs/about.md", "More about")
-        commit("Write about it")
-        merge(git, way)
-        git("push", "-q", "origin", way)
-        const plan = yield* planLane(capsule.id, capsule.sourceId)
-        expect(plan.resolvedCommit).toBe(git("rev-parse", "HEAD"))
-        expect(plan.differsFrom).toBeUndefined()
-        expect(plan).toMatchObject({
-          status: "succeeded",
-          approvedBy: subjectOf(approver),
-          changeDigest: change.changeDigest,
-          carriedFrom: { runId: change.id, changeApprovalIds: [approval.id], ...digestsOf(change) }
-        })
-        expect((yield* standing(plan.id)).state).toBe("approved")
-        const { items } = yield* (yield* Audit).list(
-          workspaceId,
-          subjectOf(context),
-          { action: "run.carry_over" },
-          { limit: 1 }
-        )
-        expect(items[0]).toMatchObject({
-          actor: { kind: "service" },
-          runId: plan.id,
-          data: { changeDigest: change.changeDigest, planDigest: plan.planDigest, fromPlanDigest: change.planDigest }
-        })
-        const [listed] = yield* (yield* ChangeApprovals).list(change.id)
-        expect(listed?.carriedToRunId).toBe(plan.id)
-        const withdrawn = yield* Effect.flip(
-          (yield* RunCommands).WithdrawChange(change.id, { context, changeApprovalId: approval.id })
-        )
-        expect(withdrawn.code).toBe("run_conflict")
-        const { value } = yield* (yield* Runs).apply(context, plan.id, undefined)
-        expect((yield* settled(value.id)).status).toBe("succeeded")
-      })
     )
   }
 
-  tests.live("let svc apply the plan of the lane where the rule allows that", () =>
+  tests.live("approvals of a change let svc apply the plan of the lane if the rule allows it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsule, change, git } = yield* opened("applied")
@@ -208,58 +210,64 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
     })
   )
 
-  tests.live("approve nothing if the plan makes another change, and the review has exactly the differing lines", () =>
-    Effect.gen(function* () {
-      const { capsule, change, commit, git, write } = yield* opened("other")
-      yield* rule("approval")
-      yield* approveChange(yield* admin, change)
-      write("main.tf", moduleOf("three"))
-      commit("Change it after the review")
-      git("push", "-q", "origin", "other-change:other")
-      const plan = yield* planLane(capsule.id, capsule.sourceId)
-      expect(plan.status).toBe("waiting_approval")
-      expect(plan.carriedFrom).toBeUndefined()
-      expect(reasonsOf(plan)).toEqual(["change", "files"])
-      expect(plan.differsFrom).toMatchObject({ runId: change.id, commit: change.resolvedCommit })
-      expect(plan.differsFrom?.lines).toEqual([
-        { side: "approved", text: 'terraform_data.kept input: "one" → "two"' },
-        { side: "planned", text: 'terraform_data.kept input: "one" → "three"' }
-      ])
-    })
+  tests.live(
+    "approvals of a change do not approve a plan with another change, and the review shows exactly the differing lines",
+    () =>
+      Effect.gen(function* () {
+        const { capsule, change, commit, git, write } = yield* opened("other")
+        yield* rule("approval")
+        yield* approveChange(yield* admin, change)
+        write("main.tf", moduleOf("three"))
+        commit("Change it after the review")
+        git("push", "-q", "origin", "other-change:other")
+        const plan = yield* planLane(capsule.id, capsule.sourceId)
+        expect(plan.status).toBe("waiting_approval")
+        expect(plan.carriedFrom).toBeUndefined()
+        expect(reasonsOf(plan)).toEqual(["change", "files"])
+        expect(plan.differsFrom).toMatchObject({ runId: change.id, commit: change.resolvedCommit })
+        expect(plan.differsFrom?.lines).toEqual([
+          { side: "approved", text: 'terraform_data.kept input: "one" → "two"' },
+          { side: "planned", text: 'terraform_data.kept input: "one" → "three"' }
+        ])
+      })
   )
 
-  tests.live("approve nothing if only the command of a provisioner differs, which no plan shows", () =>
-    Effect.gen(function* () {
-      const provisioner = (command: string) => `provisioner "local-exec" { command = "${command}" }`
-      const { capsule, change, commit, git, write } = yield* opened("provisioner", provisioner("true"))
-      yield* rule("approval")
-      yield* approveChange(yield* admin, change)
-      write("main.tf", moduleOf("two", provisioner("echo other")))
-      commit("Change only the command")
-      git("push", "-q", "origin", "provisioner-change:provisioner")
-      const plan = yield* planLane(capsule.id, capsule.sourceId)
-      expect(plan.changeDigest).toBe(change.changeDigest ?? "")
-      expect([plan.status, reasonsOf(plan)]).toEqual(["waiting_approval", ["files"]])
-    })
+  tests.live(
+    "approvals of a change do not approve a plan if only the command of a provisioner differs, which no plan shows",
+    () =>
+      Effect.gen(function* () {
+        const provisioner = (command: string) => `provisioner "local-exec" { command = "${command}" }`
+        const { capsule, change, commit, git, write } = yield* opened("provisioner", provisioner("true"))
+        yield* rule("approval")
+        yield* approveChange(yield* admin, change)
+        write("main.tf", moduleOf("two", provisioner("echo other")))
+        commit("Change only the command")
+        git("push", "-q", "origin", "provisioner-change:provisioner")
+        const plan = yield* planLane(capsule.id, capsule.sourceId)
+        expect(plan.changeDigest).toBe(change.changeDigest ?? "")
+        expect([plan.status, reasonsOf(plan)]).toEqual(["waiting_approval", ["files"]])
+      })
   )
 
-  tests.live("approve nothing if the branch undid a change of its base, even if the lane is reset to the branch", () =>
-    Effect.gen(function* () {
-      const { capsule, commit, git, write } = yield* opened("stale")
-      git("checkout", "-q", "stale")
-      write("main.tf", moduleOf("one", "triggers_replace = 1"))
-      commit("Change the base")
-      git("push", "-q", "origin", "stale")
-      yield* settled((yield* (yield* Sources).sync((yield* TestPlane).context, capsule.sourceId, {})).id)
-      const change = yield* speculated(capsule.id, "stale-change")
-      expect(change.base?.standing).toBe("stale")
-      yield* rule("approval")
-      yield* approveChange(yield* admin, change)
-      git("push", "-q", "--force", "origin", "stale-change:stale")
-      const plan = yield* planLane(capsule.id, capsule.sourceId)
-      expect(plan.changeDigest).toBe(change.changeDigest ?? "")
-      expect([plan.status, reasonsOf(plan)]).toEqual(["waiting_approval", ["stale"]])
-    })
+  tests.live(
+    "approvals of a change do not approve a plan whose branch undid a change of its base, even if the lane is reset to the branch",
+    () =>
+      Effect.gen(function* () {
+        const { capsule, commit, git, write } = yield* opened("stale")
+        git("checkout", "-q", "stale")
+        write("main.tf", moduleOf("one", "triggers_replace = 1"))
+        commit("Change the base")
+        git("push", "-q", "origin", "stale")
+        yield* settled((yield* (yield* Sources).sync((yield* TestPlane).context, capsule.sourceId, {})).id)
+        const change = yield* speculated(capsule.id, "stale-change")
+        expect(change.base?.standing).toBe("stale")
+        yield* rule("approval")
+        yield* approveChange(yield* admin, change)
+        git("push", "-q", "--force", "origin", "stale-change:stale")
+        const plan = yield* planLane(capsule.id, capsule.sourceId)
+        expect(plan.changeDigest).toBe(change.changeDigest ?? "")
+        expect([plan.status, reasonsOf(plan)]).toEqual(["waiting_approval", ["stale"]])
+      })
   )
 
   const changes: ReadonlyArray<
@@ -436,12 +444,12 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
         })
     ]
   ]
-  // Two tests, because each change makes a plan.
+  // Split into two tests, because each change makes a plan.
   const halves = [changes.slice(0, 9), changes.slice(9)]
   for (const [half, some] of halves.entries()) {
     const branch = `table-${half}`
     tests.live(
-      `approve nothing if one of these has changed: ${some.map(([name]) => name).join(", ")}`,
+      `approvals of a change do not approve a plan after a change of ${some.map(([name]) => name).join(", ")}`,
       () =>
         Effect.gen(function* () {
           const { capsule, change, git } = yield* opened(branch)
@@ -465,7 +473,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
             yield* sql`UPDATE runs SET ${sql.update(before ?? {}, ["id"])} WHERE id = ${change.id}`
             for (const basis of bases) yield* sql`INSERT INTO change_bases ${sql.insert(basis)}`
           }
-          // The same world without any change: the approval is carried over.
+          // The control case: without any change, the approval is carried over.
           yield* rule("approval")
           yield* approveChange(yield* admin, change)
           expect((yield* replanned(capsule.id)).carriedFrom?.runId).toBe(change.id)
@@ -474,7 +482,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
     )
   }
 
-  tests.live("count only while they are not withdrawn, and only until their plan is discarded", () =>
+  tests.live("approvals of a change count until they are withdrawn or a plan that received them is discarded", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsule, change, git } = yield* opened("withdrawn")
@@ -483,7 +491,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
       const approver = yield* admin
       const commands = yield* RunCommands
       const approval = yield* approveChange(approver, change)
-      // A repetition changes nothing.
+      // Repeating the approval changes nothing.
       expect((yield* approveChange(approver, change)).id).toBe(approval.id)
       const gone = yield* commands.WithdrawChange(change.id, { context, changeApprovalId: approval.id })
       expect([gone.withdrawnBy, typeof gone.withdrawnAt]).toEqual([subjectOf(context), "string"])
@@ -492,24 +500,24 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
       yield* approveChange(approver, change)
       const carried = yield* replanned(capsule.id)
       expect(carried.carriedFrom?.runId).toBe(change.id)
-      // A newer plan of the same change takes the approval over from the plan that it supersedes.
+      // A newer plan of the same change receives the approval from the plan that it supersedes.
       const again = yield* replanned(capsule.id)
       expect(again.carriedFrom?.runId).toBe(change.id)
-      // Somebody decides against the plan: no later plan is approved by the same approval.
+      // Somebody discards the plan, so the same approval approves no later plan.
       yield* commands.Cancel(again.id, { context })
       const after = yield* replanned(capsule.id)
       expect([after.status, after.carriedFrom, after.differsFrom]).toEqual(["waiting_approval", undefined, undefined])
     })
   )
 
-  tests.live("need two people at the same time where the rule does, each of them once", () =>
+  tests.live("two people have to approve a change if the rule requires two, and each person counts once", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsule, change, git } = yield* opened("two")
       git("push", "-q", "origin", "two-change:two")
       yield* ruled({ approvers: 2, planAuthorCounts: false, carryOver: "approval" })
       const [ann, bob] = [yield* admin, yield* admin]
-      // The person who started the speculative plan is its author.
+      // The person who started the speculative plan counts as its author.
       const refused = yield* Effect.flip(approveChange(context, change))
       expect([refused.code, refused.message]).toEqual([
         "permission_denied",
@@ -533,52 +541,56 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
     })
   )
 
-  tests.live("are refused for another change, and for a plan that is not speculative", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const { capsule, change } = yield* opened("refused")
-      const commands = yield* RunCommands
-      const digests = digestsOf(change)
-      const refusals = yield* Effect.all([
-        Effect.flip(commands.ApproveChange(change.id, { context, ...digests, changeDigest: "hmac-sha256:other" })),
-        Effect.flip(commands.ApproveChange(change.id, { context, ...digests, planDigest: "sha256:other" }))
-      ])
-      expect(refusals.map(({ code }) => code)).toEqual(["guard_conflict", "guard_conflict"])
-      const plan = yield* replanned(capsule.id)
-      const other = yield* Effect.flip(commands.ApproveChange(plan.id, { context, ...digestsOf(plan) }))
-      expect([other.code, other.message]).toEqual([
-        "failed_precondition",
-        expect.stringContaining("POST /api/v1/runs/{runId}/approve")
-      ])
-      expect(yield* (yield* ChangeApprovals).list(change.id)).toEqual([])
-    })
+  tests.live(
+    "svc refuses an approval of another change, and an approval of a change in a plan that is not speculative",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const { capsule, change } = yield* opened("refused")
+        const commands = yield* RunCommands
+        const digests = digestsOf(change)
+        const refusals = yield* Effect.all([
+          Effect.flip(commands.ApproveChange(change.id, { context, ...digests, changeDigest: "hmac-sha256:other" })),
+          Effect.flip(commands.ApproveChange(change.id, { context, ...digests, planDigest: "sha256:other" }))
+        ])
+        expect(refusals.map(({ code }) => code)).toEqual(["guard_conflict", "guard_conflict"])
+        const plan = yield* replanned(capsule.id)
+        const other = yield* Effect.flip(commands.ApproveChange(plan.id, { context, ...digestsOf(plan) }))
+        expect([other.code, other.message]).toEqual([
+          "failed_precondition",
+          expect.stringContaining("POST /api/v1/runs/{runId}/approve")
+        ])
+        expect(yield* (yield* ChangeApprovals).list(change.id)).toEqual([])
+      })
   )
 
-  tests.live("do not count from an author of any commit of the branch, where commit authors do not count", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { change } = yield* opened("authors")
-      const [basis] = yield* sql<{ commit_authors: string | null }>`SELECT commit_authors FROM change_bases
+  tests.live(
+    "an approval of a change by an author of any commit of the branch does not count under a rule that excludes commit authors",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { change } = yield* opened("authors")
+        const [basis] = yield* sql<{ commit_authors: string | null }>`SELECT commit_authors FROM change_bases
         WHERE run_id = ${change.id}`
-      const known: unknown = basis?.commit_authors == null ? undefined : JSON.parse(basis.commit_authors)
-      const author = yield* admin
-      yield* ruled({ approvers: 1, commitAuthorCounts: false, carryOver: "approval" })
-      // Without the history of the branch, nobody counts.
-      yield* sql`UPDATE change_bases SET commit_authors = NULL WHERE run_id = ${change.id}`
-      const unknown = yield* Effect.flip(approveChange(author, change))
-      expect(unknown.message).toContain("it is not known who wrote the commit")
-      const [user] = yield* sql<{ email: string }>`SELECT email FROM users WHERE subject = ${subjectOf(author)}`
-      const addresses = JSON.stringify(["mina@example.test", user?.email])
-      yield* sql`UPDATE change_bases SET commit_authors = ${addresses} WHERE run_id = ${change.id}`
-      expect((yield* Effect.flip(approveChange(author, change))).message).toContain(
-        "an author of the commit does not count"
-      )
-      expect((yield* approveChange(yield* admin, change)).runId).toBe(change.id)
-      expect(known).toEqual(["mina@example.test"])
-    })
+        const known: unknown = basis?.commit_authors == null ? undefined : JSON.parse(basis.commit_authors)
+        const author = yield* admin
+        yield* ruled({ approvers: 1, commitAuthorCounts: false, carryOver: "approval" })
+        // Without the branch's history, no approval counts.
+        yield* sql`UPDATE change_bases SET commit_authors = NULL WHERE run_id = ${change.id}`
+        const unknown = yield* Effect.flip(approveChange(author, change))
+        expect(unknown.message).toContain("it is not known who wrote the commit")
+        const [user] = yield* sql<{ email: string }>`SELECT email FROM users WHERE subject = ${subjectOf(author)}`
+        const addresses = JSON.stringify(["mina@example.test", user?.email])
+        yield* sql`UPDATE change_bases SET commit_authors = ${addresses} WHERE run_id = ${change.id}`
+        expect((yield* Effect.flip(approveChange(author, change))).message).toContain(
+          "an author of the commit does not count"
+        )
+        expect((yield* approveChange(yield* admin, change)).runId).toBe(change.id)
+        expect(known).toEqual(["mina@example.test"])
+      })
   )
 
-  tests.live("are bound to digests that nobody can compare with another Capsule or another server", () =>
+  tests.live("the digests in approvals of a change cannot be compared with digests of another Capsule or server", () =>
     Effect.gen(function* () {
       const files = {
         "main.tf": `variable "secret" {

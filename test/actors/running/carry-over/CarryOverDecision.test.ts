@@ -45,7 +45,7 @@ const equal: CarryFacts = {
 const codesOf = (facts: CarryFacts) => differences(facts).map(({ code }) => code)
 
 describe("Approvals of a change", () => {
-  test("are carried over if nothing differs", () => {
+  test("approvals of a change are carried over if nothing differs", () => {
     expect(differences(equal)).toEqual([])
   })
 
@@ -84,7 +84,7 @@ describe("Approvals of a change", () => {
   })
 
   test.each<readonly [string, Partial<CarryFacts>, DifferenceCode]>([
-    // A value behind an unknown, and the command of a provisioner, differ only here.
+    // A value behind an unknown value, or the command of a provisioner, is visible only in this comparison.
     ["a file of the module graph differs", { files: { kind: "touched", because: "main.tf changed" } }, "files"],
     ["an injected Output has another value", { movedInputs: "moved" }, "inputs"],
     ["a Connection was rotated or revoked", { movedConnections: "rotated" }, "connection"],
@@ -99,7 +99,7 @@ describe("Approvals of a change", () => {
     expect(codesOf({ ...equal, ...changed })).toEqual([code])
   })
 
-  test("let svc apply the plan only if every rule allows that", () => {
+  test("carried approvals let svc apply the plan only if every rule allows it", () => {
     expect(appliesCarried(["approval_and_apply", "approval_and_apply"])).toBe(true)
     expect(appliesCarried(["approval_and_apply", "approval"])).toBe(false)
     expect(appliesCarried(["approval"])).toBe(false)

@@ -28,7 +28,7 @@ test("equal reviews have no differing lines, in any order", () => {
   expect(differingLines(a, b)).toEqual({ lines: [] })
 })
 
-test("the differing lines are exactly the lines that one of the plans lacks", () => {
+test("the differing lines are exactly the lines that only one of the plans has", () => {
   const approved = {
     resourceChanges: [resource("demo.a", [size(2), { name: "tag", before: "x", after: "y" }])],
     outputChanges: [{ name: "url", actions: ["update"], before: "u", after: "v", sensitive: false }]
@@ -50,7 +50,7 @@ test("the differing lines are exactly the lines that one of the plans lacks", ()
   })
 })
 
-test("deposed, moved and imported objects, and unknown values have lines of their own", () => {
+test("deposed, moved and imported objects and unknown values have separate lines", () => {
   const objects = [
     resource("demo.a", [], { deposed: "0a1b2c3d" }),
     resource("demo.a", [], { previousAddress: "demo.z" }),
@@ -66,7 +66,7 @@ test("deposed, moved and imported objects, and unknown values have lines of thei
   }
 })
 
-test("a long difference is cut off, and the rest is counted", () => {
+test("a long difference is cut off, and svc counts the omitted lines", () => {
   const resources = Array.from({ length: mostLines + 7 }, (_, index) => resource(`demo.a[${index}]`))
   const { lines, moreLines } = differingLines({}, { resourceChanges: resources })
   expect([lines.length, moreLines]).toEqual([mostLines, 7])

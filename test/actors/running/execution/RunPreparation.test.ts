@@ -145,10 +145,10 @@ for (const type of ["plan", "apply"] as const) {
   )
 }
 
-// The run of the fixture has no place in the queue of a Capsule once it is speculative.
+// A speculative run of the fixture does not need a place in its Capsule's queue.
 const speculative = { purpose: "speculative", requires_approval: 0, capsule_line: null } as const
 
-it.live("a speculative plan without a credential does not start, and its Capsule is not shown as waiting for it", () =>
+it.live("a speculative plan without a credential does not start, and svc does not show its Capsule as waiting", () =>
   Effect.gen(function* () {
     const given = { why: "", code: "blocked_missing_connection", run: speculative, conditions: needsCloud } as const
     const { blocked, waits } = yield* refused("plan", given)
@@ -157,7 +157,7 @@ it.live("a speculative plan without a credential does not start, and its Capsule
   })
 )
 
-it.live("a speculative plan keeps showing that its Capsule waits for a credential, even if it has the credential", () =>
+it.live("a speculative plan leaves its Capsule shown as waiting for a credential, even if the plan itself has it", () =>
   Effect.gen(function* () {
     const wait = {
       credential_wait: CredentialWaitJson.write({
@@ -179,19 +179,21 @@ it.live("a speculative plan keeps showing that its Capsule waits for a credentia
   })
 )
 
-it.live("a speculative plan does not start if the Capsule would have to follow the operator first", () =>
-  Effect.gen(function* () {
-    const behind = Layer.mock(OperatorSuccession)({
-      isBehind: () => Effect.succeed(true),
-      placeOf: () => Effect.undefined,
-      follow: () => Effect.die("A speculative plan changes nothing of its Capsule")
+it.live(
+  "a speculative plan does not start if the Capsule would first have to follow the operator's base configuration",
+  () =>
+    Effect.gen(function* () {
+      const behind = Layer.mock(OperatorSuccession)({
+        isBehind: () => Effect.succeed(true),
+        placeOf: () => Effect.undefined,
+        follow: () => Effect.die("A speculative plan changes nothing of its Capsule")
+      })
+      const blocked = yield* Effect.flip(preparing("plan", { run: speculative })).pipe(
+        Effect.provide(Layer.fresh(preparation(ordinary, behind)))
+      )
+      expect(blocked).toMatchObject({ _tag: "RunBlocked", code: "failed_precondition" })
+      expect(blocked.message).toContain("Plan the Capsule once")
     })
-    const blocked = yield* Effect.flip(preparing("plan", { run: speculative })).pipe(
-      Effect.provide(Layer.fresh(preparation(ordinary, behind)))
-    )
-    expect(blocked).toMatchObject({ _tag: "RunBlocked", code: "failed_precondition" })
-    expect(blocked.message).toContain("Plan the Capsule once")
-  })
 )
 
 it.live("a module with OpenTofu-only files is checked again for Terraform", () =>

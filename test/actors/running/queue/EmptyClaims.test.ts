@@ -11,7 +11,7 @@ import { testQueue } from "./support/TestQueue.ts"
 const tests = suite(testQueue({ concurrency: 9, workspaceConcurrency: 9 }).pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
 
-tests.live("a claim that finds nothing is one read, and begins no transaction", () =>
+tests.live("a claim that finds nothing performs one read and no transaction", () =>
   Effect.gen(function* () {
     const queue = yield* RunQueue
     let statements = 0
@@ -19,7 +19,7 @@ tests.live("a claim that finds nothing is one read, and begins no transaction", 
       statements += 1
     })
     expect(yield* queue.claim("owner")).toBeUndefined()
-    // A database with separate readers does not use its writer at all.
+    // A database with separate readers does not use its writer for this.
     expect(statements).toBeLessThanOrEqual(1)
     stop()
     const owner = yield* newPerson("empty")

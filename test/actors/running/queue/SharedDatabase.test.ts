@@ -16,7 +16,7 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-tests.live("servers that share a database execute no module, and say that an agent must", () =>
+tests.live("servers that share a database execute no module, and report that an agent is required", () =>
   Effect.gen(function* () {
     const ledger = yield* RunLedger
     const queue = yield* RunQueue

@@ -23,7 +23,7 @@ const lostAgent = async (page: Page): Promise<void> => {
   await page.reload()
 }
 
-/** A page that closes while a request is in progress ends the request. */
+/** When a page closes, the browser cancels the page's open requests. */
 const json = (page: Page, path: string, changed: (answer: Record<string, object>) => unknown) =>
   page.route(path, async (route: Route) => {
     const response = await route.fetch()
@@ -37,7 +37,7 @@ const speculative = async (page: Page): Promise<void> => {
   await json(page, path, ({ run }) => ({ run: { ...run, status: "succeeded", speculative: true, changeDigest } }))
   await json(page, `${path}/approvals`, ({ approvals }) => ({ approvals: { ...approvals, own: { status: "counts" } } }))
   await page.reload()
-  // The next dialog of this Run needs the plan as it is.
+  // The next dialog of this Run needs the unchanged plan.
   page.once("framenavigated", () => {
     void page.unroute(path)
     void page.unroute(`${path}/approvals`)

@@ -69,7 +69,7 @@ describe("Terminal plans", () => {
     expect(textOf({ base: { ...base, standing: "current", behind: 0 } })).not.toContain("main")
   })
 
-  test("a terminal plan shows the approvals of the same change, or exactly how it differs from the approved change", () => {
+  test("the command line shows a plan's carried approvals, or exactly how it differs from the approved change", () => {
     const runId = RunId.make("run_bbbbbbbbbbbbbbbbbbbbbbbb")
     const carried = textOf({
       changeDigest: "hmac-sha256:x",

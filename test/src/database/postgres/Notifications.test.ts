@@ -15,7 +15,7 @@ import { hasPostgres, migratedDatabase } from "../../../support/PostgresTests.ts
 
 const runId = RunId.make("run_000000000000000000000001")
 
-/** A server that shares its database: the parts that hear of the others. */
+/** The part of a server with a shared database that receives other servers' commits. */
 const server = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
@@ -48,7 +48,7 @@ const twoServers = Effect.gen(function* () {
   return { one, other, sql }
 })
 
-/** Waits for a change that the first server hears of, and makes it on the other. */
+/** Waits until the first server reports a change, and makes this change on the other server. */
 const heard = (
   one: Context.Context<never>,
   isIt: (change: RemoteChange) => boolean,
@@ -66,7 +66,7 @@ const heard = (
   })
 
 describe.skipIf(!hasPostgres)("Two servers of one database", () => {
-  it.live("an event of a Run wakes its followers on the other server, after its commit", () =>
+  it.live("an event of a Run wakes the Run's followers on the other server after the commit", () =>
     Effect.gen(function* () {
       const { one, other, sql } = yield* twoServers
       const woken = yield* Deferred.make<void>()
@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)("Two servers of one database", () => {
     })
   )
 
-  it.live("a new Run and a Run's new status reach the queue of the other server", () =>
+  it.live("a new Run, or a Run's new status, reaches the other server's queue", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* twoServers
       const isQueue = ({ kind }: RemoteChange) => kind === "queue"
@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)("Two servers of one database", () => {
     })
   )
 
-  it.live("a revocation on one server wakes the followers of authority on the other", () =>
+  it.live("a revocation on one server wakes followers of authority on the other server", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* twoServers
       const watch = yield* Context.get(one, AuthorityChanges).follow
@@ -103,7 +103,7 @@ describe.skipIf(!hasPostgres)("Two servers of one database", () => {
     })
   )
 
-  it.live("a server that was cut off from notifications reads requests to stop when it listens again", () =>
+  it.live("a server that lost its connection reads the pending cancel requests as soon as it listens again", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* twoServers
       const stopped = yield* Context.get(one, RunCancels).register(runId)

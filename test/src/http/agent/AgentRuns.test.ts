@@ -127,7 +127,7 @@ plane.live(
 )
 
 plane.live(
-  "an agent executes a speculative plan, which waits for nobody and of which no plan file is kept",
+  "an agent executes a speculative plan, which waits for no other Run and has no stored plan file",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

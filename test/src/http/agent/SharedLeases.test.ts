@@ -37,7 +37,7 @@ const renewAt = (client: Client, agent: TestAgent, { fence, runId }: Claim, newe
     })
   )
 
-/** An apply is given up after 121 seconds. For 5 more seconds, a contact may not have been counted yet. */
+/** svc gives an apply up after 121 seconds. During 5 more seconds, a contact may still be uncounted. */
 const briefly = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const sql = yield* SqlClient.SqlClient
   const applying = yield* applyingOn(agent, branch)
@@ -51,7 +51,7 @@ const ended = Effect.fnUntraced(function* (claim: Claim) {
   return yield* eventually(runs.read(claim.runId), ({ status }) => status !== "running")
 })
 
-/** Advances a judge by this many seconds, look by look, and runs an effect before each look. */
+/** Advances the clock of a judge by this many seconds in steps of one look, and runs an effect before each look. */
 const judged = Effect.fnUntraced(function* <E = never, R = never>(
   monitor: AgentMonitor["Service"],
   { from, to }: { readonly from: number; readonly to: number },
@@ -63,7 +63,7 @@ const judged = Effect.fnUntraced(function* <E = never, R = never>(
   }
 })
 
-plane.live("an apply continues while its agent reports to a server that does not judge it", () =>
+plane.live("an apply continues while its agent contacts only a server that does not judge leases", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -75,7 +75,7 @@ plane.live("an apply continues while its agent reports to a server that does not
     const before = yield* heard
     yield* renewAt(other.client, agent, claim, 2)
     expect(yield* heard).not.toEqual(before)
-    // A server counts contacts every five seconds of its own clock, which does not move here.
+    // The server counts contacts every five seconds by its own clock, which stands still in this test.
     const counted = sql`UPDATE agent_runs SET heard = heard + 1 WHERE run_id = ${claim.runId}`
     yield* judged(monitor, { from: 0, to: 200 }, () => counted)
     const run = yield* (yield* Runs).read(claim.runId)
@@ -95,7 +95,7 @@ plane.live("an apply continues while its agent reports to a server that does not
 )
 
 plane.live(
-  "a silent agent is marked, is cleared when it contacts any server, and is given up once its lease has expired",
+  "a silent agent is marked, loses the mark when it contacts any server, and loses its Run once its lease has expired",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -119,28 +119,26 @@ plane.live(
     })
 )
 
-plane.live(
-  "a server that takes over the judging starts with a full lease, and a server that was frozen gives up no Run",
-  () =>
-    Effect.gen(function* () {
-      const { enrolled } = yield* world
-      const agent = yield* enrolled()
-      const { claim } = yield* briefly(agent, "frozen")
-      const other = yield* anotherServer
-      const monitor = yield* AgentMonitor
-      const runs = yield* Runs
-      yield* judged(monitor, { from: 0, to: 100 })
-      yield* judged(other.monitor, { from: 105, to: 200 })
-      expect((yield* runs.read(claim.runId)).status).toBe("running")
-      // For an hour, the first server or the database did not run.
-      yield* after(10_000, monitor.look)
-      yield* after(20_000, other.monitor.look)
-      expect((yield* runs.read(claim.runId)).status).toBe("running")
-      yield* renewAt(other.client, agent, claim)
-    })
+plane.live("a server that becomes the judge starts with a full lease, and a frozen server gives up no Run", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const { claim } = yield* briefly(agent, "frozen")
+    const other = yield* anotherServer
+    const monitor = yield* AgentMonitor
+    const runs = yield* Runs
+    yield* judged(monitor, { from: 0, to: 100 })
+    yield* judged(other.monitor, { from: 105, to: 200 })
+    expect((yield* runs.read(claim.runId)).status).toBe("running")
+    // The first server or the database was stopped for an hour.
+    yield* after(10_000, monitor.look)
+    yield* after(20_000, other.monitor.look)
+    expect((yield* runs.read(claim.runId)).status).toBe("running")
+    yield* renewAt(other.client, agent, claim)
+  })
 )
 
-plane.live("if a contact coincides with the decision to give the Run up, exactly one of the two counts", () =>
+plane.live("if a contact coincides with the decision to give the Run up, exactly one of them takes effect", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -153,7 +151,7 @@ plane.live("if a contact coincides with the decision to give the Run up, exactly
     yield* sql`UPDATE agent_runs SET heard = heard + 1 WHERE run_id = ${claim.runId}`
     expect(yield* leases.close(lease)).toBe(false)
     const blob = yield* agent.put(claim, "state", stateFile(1))
-    // The judge has closed the claim, and ends before it settles the Run.
+    // The judge has closed the claim, but ends before it settles the Run.
     yield* sql`UPDATE agent_runs SET closed_at = '2026-01-01T00:00:00.000Z' WHERE run_id = ${claim.runId}`
     expect((yield* renewAt(other.client, agent, claim)).leases).toEqual([])
     const checkpoint = { ...claim, serial: 1, resourceCount: 1, blob }
@@ -163,7 +161,7 @@ plane.live("if a contact coincides with the decision to give the Run up, exactly
   })
 )
 
-plane.live("if a server repeats an offer that another server prepared, the first offer is void", () =>
+plane.live("if a server repeats an offer that another server prepared, the first offer becomes invalid", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -190,7 +188,7 @@ plane.live("another server settles a result if the server that received it is go
     const outcome = yield* agent.put(claim, "outcome", yield* agent.outcomeOf(appliedResult(1)))
     const state = yield* agent.put(claim, "state", stateFile(1))
     const result = JSON.stringify({ outcome, state })
-    // A server stores the result, and ends before it settles the Run.
+    // The server stores the result, but ends before it settles the Run.
     yield* sql`INSERT INTO nodes (id, incarnation, release, label, started_at, beat_at)
       SELECT installation_id || '#9999', 9999, '', '', '', '' FROM installation`
     yield* sql`UPDATE agent_runs SET result = ${result}, node_id = (SELECT installation_id || '#9999' FROM installation)

@@ -43,10 +43,10 @@ const farPlaneOf = (shared: boolean) =>
 /** A control plane that sends its Runs to the agents of a pool. */
 export const farPlane = farPlaneOf(false)
 
-/** Like `farPlane`, as one of the servers that share its database. */
+/** Like `farPlane`, but shares its database with other servers. */
 export const sharedFarPlane = farPlaneOf(true)
 
-/** Starts another server of the same database, with its own folder and the same keys. */
+/** Starts another server on the same database and with the same keys, but with its own folder. */
 export const anotherServer = Effect.gen(function* () {
   const services = yield* Effect.context<DatabaseServices>()
   const files = yield* FileSystem.FileSystem

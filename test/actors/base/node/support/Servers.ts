@@ -38,8 +38,8 @@ export const pass = Effect.fnUntraced(function* (
 })
 
 /**
- * Runs the effect on a new database, and gives it the name of the file. The database is always the embedded one, because the tests
- * let time pass, and a database in another process does not wait for it.
+ * Runs the effect on a new database and passes the file's name. Always uses the embedded database, because the tests simulate the
+ * passing of time, and a database in another process does not wait for it.
  */
 export const onFile = <A, E>(
   effect: (file: string) => Effect.Effect<A, E, SqlClient.SqlClient | Commits | Scope.Scope>
