@@ -9,7 +9,7 @@ const Audited = Schema.fromJsonString(
   })
 )
 
-/** Severities of advisories that fail the check. */
+/** Advisories of these severities fail the check. */
 const refused = new Set(["high", "critical"])
 
 type Verdict =
@@ -18,8 +18,8 @@ type Verdict =
   | { readonly kind: "failed"; readonly advisories: ReadonlyArray<string> }
 
 /**
- * Judges the answer of `npm audit --json`. Not every registry answers it; a missing answer is no failure, because it depends on the
- * network and not on the commit.
+ * Evaluates the output of `npm audit --json`. Without a response from the registry, the check does not fail, because the response
+ * depends on the network and not on the commit.
  */
 export const advisoryVerdict = (answer: string): Verdict => {
   const audited = Schema.decodeUnknownOption(Audited)(answer)

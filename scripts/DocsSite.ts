@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Path } from "effect"
 
-/** Sections of the sidebar, in the order in which people need them. Each page of `docs/` is in one of them. */
+/** Sections of the sidebar, in the order in which readers need them. Every page of `docs/` belongs to one section. */
 export const docsSections: Readonly<Record<string, ReadonlyArray<string>>> = {
   Start: ["quickstart", "concepts", "install", "compared-with", "known-limits", "roadmap"],
   Use: [
@@ -25,7 +25,7 @@ export const docsSections: Readonly<Record<string, ReadonlyArray<string>>> = {
   Build: []
 }
 
-/** Folders of `docs/` whose pages follow the named pages of a section, in the order of their names. */
+/** Folders of `docs/` whose pages follow the listed pages of a section, sorted by name. */
 const folders: Readonly<Record<string, string>> = {
   operations: "Operate",
   webhooks: "Use",
@@ -33,19 +33,19 @@ const folders: Readonly<Record<string, string>> = {
   builders: "Build"
 }
 
-/** Pages outside of `docs/` that the site contains. */
+/** Pages outside `docs/` that the site contains. */
 const rootPages = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"]
 
 const titleOf = (text: string, page: string) => /^# (.+)$/m.exec(text)?.[1]?.replaceAll("`", "") ?? page
 
-/** A block or a span of code, in which brackets are no link, or a link. */
+/** Matches a code block or span, in which brackets do not form links, or a link. */
 const codeOrLink = /^```[\s\S]*?^```|`[^`\n]+`|(?<!!)\[((?:[^[\]]|\[[^\]]*\])+)\]\(([^()\s]+)\)/gm
 const image = /!\[[^\]]*\]\(([^()\s]+)\)/g
 const isExternal = (target: string) => /^(?:[a-z]+:|#|\/)/.test(target)
 
 /**
- * Prepares a page: links to files that are not pages become plain HTML, because the generator treats a link without an extension as a
- * page. Returns the text, the linked files and the images, as paths from the root.
+ * Prepares a page. Converts links to files other than pages to plain HTML, because the generator treats a link without an
+ * extension as a page. Returns the text, the linked files and the images, as paths from the root.
  */
 export const preparedPage = (text: string, page: string, path: Path.Path) => {
   const copied: Array<string> = []
@@ -69,7 +69,7 @@ interface SidebarItem {
 
 export interface DocsSite {
   readonly pages: ReadonlyMap<string, string>
-  /** Files that pages link to, and folders whose files they link to. */
+  /** Files, and folders whose files, are link targets of pages. */
   readonly copied: ReadonlyArray<string>
   readonly images: ReadonlyArray<string>
   readonly sections: ReadonlyArray<{ readonly text: string; readonly items: ReadonlyArray<SidebarItem> }>
@@ -77,7 +77,7 @@ export interface DocsSite {
 
 const markdown = /\.md$/
 
-/** Reads the pages of the repository, and orders them for the sidebar. */
+/** Reads the pages of the repository, and sorts them for the sidebar. */
 export const docsSite = Effect.fn("docsSite")(function* (root: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

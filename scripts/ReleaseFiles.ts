@@ -1,9 +1,9 @@
 import { Effect, FileSystem, Path } from "effect"
 
-/** Start of the changelog's heading of a release. */
+/** Start of a release's heading in the changelog. */
 export const releaseHeading = (version: string) => `## ${version}`
 
-/** Returns the part of the changelog about a release; empty if it has none. */
+/** Returns the changelog's section about a release; empty if there is none. */
 export const releaseNotes = (changelog: string, version: string): string => {
   const lines = changelog.split("\n")
   const from = lines.findIndex(

@@ -10,17 +10,17 @@ import { settingDefinitions } from "../src/settings/SettingDefinitions.ts"
 import { commandHelps } from "./CommandReference.ts"
 
 /*
- * A version promises its API, commands, settings, tables and exit codes to the people who build on them. `scripts/promised` holds
- * these facts as they were in the last release. A difference needs a name in the changelog.
+ * A version promises its API, commands, settings, tables and exit codes to the people who build on them. `scripts/promised`
+ * contains these facts as of the last release. The changelog must mention every difference.
  */
 
 /**
- * Facts by subject, as `Run.status`, `GET /api/v1/runs/{runId}`, `svc plan --ref` or `SVC_PORT`. The changelog names a subject in
- * backticks.
+ * Facts by subject, such as `Run.status`, `GET /api/v1/runs/{runId}`, `svc plan --ref` or `SVC_PORT`. The changelog writes a
+ * subject in backticks.
  */
 export type Facts = ReadonlyMap<string, string>
 
-/** Longest fact that a snapshot contains as text. A snapshot contains the hash of a longer fact. */
+/** Maximum length of a fact in a snapshot. A longer fact is stored as its hash. */
 const longestFact = 160
 
 const shortFact = (text: string) =>
@@ -28,20 +28,20 @@ const shortFact = (text: string) =>
     ? text
     : `${text.slice(0, 60)}… ${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 12)}`
 
-/** Members of an OpenAPI document that explain, and promise nothing. */
+/** Members of an OpenAPI document that only explain, without a promise. */
 const explanations = new Set(["description", "summary", "title", "example", "examples"])
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Writes a part of the document as text with sorted members, without explanations. */
+/** Formats a part of the document as text with sorted members and without explanations. */
 const shape = (value: unknown, isNaming = false): string => {
   if (Array.isArray(value)) return `[${value.map((item) => shape(item)).join(",")}]`
   if (!isRecord(value)) return JSON.stringify(value)
   const members = Object.entries(value)
     .filter(([name]) => isNaming || !explanations.has(name))
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
-    // The members of `properties` are names of fields, which may be called `description` too.
+    // The members of `properties` are field names, and a field may be called `description`.
     .map(([name, member]) => `${name}:${shape(member, name === "properties" && !isNaming)}`)
   return `{${members.join(",")}}`
 }
@@ -51,7 +51,7 @@ const Document = Schema.Struct({
   components: Schema.Struct({ schemas: Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Unknown)) })
 })
 
-/** Facts of `/openapi.json`: each operation, and each field of each named schema. */
+/** Facts of `/openapi.json`: every operation, and every field of each named schema. */
 const apiFacts = (): Facts => {
   const json: unknown = JSON.parse(JSON.stringify(OpenApi.fromApi(describedApi())))
   const { components, paths } = Schema.decodeUnknownSync(Document)(json)
@@ -74,7 +74,7 @@ const apiFacts = (): Facts => {
   return new Map([...operations, ...fields])
 }
 
-/** Facts of the command line: each command, and each of its flags. */
+/** Facts of the command line: every command and flag. */
 const commandFacts = Effect.map(
   commandHelps,
   (commands): Facts =>
@@ -118,7 +118,7 @@ const Column = Schema.Struct({
   key: Schema.Int
 })
 
-/** Facts of the tables: each column of a database that this version creates. */
+/** Facts of the tables: every column of a database that this version creates. */
 const tableFacts = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -146,7 +146,7 @@ const tableFacts = Effect.gen(function* () {
   )
 }).pipe(Effect.scoped)
 
-/** The promised facts of this version, by the name of their snapshot. */
+/** The promised facts of this version, by snapshot name. */
 export const presentFacts = Effect.gen(function* () {
   return {
     api: apiFacts(),
@@ -157,7 +157,7 @@ export const presentFacts = Effect.gen(function* () {
   }
 })
 
-/** Writes facts as a snapshot: a line per subject, in the order of the subjects. */
+/** Formats facts as a snapshot: one line per subject, sorted by subject. */
 export const snapshotText = (facts: Facts): string =>
   [...facts]
     .map(([subject, fact]) => `${subject}\t${shortFact(fact)}\n`)
@@ -167,7 +167,7 @@ export const snapshotText = (facts: Facts): string =>
 const linesOf = (text: string) => text.split("\n").filter((line) => line !== "")
 const subjectOf = (line: string) => line.slice(0, line.indexOf("\t"))
 
-/** Returns the subjects that a snapshot and the present facts describe differently, each with the kind of change. */
+/** Returns the subjects whose facts differ between a snapshot and the current version, with the kind of change. */
 export const promiseChanges = (
   snapshot: string,
   facts: Facts
@@ -185,13 +185,13 @@ export const promiseChanges = (
     ])
 }
 
-/** The part of the changelog that describes what follows the last release. */
+/** The section of the changelog about changes since the last release. */
 const unreleased = (changelog: string) =>
   /^## Unreleased[^\n]*\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(changelog)?.[1] ?? ""
 
 /**
- * Names of a subject that the changelog may use: the subject, and for an added part also the whole that it belongs to, as `Run` for
- * `Run.status`, `notices` for `notices.id` and `svc pr list` for `svc pr list --output`.
+ * The ways in which the changelog may mention a subject: by its own name or, for an addition, by the name of its parent, such as
+ * `Run` for `Run.status`, `notices` for `notices.id` and `svc pr list` for `svc pr list --output`.
  */
 const namesOf = ([subject, change]: readonly [string, string]): ReadonlyArray<string> => {
   if (change !== "added") return [subject]
@@ -199,7 +199,7 @@ const namesOf = ([subject, change]: readonly [string, string]): ReadonlyArray<st
   return [subject, whole]
 }
 
-/** Returns the changes that the changelog does not name. */
+/** Returns the changes that the changelog does not mention. */
 export const unnamedChanges = (
   changes: ReadonlyArray<readonly [subject: string, change: string]>,
   changelog: string

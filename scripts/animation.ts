@@ -1,5 +1,5 @@
-// `npm run animation` walks the main job in Chromium on a real server, and writes it as an animation of about a minute for the README:
-// docs/pictures/main-job.webp. Requires `img2webp` of Debian's package `webp`.
+// `npm run animation` performs the main job in Chromium on a real server, and records an animation of about a minute for the
+// README: docs/pictures/main-job.webp. Requires `img2webp` of Debian's package `webp`.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -27,7 +27,7 @@ const program = Effect.gen(function* () {
   )
   const { heading, press, pressInDialog, reviewing, see, step, succeeded } = personAt(page, 60_000)
   const frames: Array<string> = []
-  /** Takes a picture that the animation shows for the given number of seconds. */
+  /** Takes a screenshot that the animation shows for the given number of seconds. */
   const frame = Effect.fnUntraced(function* (seconds: number) {
     const file = path.join(folder, `${frames.length}.png`)
     yield* step(() => page.screenshot({ path: file }))

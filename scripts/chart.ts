@@ -20,7 +20,7 @@ const chart = Effect.fn("chart")(function* (out: string) {
   const names = (yield* files.readDirectory(target, { recursive: true })).toSorted()
   const archive = path.join(path.resolve(root, out), `svc-${version}.tgz`)
   yield* files.makeDirectory(path.dirname(archive), { recursive: true })
-  // The same chart always has the same bytes.
+  // The same chart always produces the same bytes.
   yield* Effect.promise(() =>
     tar.create(
       { gzip: true, file: archive, cwd: folder, portable: true, noDirRecurse: true, mtime: new Date(0) },

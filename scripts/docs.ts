@@ -5,7 +5,7 @@ import { Console, Effect, FileSystem, Path, Runtime, Schema, Stream } from "effe
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { docsSite } from "./DocsSite.ts"
 
-/** The pages could not be built. */
+/** The error if the pages could not be built. */
 class DocsFailed extends Schema.TaggedError<DocsFailed>()("DocsFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
@@ -40,7 +40,7 @@ const program = Effect.gen(function* () {
     yield* files.copy(path.join(root, name), target)
   })
   yield* Effect.forEach(site.copied, (name) => copy(name, path.join(source, "public", name)))
-  // The generator gives images names by their contents.
+  // The generator names images after their contents.
   yield* Effect.forEach(site.images, (name) => copy(name, path.join(source, name)))
   const generator = path.join(root, "site")
   if (!(yield* files.exists(path.join(generator, "node_modules/vitepress")))) {

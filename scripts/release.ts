@@ -9,7 +9,7 @@ import { version } from "../src/Version.ts"
 import { checksums, releaseHeading, releaseNotes } from "./ReleaseFiles.ts"
 import { presentFacts, promiseChanges, snapshotFile } from "./VersionPromise.ts"
 
-/** The release cannot be made. */
+/** The error if the release cannot be made. */
 class ReleaseFailed extends Schema.TaggedError<ReleaseFailed>()("ReleaseFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
@@ -25,7 +25,7 @@ const run = Effect.fnUntraced(function* (root: string, program: string, ...args:
   yield* Console.log(`ok    ${command}`)
 }, Effect.scoped)
 
-/** Checks that a release has a heading in the changelog, and that its promises match its snapshot. */
+/** Checks that the changelog has a heading for the release, and that its promises match their snapshots. */
 const checkPromises = Effect.fn("release.checkPromises")(function* (root: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -74,7 +74,7 @@ const release = Effect.fn("release")(function* ({ isDraft, isPublic, withImages 
     if (isPublic) yield* run(path.join(root, "dist/packages", name), "npm", "pkg", "delete", "private")
     yield* run(root, "npm", "pack", path.join(root, "dist/packages", name), "--pack-destination", out, "--silent")
   }
-  // Source maps serve the maintainers. They are no part of a release.
+  // Source maps are for maintainers. Releases do not include them.
   const maps = path.join(root, "dist/release-maps")
   yield* files.remove(maps, { recursive: true, force: true })
   yield* files.makeDirectory(maps)

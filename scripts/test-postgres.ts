@@ -1,8 +1,8 @@
 // `npm run test:postgres`: starts a PostgreSQL server in memory, runs tests with their databases in it, and compares the failures
-// with those of `test/support/SqliteOnlyTests.ts`, which lists the tests about SQLite itself. Arguments, in any order, after `--`:
+// with `test/support/SqliteOnlyTests.ts`, which lists the tests about SQLite itself. Arguments, in any order, after `--`:
 // - files and folders of tests; `test/actors` and `test/src/http` if there are none
-// - `--short`: the CI selection
-// Installs Debian's `postgresql` if there is none and this is root. The server refuses to run as root, so it then runs as `nobody`.
+// - `--short`: the CI selection Installs Debian's `postgresql` if there is none and this is root. The server refuses to run as
+//   root, so it then runs as `nobody`.
 import process from "node:process"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Option, Runtime, Schema, Stream } from "effect"
@@ -22,13 +22,13 @@ const shortTests = [
 ]
 const allTests = ["test/src/database/postgres", "test/e2e/PostgresJob.test.ts", "test/actors", "test/src/http"]
 
-/** The tests failed, or the server could not be started. */
+/** The error if tests failed or the server could not be started. */
 class Failed extends Schema.TaggedError<Failed>()("Failed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
 
 const isRoot = process.getuid?.() === 0
-/** Starts a program of the server as a user that the server accepts. */
+/** Starts a program of the server as a user that PostgreSQL accepts. */
 const asUser = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   isRoot ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", ...args] : args
 
@@ -50,7 +50,7 @@ const must = Effect.fn("must")(function* (args: ReadonlyArray<string>, env?: Rea
   return text
 })
 
-/** Finds the folder with the server's programs, of the newest version that is installed. */
+/** Finds the folder with the programs of the newest installed version. */
 const programs = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const installed = "/usr/lib/postgresql"
@@ -65,7 +65,7 @@ const programs = Effect.gen(function* () {
   return `${installed}/${newest}/bin`
 })
 
-/** Starts a server that keeps nothing, and listens on a socket in its folder alone. */
+/** Starts a server without persistence that listens only on a socket in its folder. */
 const server = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const bin = yield* programs

@@ -2,16 +2,16 @@ import { expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
-/** Each server does the work for itself: it is about its own memory, requests, files or processes. */
+/** Every server does this work for itself, because it concerns its own memory, requests, files or processes. */
 const own = "own" as const
-/** Each server does the work, and it does not matter how many do: every step decides and writes in one transaction. */
+/** Any number of servers may do this work, because every step decides and writes in one transaction. */
 const repeatable = "repeatable" as const
 /** Only one server at a time does the work (`actors/base/node/ExclusiveWork.ts`). */
 const exclusive = "exclusive" as const
 
 /**
- * Every place that starts a background fiber of a server, with the answer for several servers on one database. Find out what two
- * servers would do to each other before you add a line.
+ * Every place that starts a background fiber of a server, and how several servers on one database share its work. Before you add
+ * a line, find out how two servers would affect each other.
  */
 const fibers: Readonly<Record<string, ReadonlyArray<readonly [count: number, who: string, work: string]>>> = {
   "actors/Runtime.ts": [
@@ -57,7 +57,7 @@ const fibers: Readonly<Record<string, ReadonlyArray<readonly [count: number, who
   "src/ServiceMain.ts": [[1, own, "this process's start"]]
 }
 
-/** Programs that are not a server. */
+/** Programs that are not servers. */
 const otherPrograms = /^src\/(?:agent|cli|client|dashboard|testing)\//
 
 const files = ["actors", "src"].flatMap((room) =>
@@ -67,7 +67,7 @@ const files = ["actors", "src"].flatMap((room) =>
   })
 )
 
-test("every background fiber of a server is listed with what several servers do about it", () => {
+test("every background fiber of a server is listed, with its rule for several servers", () => {
   const found = files.flatMap((file) => {
     const count = [...readFileSync(file, "utf8").matchAll(/\bEffect\.fork\w+/g)].length
     return count === 0 ? [] : [`${file}: ${count}`]
@@ -78,7 +78,7 @@ test("every background fiber of a server is listed with what several servers do 
   expect(found.sort()).toEqual(listed.sort())
 })
 
-test("work that only one server does asks for it", () => {
+test("every fiber whose work only one server does uses the exclusive lock", () => {
   const named = Object.entries(fibers).flatMap(([file, places]) =>
     places.filter(([, who]) => who === exclusive).map(() => file)
   )
@@ -88,7 +88,7 @@ test("work that only one server does asks for it", () => {
         /\bexclusive\.(?:during|onlyHere)\(|\)\.(?:during|onlyHere)\(|recovery\.follow/g
       )
     ].length
-  // The fibers of a delivery run inside the one that its composition starts.
+  // The fibers of a delivery run inside the fiber that its composition starts.
   const within = new Set(["actors/base/notice/NoticeDelivery.ts"])
   for (const file of new Set(named.filter((name) => !within.has(name)))) {
     const wanted = named.filter((name) => name === file).length

@@ -4,19 +4,19 @@ import { withNumbers } from "../../schema/json/ExactNumbers.ts"
 import type { PlanJob } from "./RunJob.ts"
 
 /*
- * The canonical form of the change in a plan. Two plans of one module have the same form exactly if they would change the same
- * objects in the same way. It covers the values before and after, sensitive ones included, so its hash can confirm guesses of
- * secrets. Therefore the hash never leaves the runner unkeyed: see `keyedChange`.
+ * The canonical form of the change in a plan. Two plans of one module have the same form if and only if they would change the
+ * same objects in the same way. It contains the values before and after, including sensitive ones, so its hash could confirm
+ * guesses of secrets. Therefore the hash leaves the runner only in keyed form (`keyedChange`).
  */
 
 /**
- * The parts of the tool's document that do not describe the change. A part that is not listed here counts, so that a part that a
- * later tool adds can only make changes differ.
+ * The parts of the tool's document that do not describe the change. All other parts count, so a new part of a later tool can only
+ * make changes differ.
  *
  * - `configuration`, `variables`: files and inputs, which are compared separately, byte for byte
  * - `planned_values`, `prior_state`, `relevant_attributes`: also contain objects that do not change
  * - `timestamp`, `terraform_version`, `format_version`, `applyable`, `complete`, `errored`: facts about the planning
- * - `resource_drift`: happened outside svc; only a plan that accepts drift would change it
+ * - `resource_drift`: drift that happened outside svc, which only a plan that accepts drift records
  */
 const otherParts = new Set([
   "applyable",
@@ -44,7 +44,7 @@ const isNoOperation = (change: Schema.Json | undefined): boolean => {
   return isList(actions) && actions.every((action) => action === "no-op")
 }
 
-/** An object that stays as it is may still be imported or get another address. */
+/** An unchanged object may still be imported or moved to another address. */
 const isChange = (planned: Schema.Json): boolean => {
   const change = member(planned, "change")
   return !isNoOperation(change) || member(change, "importing") != null || member(planned, "previous_address") != null
@@ -58,7 +58,7 @@ const record = (entries: ReadonlyArray<readonly [string, Schema.Json]>, formatte
     .map(([name, value]) => `${JSON.stringify(name)}:${formatted(value)}`)
     .join(",")}}`
 
-/** The order of the tool's lists of changes has no meaning. */
+/** The order of the tool's lists of changes does not matter. */
 const unordered = (items: ReadonlyArray<Schema.Json>, formatted: Formatted) =>
   `[${items.map(formatted).sort().join(",")}]`
 
@@ -75,18 +75,19 @@ const partOf = (name: string, part: Schema.Json, formatted: Formatted): string |
 const isJsonObject = (value: unknown): value is Schema.JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The hash of a change: of what the plan does, and of what happened outside svc, which only some plans accept. */
+/** The hash of a change. It covers the plan's changes, and the drift that happened outside svc, which only some plans accept. */
 export interface ChangeHash {
   readonly change: string
   readonly drift: string
 }
 
 /**
- * Hashes the change in the tool's JSON plan, or returns `undefined` for any other document. Numbers count digit by digit: 1 and
- * 1.0 differ, as do two numbers that a double rounds to the same value, and a number and the string of its digits.
+ * Hashes the change in the tool's JSON plan, or returns `undefined` for any other document. It compares numbers digit by
+ * digit: 1 and 1.0 differ, as do two numbers that a double rounds to the same value, and a number and the string of its digits.
  */
 export const changeHash = (plan: string): ChangeHash | undefined => {
-  // The mark cannot occur in the document, so it distinguishes numbers from strings while JSON.parse handles both as strings.
+  // The document cannot contain this mark, so the mark distinguishes numbers from strings while JSON.parse treats both as
+  // strings.
   const mark = `number-${randomUUID()}:`
   const document: unknown = JSON.parse(withNumbers(plan, (number) => `"${mark}${number}"`))
   if (!isJsonObject(document)) return undefined
@@ -98,7 +99,7 @@ export const changeHash = (plan: string): ChangeHash | undefined => {
   const change = createHash("sha256")
   for (const [name, part] of Object.entries(document).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const text = otherParts.has(name) ? undefined : partOf(name, part, formatted)
-    // The name is quoted and the text is canonical JSON, so no two lists of parts have the same bytes.
+    // The name is quoted and the text is canonical JSON, so different lists of parts never produce the same bytes.
     if (text !== undefined) change.update(`${JSON.stringify(name)}:${text}\n`)
   }
   const drift = createHash("sha256").update(
@@ -108,10 +109,9 @@ export const changeHash = (plan: string): ChangeHash | undefined => {
 }
 
 /**
- * Returns the keyed digest of a change. `changeKey` is the Capsule's key from the job: an unkeyed hash in a result could confirm
- * guesses of secret values for everybody who may read results later. The control plane keys the digest a second time before it
- * stores or shows it, so that an agent, which receives `changeKey`, cannot confirm guesses with the digests that it reads in the
- * API.
+ * Returns the keyed digest of a change. `changeKey` is the Capsule's key from the job: with an unkeyed hash, everybody who may
+ * read results could confirm guesses of secret values. The control plane keys the digest a second time before it stores or shows
+ * it, because agents know `changeKey` and could confirm guesses with the digests in the API.
  */
 export const keyedChange = (changeKey: string, mode: PlanJob["mode"], { change, drift }: ChangeHash): string =>
   createHmac("sha256", changeKey)

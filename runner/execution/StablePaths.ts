@@ -20,7 +20,7 @@ type PathJob = Pick<RunJob, "addressKey" | "speculative">
 
 /**
  * Derives the name of a Capsule's link. The name reveals nothing about the Capsule and is the same on every machine. Speculative
- * plans have a separate link, because the Capsule's other Runs must not wait for them.
+ * plans use a separate link, so that the Capsule's other Runs never wait for them.
  */
 const nameOf = (key: Redacted.Redacted, isSpeculative: boolean) =>
   `svc-${createHash("sha256")

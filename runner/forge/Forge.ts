@@ -8,7 +8,7 @@ import type {
   ForgeStatusState
 } from "../../schema/records/Forge.ts"
 
-/** A forge, and the identity by which svc signs in to it. */
+/** A forge, and the credential with which svc signs in. */
 export interface ForgeAccess {
   readonly kind: ForgeKind
   /** Address of the forge's website, such as `https://github.com`; its API is derived from this. */
@@ -51,7 +51,7 @@ export interface ForgeTest {
   readonly missing: ReadonlyArray<string>
 }
 
-/** Pull requests of a repository. `complete` is false if the forge has more than were read. */
+/** Pull requests of a repository. `complete` is false if the forge has more pull requests than svc read. */
 export interface ForgePullRequestList {
   readonly pullRequests: ReadonlyArray<ForgePullRequest>
   readonly complete: boolean
@@ -88,13 +88,13 @@ type Asked<A> = Effect.Effect<A, ForgeFailure>
 export class Forge extends Context.Service<
   Forge,
   {
-    /** Tests the credential with each of the repositories, without changing anything. */
+    /** Tests the credential with each repository. Changes nothing. */
     readonly test: (access: ForgeAccess, paths: ReadonlyArray<string>) => Asked<ForgeTest>
     /** Returns the account that writes the credential's comments. */
     readonly account: (access: ForgeAccess) => Asked<ForgeAccount>
     /** Finds a repository by its path, such as `team/network`. */
     readonly repository: (access: ForgeAccess, path: string) => Asked<ForgeRepository>
-    /** Finds a repository by its id. Its path may be another one than before. */
+    /** Finds a repository by its id, because its path may have changed. */
     readonly repositoryWithId: (access: ForgeAccess, id: string) => Asked<ForgeRepository>
     readonly openPullRequests: (access: ForgeAccess, repository: ForgeRepository) => Asked<ForgePullRequestList>
     readonly pullRequest: (access: ForgeAccess, repository: ForgeRepository, number: number) => Asked<ForgePullRequest>

@@ -8,16 +8,16 @@ import { pinnedRequest } from "../git/PinnedRequest.ts"
 import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 import { type Forge, type ForgeAccess, ForgeFailure } from "./Forge.ts"
 
-/** Maximum size of a response. A page of 30 long comments is smaller. */
+/** Maximum size of a response. It exceeds a page of 30 long comments. */
 const maxAnswerBytes = 16 * 1024 * 1024
 const longestMillis = 20_000
-/** Maximum number of pages that svc reads of one list. */
+/** Maximum number of pages that svc reads per list. */
 export const mostPages = 40
-/** Waiting time of a forge that refuses requests for a while, and does not report for how long. */
+/** Default waiting time if a forge limits requests without a retry time. */
 const defaultRetryAfter = 60
 const longestRetryAfter = 3600
 
-/** The API of a forge, and the header with which svc signs in. */
+/** The address of a forge's API, and the header with svc's credential. */
 export interface ForgeApi {
   readonly base: URL
   readonly authorization: Redacted.Redacted
@@ -25,10 +25,10 @@ export interface ForgeApi {
 
 export interface ForgeCall {
   readonly method: "GET" | "POST" | "PATCH" | "PUT"
-  /** Path below the API's address, with query. */
+  /** Path and query, relative to the API's address. */
   readonly path: string
   readonly body?: Schema.Json
-  /** Matches the message of a refusal (400) that means that nothing is left to do. */
+  /** Matches the message of a 400 response that means that the request is already fulfilled. */
   readonly doneIf?: RegExp
 }
 
@@ -38,7 +38,7 @@ export interface ForgeAnswer {
   readonly text: string
 }
 
-/** The repository has another path now. `path` is below the API's address. */
+/** The repository has a new path. `path` is relative to the API's address. */
 export class ForgeMoved extends Schema.TaggedError<ForgeMoved>()("ForgeMoved", { path: Schema.String }) {}
 
 export type AskedOnce<A> = Effect.Effect<A, ForgeFailure | ForgeMoved, GitPolicy>
@@ -48,8 +48,8 @@ const acceptOf = { github: "application/vnd.github+json", gitlab: "application/j
 const apiPath = { github: "/api/v3", gitlab: "/api/v4", forgejo: "/api/v1" } as const
 
 /**
- * Returns the address of a forge's API. GitHub's own sites have a host for it. Returns `undefined` if the address is not a plain
- * address of a website.
+ * Returns the address of a forge's API. GitHub's own sites use a separate host for it. Returns `undefined` if the address is not
+ * a plain web address.
  */
 export const apiAddress = ({ address, kind }: Pick<ForgeAccess, "address" | "kind">): URL | undefined => {
   const read = readServerAddress(address.replace(/\/$/, ""))
@@ -129,8 +129,8 @@ const messageIn = ({ text }: ForgeAnswer): string => {
 }
 
 /**
- * Returns the seconds for which the forge refuses requests, or `undefined` if the answer has another reason. GitHub reports its
- * secondary limits as 403.
+ * Returns the number of seconds for which the forge refuses requests, or `undefined` if the response has another cause. GitHub
+ * reports its secondary limits with status 403.
  */
 const waitIn = (answer: ForgeAnswer, now: number): number | undefined => {
   const { headers, status } = answer
@@ -153,7 +153,7 @@ const forbidden = (host: string, { headers }: ForgeAnswer) => {
   return failure("forbidden", `${host} does not permit this to the credential.${needed}`)
 }
 
-/** Returns the path, below the API's address, of the repository to which a redirect leads. */
+/** Returns the repository's path in a redirect, relative to the API's address. */
 const movedTo = (base: URL, url: URL, { headers }: ForgeAnswer): string | undefined => {
   const target = headers.location === undefined ? null : URL.parse(headers.location, url)
   const prefix = base.pathname === "/" ? "" : base.pathname
@@ -188,7 +188,7 @@ const refused = Effect.fnUntraced(function* (api: ForgeApi, url: URL, answer: Fo
   }
 })
 
-/** Sends one request to a forge's API. Never follows a redirect. Fails for every status that does not mean success. */
+/** Sends one request to a forge's API. Follows no redirects. Fails for every status except success. */
 export const askForge = Effect.fn("Forge.ask")(
   function* (
     kind: ForgeAccess["kind"],
@@ -225,7 +225,7 @@ export const askForge = Effect.fn("Forge.ask")(
     )
 )
 
-/** Parses the body of an answer. Fields that the schema does not name are ignored. */
+/** Parses the body of a response. Ignores fields that are not in the schema. */
 export const answered =
   <A>(schema: Schema.Codec<A, unknown>, host: string) =>
   ({ text }: ForgeAnswer): Effect.Effect<A, ForgeFailure> =>
@@ -239,13 +239,13 @@ export const numberAtEnd = (address: string): number | undefined => {
   return number === undefined ? undefined : Number(number)
 }
 
-/** A list that was read page by page. `complete` is false if there are more pages than svc reads. */
+/** A list that was read page by page. `complete` is false if more pages exist than svc reads. */
 export interface ReadPages<A> {
   readonly items: ReadonlyArray<A>
   readonly complete: boolean
 }
 
-/** Reads the pages of a list until one is not full, or `enough` items have been read. */
+/** Reads the pages of a list until a page is not full or `enough` items have been read. */
 export const readPages = Effect.fnUntraced(function* <A, E, R>(
   size: number,
   page: (number: number) => Effect.Effect<ReadonlyArray<A>, E, R>,
@@ -262,7 +262,7 @@ export const readPages = Effect.fnUntraced(function* <A, E, R>(
 
 type Service = Forge["Service"]
 
-/** The methods of the client for one kind of forge, with the path of a repository as it was when the caller read it. */
+/** The methods of the client for one kind of forge. Callers pass the repository's path as they last read it. */
 export type ForgeCalls = {
   readonly [Name in keyof Service]: (
     ...given: Parameters<Service[Name]>

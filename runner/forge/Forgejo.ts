@@ -15,7 +15,7 @@ import {
   readPages
 } from "./ForgeRequest.ts"
 
-/** Forgejo's default maximum. */
+/** Forgejo's default maximum page size. */
 const perPage = 50
 const longestDescription = 255
 
@@ -47,7 +47,7 @@ const Remark = Schema.Struct({ ...Comment.fields, pull_request_url: Schema.Strin
 const Permission = Schema.Struct({ permission: Schema.String, user: Schema.NullOr(User) })
 const isCommit = Schema.is(CommitId)
 
-/** The account of a comment or pull request whose author deleted theirs. */
+/** The account of a comment or pull request whose author no longer exists. */
 const ghost: ForgeAccount = { id: "-1", login: "ghost" }
 
 const accountOf = (user: typeof User.Type | null): ForgeAccount =>
@@ -65,8 +65,8 @@ const repositoryOf = ({ full_name, id }: typeof Repository.Type): ForgeRepositor
 })
 
 /**
- * Returns the repository of the branch. A pull request that was pushed to `refs/for` (AGit) has no branch: Forgejo reports the
- * base as its repository, although everybody who may read it can push such commits.
+ * Returns the repository of the branch. A pull request that was pushed to `refs/for` (AGit) has no branch. For such a pull
+ * request, Forgejo reports the base as its repository, although everybody with read access can push one.
  */
 const headRepositoryOf = ({ label, ref, repo }: (typeof PullRequest.Type)["head"]): string | null =>
   repo === null || label === "" || ref.startsWith("refs/") ? null : String(repo.id)
@@ -86,7 +86,7 @@ const pullRequestOf = (read: typeof PullRequest.Type): ForgePullRequest => ({
   mergeCommit: read.merged && isCommit(read.merge_commit_sha) ? read.merge_commit_sha : null
 })
 
-/** Fails if somebody else created another repository with the former path of a renamed one. */
+/** Fails if somebody else has created another repository at the former path of a renamed repository. */
 const isOf = ({ id, path }: ForgeRepository, { base }: typeof PullRequest.Type): AskedOnce<void> =>
   String(base.repo.id) === id ? Effect.void : Effect.fail(new ForgeMoved({ path: `/repos/${path}` }))
 
@@ -110,7 +110,7 @@ const found = Effect.fnUntraced(function* (access: ForgeAccess, path: string) {
   return yield* get(access, `/repos/${path}`, Repository)
 })
 
-/** Returns what keeps the token from working with the repository. */
+/** Returns the reason why the token cannot be used for the repository. */
 const missingAt = (access: ForgeAccess, path: string) =>
   Effect.gen(function* () {
     const { full_name, permissions } = yield* found(access, path)
@@ -181,7 +181,7 @@ export const forgejo: ForgeCalls = {
     })
   }),
   findComment: Effect.fn("Forgejo.findComment")(function* (access, { path }, number, marker, author) {
-    // Forgejo returns the comments of an issue without pages.
+    // Forgejo does not paginate the comments of an issue.
     const comments = yield* get(access, `/repos/${path}/issues/${number}/comments`, Schema.Array(Comment))
     const own = comments.find(({ body, user }) => accountOf(user).id === author.id && body.includes(marker))
     return own === undefined ? undefined : commentOf(own)

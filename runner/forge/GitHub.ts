@@ -19,7 +19,7 @@ import {
 
 const pullRequestsPerPage = 50
 const commentsPerPage = 30
-/** Maximum length of the description of a status. */
+/** Maximum length of a status description. */
 const longestDescription = 140
 /** Maximum number of characters in the summary of a check. */
 const longestSummary = 65_535
@@ -56,7 +56,7 @@ const CheckRuns = Schema.Struct({
 })
 const Permission = Schema.Struct({ permission: Schema.String, user: Schema.NullOr(User) })
 
-/** The account of a comment or pull request whose author deleted theirs. */
+/** The account of a comment or pull request whose author no longer exists. */
 const ghost: ForgeAccount = { id: "0", login: "ghost" }
 
 const accountOf = (user: typeof User.Type | null): ForgeAccount =>
@@ -85,17 +85,17 @@ const pullRequestOf = (read: typeof PullRequest.Type): ForgePullRequest => ({
   headRepositoryId: read.head.repo === null ? null : String(read.head.repo.id),
   baseRef: read.base.ref,
   baseRepositoryId: String(read.base.repo.id),
-  // Before the merge this is a commit that GitHub makes for its own test.
+  // Before the merge, this is a commit that GitHub creates for its own test.
   mergeCommit: read.merged_at === null ? null : read.merge_commit_sha
 })
 
-/** Returns the path of a repository below the API's address, if it can be one. */
+/** Returns the repository's path relative to the API's address, if the value can be a path. */
 const repositoryPath = (path: string): Effect.Effect<string, ReturnType<typeof failure>> =>
   /^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(path) && !path.split("/").some((part) => part === "." || part === "..")
     ? Effect.succeed(`/repos/${path}`)
     : Effect.fail(failure("missing", "GitHub has no repository with such a path."))
 
-/** How long svc keeps using an installation's token before it expires. GitHub issues tokens for an hour. */
+/** svc renews an installation's token this long before it expires. GitHub issues tokens for an hour. */
 const tokenReserveMillis = 5 * 60_000
 const mostKept = 500
 
@@ -119,18 +119,18 @@ const keep = <A>(kept: Map<string, A>, key: string, value: A) => {
   kept.set(key, value)
 }
 
-/** Returns a token that proves that svc is the App, valid for nine minutes. GitHub accepts at most ten. */
+/** Returns a token that authenticates svc as the App for nine minutes. GitHub accepts at most ten. */
 const appToken = Effect.fnUntraced(function* ({ appId, privateKey }: App) {
   const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
   return yield* Effect.tryPromise({
     try: async () => {
-      // The key that GitHub offers for download is PKCS #1, which Web Crypto does not read.
+      // GitHub offers its keys in the PKCS #1 format, which Web Crypto cannot read.
       const key = createPrivateKey(Redacted.value(privateKey)).export({ format: "jwk" })
       return Redacted.make(
         await new SignJWT({})
           .setProtectedHeader({ alg: "RS256", typ: "JWT" })
           .setIssuer(appId)
-          // GitHub's clock may be behind.
+          // GitHub's clock may be slow.
           .setIssuedAt(seconds - 60)
           .setExpirationTime(seconds + 9 * 60)
           .sign(await importJWK({ ...key, alg: "RS256" }, "RS256"))
@@ -159,8 +159,8 @@ const checkConclusion = {
 } as const
 
 /**
- * The client of GitHub's REST API. It refers to repositories by id, as GitHub's own redirects and links do, because somebody else
- * may create a repository with the former path of a renamed one. Tokens of installations are kept only in memory.
+ * The client of GitHub's REST API. It identifies repositories by id, like GitHub's own redirects and links, because somebody else
+ * may create a repository at the former path of a renamed one. Tokens of installations are kept only in memory.
  */
 export const makeGitHub = (): ForgeCalls => {
   const tokens = new Map<string, KeptToken>()
@@ -196,7 +196,7 @@ export const makeGitHub = (): ForgeCalls => {
     return { base, authorization: bearer(token) } satisfies ForgeApi
   })
 
-  /** Sends a request. Repeats it once if GitHub no longer accepts a kept token of an installation. */
+  /** Sends a request. Repeats it once if GitHub no longer accepts the cached token of an installation. */
   const ask = Effect.fnUntraced(function* (access: ForgeAccess, call: ForgeCall) {
     const wasKept = tokens.has(keyOf(access))
     return yield* Effect.flatMap(apiOf(access), (api) => askForge("github", api, call)).pipe(
@@ -248,7 +248,7 @@ export const makeGitHub = (): ForgeCalls => {
       : ["Checks: read and write, or Commit statuses: read and write"])
   ]
 
-  /** Returns the permission that keeps the credential from reading the pull requests of the repository. */
+  /** Returns the permission that the credential lacks for reading the repository's pull requests. */
   const missingAt = (access: ForgeAccess, path: string) =>
     Effect.gen(function* () {
       const { path: current } = yield* repository(access, path)
@@ -346,7 +346,7 @@ export const makeGitHub = (): ForgeCalls => {
       }
       const answer = yield* ask(access, { method: "GET", path: "/user" })
       const own = accountOf(yield* answered(User, "GitHub")(answer))
-      // Classic tokens report their scopes, fine-grained tokens do not.
+      // Classic tokens report their scopes; fine-grained tokens do not.
       const scopes = answer.headers["x-oauth-scopes"]
       const given = typeof scopes === "string" ? scopes.split(",").map((scope) => scope.trim()) : undefined
       const isClassic = given !== undefined && given.some((scope) => scope !== "")

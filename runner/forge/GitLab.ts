@@ -59,7 +59,7 @@ const Commented = Schema.Struct({
 })
 const OwnToken = Schema.Struct({ scopes: Schema.Array(Schema.String) })
 const Member = Schema.Struct({ access_level: Schema.Int, state: Schema.optionalKey(Schema.String) })
-/** GitLab's refusal to set a status that is already set. */
+/** GitLab's error message if the status is already set. */
 const alreadySet = /Cannot transition status/
 
 const accountOf = ({ id, username }: typeof User.Type): ForgeAccount => ({ id: String(id), login: username })
@@ -79,7 +79,7 @@ const states = { opened: "open", locked: "open", closed: "closed", merged: "merg
 
 const pullRequestOf = (read: MergeRequest): ReadonlyArray<ForgePullRequest> => {
   if (read.sha === null) return []
-  // After a fast-forward merge there is no commit but the branch's own.
+  // A fast-forward merge creates no commit besides those of the branch.
   const merged = read.merge_commit_sha ?? read.squash_commit_sha ?? read.sha
   return [
     {
@@ -126,7 +126,7 @@ const levelIn = ({ permissions }: typeof Project.Type): number | undefined => {
   return known.length === 0 ? undefined : Math.max(...known)
 }
 
-/** Returns what keeps the token from working with the project. */
+/** Returns the reason why the token cannot be used for the project. */
 const missingAt = (access: ForgeAccess, path: string) =>
   project(access, path).pipe(
     Effect.map((found): ReadonlyArray<string> => {
@@ -140,7 +140,7 @@ const missingAt = (access: ForgeAccess, path: string) =>
     Effect.catchTag("ForgeMoved", () => Effect.succeed<ReadonlyArray<string>>([]))
   )
 
-/** The client of GitLab's REST API. It refers to projects by id, which follows them when they are renamed. */
+/** The client of GitLab's REST API. It identifies projects by id, which stays the same when they are renamed. */
 export const gitLab: ForgeCalls = {
   account: Effect.fn("GitLab.account")(function* (access) {
     return accountOf(yield* get(access, "/user", User))
@@ -148,7 +148,7 @@ export const gitLab: ForgeCalls = {
   test: Effect.fn("GitLab.test")(function* (access, paths) {
     const { scopes } = yield* get(access, "/personal_access_tokens/self", OwnToken)
     if (!scopes.includes("api")) {
-      // Without this scope `/user` may be refused as well.
+      // Without this scope, GitLab may refuse `/user` too.
       return { account: { id: "0", login: "unknown" }, missing: ["the scope api"] }
     }
     const own = accountOf(yield* get(access, "/user", User))
@@ -233,7 +233,7 @@ export const gitLab: ForgeCalls = {
   }),
   setStatus: Effect.fn("GitLab.setStatus")(function* (access, repository, number, commit, status) {
     const { head_pipeline, sha, source_branch, target_branch } = yield* mergeRequest(access, repository, number)
-    // Without the merge request's own pipeline, GitLab makes another one for the status, next to it.
+    // Without the id of the merge request's own pipeline, GitLab creates a second pipeline for the status.
     const place =
       head_pipeline?.sha === commit
         ? { pipeline_id: head_pipeline.id }

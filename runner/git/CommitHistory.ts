@@ -153,8 +153,8 @@ export const commitsAhead = (history: CommitHistory, commit: string, base: strin
   commitsBetween(history, commit, base)?.length
 
 /**
- * Returns the commit at which two lines of commits parted, like `git merge-base`, or `undefined` if the history is too short to
- * contain it or several commits are equally good.
+ * Returns the commit at which two branches diverged, like `git merge-base`. Returns `undefined` if the history is too short to
+ * contain it, or if several commits are equally good.
  */
 export const mergeBase = (history: CommitHistory, one: string, other: string): string | undefined => {
   const others = new Set(ancestry(history, other).map(({ commit }) => commit))

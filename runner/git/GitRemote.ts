@@ -242,7 +242,7 @@ export class GitRemote extends Context.Service<
     readonly newestStableTag: (request: RemoteRequest) => Effect.Effect<StableVersion, GitError>
     /** Lists every branch and tag, by name. */
     readonly namedRefs: (request: RemoteRequest) => Effect.Effect<ReadonlyArray<NamedRef>, GitError>
-    /** Lists the branches and the heads of pull requests, also of closed ones. */
+    /** Lists the branches and the heads of pull requests, including closed ones. */
     readonly heads: (request: RemoteRequest) => Effect.Effect<RepositoryHeads, GitError>
     /** Reads the newest ancestors of a commit without their files. Returns `undefined` if the server does not support that. */
     readonly history: (

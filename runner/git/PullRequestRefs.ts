@@ -1,4 +1,4 @@
-/** The head of a pull request as the repository's refs show it. */
+/** The head of a pull request, as the repository's refs show it. */
 export interface PullRequestRef {
   readonly number: number
   /** `refs/pull/7/head` (GitHub, Gitea, Forgejo) or `refs/merge-requests/7/head` (GitLab). */
@@ -8,15 +8,15 @@ export interface PullRequestRef {
 
 /** The branches of a repository, and the heads of its pull requests. */
 export interface RepositoryHeads {
-  /** Commits by the full name of the branch, such as `refs/heads/main`. */
+  /** Commits by the full name of their branch, such as `refs/heads/main`. */
   readonly branches: ReadonlyMap<string, string>
-  /** Full name of the branch that HEAD names; `undefined` if the server does not tell. */
+  /** Full name of the branch to which HEAD points; `undefined` if the server does not report it. */
   readonly defaultBranch: string | undefined
   /** Every pull request that has a ref, highest number first. Forges keep the refs of closed pull requests. */
   readonly pullRequests: ReadonlyArray<PullRequestRef>
 }
 
-/** Prefixes of the refs that `repositoryHeads` reads. */
+/** Prefixes of the refs that `repositoryHeads` lists. */
 export const headPrefixes: ReadonlyArray<string> = ["HEAD", "refs/heads/", "refs/pull/", "refs/merge-requests/"]
 
 const pullRequestRef = /^refs\/(?:pull|merge-requests)\/([1-9][0-9]{0,8})\/head$/
@@ -27,7 +27,10 @@ interface Listed {
   readonly target: string | undefined
 }
 
-/** Reads the branches and the heads of pull requests from a listing. A number counts once, because a forge has one kind of ref. */
+/**
+ * Extracts the branches and the heads of pull requests from a listing. Each number counts once, because a forge has only one kind
+ * of ref.
+ */
 export const repositoryHeads = (refs: ReadonlyArray<Listed>): RepositoryHeads => {
   const pullRequests = new Map<number, PullRequestRef>()
   for (const { commit, name } of refs) {

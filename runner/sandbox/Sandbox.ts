@@ -57,7 +57,7 @@ export class Sandbox extends Context.Service<
     readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
     /** True if this machine refuses Runs in general, but may run module trees whose digest the operator trusts. */
     readonly trustsTrees: boolean
-    /** Tries every level, even the levels that startup did not need to try, for a complete report. */
+    /** Tries every level, including levels that startup did not try, for a complete report. */
     readonly examine: Effect.Effect<ReadonlyArray<LevelFinding>>
   }
 >()("svc/runner/sandbox/Sandbox") {

@@ -205,7 +205,7 @@ class JsonReader {
     const objects: Array<LocatedObject> = []
     for (const item of node.kind === "array" ? node.items : [node]) {
       if (item.kind === "object") objects.push(item)
-      // In a list of bodies, null represents a body without arguments.
+      // In a list of bodies, null stands for a body without arguments.
       else if (isBody && item.kind === "null") objects.push({ kind: "object", entries: new Map(), line: item.line })
       else this.#refuse("wrong_labels", `A ${quoted(type)} block must be an object here.`, item.line)
     }

@@ -17,13 +17,13 @@ import { ScanLimits } from "./ScanLimits.ts"
 import type { ScannedModule } from "./ScannedModule.ts"
 import { TreeIndex } from "./TreeIndex.ts"
 
-/** One of the two commits that a review compares, with a digest of each file. */
+/** One of the two compared commits, with a digest of each file. */
 export interface ReviewedTree {
   readonly tree: SourceTree
   readonly digests: ReadonlyMap<string, string>
 }
 
-/** Data sources that start a program or call an address while the tool plans. */
+/** Data sources that start a program or contact an address while the tool plans. */
 const programSource = /^(?:external|http|local_command|shell_script|null_data_source)$/
 
 /** Providers that are part of the tool. */
@@ -43,7 +43,7 @@ const noBlocks = (): Blocks => ({
   runsCode: new Map()
 })
 
-/** The literal source of a module call. The outline has its line only. */
+/** The literal source of a module call, for which the outline contains only the line. */
 const sourceOf = (block: OutlineBlock, lines: ReadonlyArray<string>) => {
   const line = block.attributes.get("source")
   const literal = line === undefined ? undefined : /source\s*=\s*"([^"\n]{1,300})"/.exec(lines[line - 1] ?? "")?.[1]

@@ -59,24 +59,25 @@ export const CapsuleCommands = commandsOf(
   }),
   /**
    * Plans the head of a pull request speculatively, once per pull request, commit and `attempt`. Supersedes the unfinished plans
-   * of its other commits. Without a person in the context, only the rules of refs and Connections decide what the plan may open.
+   * of its other commits. Without a person in the context, only the rules for refs and Connections decide which Connections the
+   * plan may use.
    */
   Rpc.make("PlanSpeculatively", {
     payload: {
       ...command,
       pullRequestId: PullRequestId,
       sourceSnapshotId: SourceSnapshotId,
-      /** True for a head in the repository of the Source, which the Source's rule `own_branches` allows. */
+      /** True for a head in the Source's own repository, which the Source's rule `own_branches` allows. */
       ofOwnBranch: Schema.optional(Schema.Boolean),
-      /** The person who set the rule. A plan that nobody starts uses Connections with their role. */
+      /** The person who set the rule. A plan that no person started uses Connections with this person's role. */
       by: Schema.optional(Subject),
-      /** Increment to plan the same commit again. */
+      /** Increment this to plan the same commit again. */
       attempt: Schema.optional(Schema.Int)
     },
     success: Run,
     error: ApiError
   }),
-  /** Cancels every unfinished speculative plan of a pull request, because it was closed or may no longer be planned. */
+  /** Cancels every unfinished speculative plan of a pull request that was closed or may no longer be planned. */
   Rpc.make("CancelSpeculative", {
     payload: { ...command, pullRequestId: PullRequestId, reason: Schema.String },
     error: ApiError

@@ -72,7 +72,7 @@ const decided = [
   kind("run.applying", Schema.Struct({ planRunId: Schema.String })),
   kind("run.superseded", Schema.Struct({ reason: Schema.String })),
   kind("run.cancelling", Schema.Struct({ reason: Schema.optionalKey(Schema.String), subject })),
-  /** The results of syncs, checks, drift checks, speculative plans, backups and, last, applies. */
+  /** The results of syncs, checks, drift checks, speculative plans, backups and applies. */
   kind(
     "run.succeeded",
     Schema.Union([

@@ -5,7 +5,7 @@ import { CredentialOrigin } from "./CredentialOrigin.ts"
 import { ConnectionId, SourceId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** `forge` is for pull requests on GitHub, GitLab or Forgejo, which its `provider` names. */
+/** `forge` is for pull requests on GitHub, GitLab or Forgejo, according to its `provider`. */
 export const ConnectionKind = Schema.Literals(["provider", "git_https", "git_ssh", "forge"])
 export type ConnectionKind = typeof ConnectionKind.Type
 
@@ -87,7 +87,7 @@ export class Connection extends Schema.Opaque<Connection>()(
      * files in svc.
      */
     providedBy: Schema.optionalKey(ProvidedBy),
-    /** For a Connection of Git or a forge: the only origins that it may be sent to. They cannot be changed. */
+    /** For a Connection to a Git server or forge: the only origins that may receive it. They cannot be changed. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
     /** For a Git Connection from before Connections had origins: set until somebody confirms the origins. */
     proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),

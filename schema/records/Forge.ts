@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 import { CommitId } from "./Primitives.ts"
 
-/** The software of a forge. Gitea has the same API as Forgejo. */
+/** The product that a forge runs. Gitea has the same API as Forgejo. */
 export const ForgeKind = Schema.Literals(["github", "gitlab", "forgejo"])
 export type ForgeKind = typeof ForgeKind.Type
 
 const SecretString = Schema.RedactedFromValue(Schema.String)
 
-/** The identity by which svc signs in to a forge: an installation of a GitHub App, or a token. */
+/** The credential with which svc signs in to a forge: an installation of a GitHub App, or a token. */
 export const ForgeCredential = Schema.Union([
   Schema.TaggedStruct("App", {
     appId: Schema.String,
@@ -42,7 +42,7 @@ export class ForgePullRequest extends Schema.Opaque<ForgePullRequest>()(
     headCommit: CommitId,
     /** Name of the branch. */
     headRef: Schema.String,
-    /** `null` if the repository of the branch was deleted, or is hidden from the credential. */
+    /** `null` if the repository of the branch was deleted or the credential cannot see it. */
     headRepositoryId: Schema.NullOr(Schema.String),
     baseRef: Schema.String,
     baseRepositoryId: Schema.String,
@@ -51,8 +51,8 @@ export class ForgePullRequest extends Schema.Opaque<ForgePullRequest>()(
 ) {}
 
 /**
- * Returns true if the branch is in another repository than the base. A repository that is unknown counts as another one, because
- * nothing proves that its branch was pushed with the rights of the base.
+ * Returns true if the branch is in another repository than the base. An unknown repository counts as another one, because nothing
+ * proves that somebody with access to the base pushed the branch.
  */
 export const isForeignHead = (pullRequest: Pick<ForgePullRequest, "headRepositoryId" | "baseRepositoryId">): boolean =>
   pullRequest.headRepositoryId !== pullRequest.baseRepositoryId

@@ -4,10 +4,10 @@ import { Schema } from "effect"
 export const mostUndoneFiles = 20
 
 /**
- * How the base of a plan's ref has moved since the ref left it.
+ * The position of a plan's ref relative to its base.
  * - `current`: the ref contains the newest commit of the base
  * - `behind`: the base has newer commits, and none of them changed files of the module that the ref lacks
- * - `stale`: the base changed files of the module since, and the plan would undo these changes
+ * - `stale`: the base has changed files of the module, and the plan would undo these changes
  * - `unknown`: the commits could not be compared
  */
 export const BaseStanding = Schema.Literals(["current", "behind", "stale", "unknown"])
@@ -20,11 +20,11 @@ export class PlanBase extends Schema.Opaque<PlanBase>()(
     /** The newest commit of the lane that svc knew when it made the plan. */
     resolvedCommit: Schema.String,
     standing: BaseStanding,
-    /** The commit at which the ref left the base. */
+    /** The commit at which the ref branched off from the base. */
     mergeBase: Schema.optionalKey(Schema.String),
-    /** Number of commits of the base that the ref lacks. Absent if there are more than svc reads. */
+    /** Number of commits of the base that the ref lacks. Absent if the number exceeds svc's limit. */
     behind: Schema.optionalKey(Schema.Int),
-    /** The first files whose newer contents the plan would undo. Set only for `stale`. */
+    /** The first files for which the plan would undo newer contents. Set only for `stale`. */
     undoneFiles: Schema.optionalKey(Schema.Array(Schema.String)),
     undoneFileCount: Schema.optionalKey(Schema.Int)
   }).annotate({ identifier: "PlanBase" })

@@ -5,7 +5,7 @@ import { CommitId, Timestamp } from "./Primitives.ts"
 import { RunStatus } from "./Run.ts"
 import { StaticReview } from "./StaticReview.ts"
 
-/** Maximum number of open pull requests of a Source that svc follows. The highest numbers count. */
+/** Maximum number of open pull requests per Source that svc follows. svc chooses the highest numbers. */
 export const mostOpenPullRequests = 100
 
 /** Whether the head is in another repository. `unknown` is treated like `yes`. */
@@ -15,20 +15,20 @@ export type HeadIsFork = typeof HeadIsFork.Type
 /** A Capsule that follows the base of the pull request, and the effect of the head on it. */
 export const PullRequestCapsule = Schema.Struct({
   capsuleId: CapsuleId,
-  /** True unless the head certainly leaves the Capsule's module as it is. */
+  /** True unless the head certainly leaves the Capsule's module unchanged. */
   touched: Schema.Boolean,
-  /** The reason why the Capsule counts as touched. */
+  /** The reason why svc assumes that the head affects the Capsule. */
   because: Schema.optionalKey(Schema.String),
   /** The latest speculative plan for the head. */
   run: Schema.optionalKey(Schema.Struct({ id: RunId, status: RunStatus })),
-  /** The reason why the head is not planned. */
+  /** The reason why svc does not plan the head. */
   refusal: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
 })
 export type PullRequestCapsule = typeof PullRequestCapsule.Type
 
 /**
- * A pull request of a Source's repository, as svc last read it. Without a Connection to the forge, svc knows it from the
- * repository's refs alone: `title`, `url`, `author` and `draft` are absent.
+ * A pull request of a Source's repository, as svc last read it. Without a Connection to the forge, svc reads only the
+ * repository's refs, so `title`, `url`, `author` and `draft` are absent.
  */
 export class PullRequest extends Schema.Opaque<PullRequest>()(
   Schema.Struct({
@@ -45,13 +45,13 @@ export class PullRequest extends Schema.Opaque<PullRequest>()(
     /** The ref of the head, such as `refs/pull/7/head`. */
     ref: Schema.String,
     headCommit: CommitId,
-    /** Name of the branch, if it is known. */
+    /** Name of the branch, if svc knows it. */
     headBranch: Schema.optionalKey(Schema.String),
     /** Name of the branch into which the head would be merged. */
     baseBranch: Schema.optionalKey(Schema.String),
     baseCommit: Schema.optionalKey(CommitId),
     mergeCommit: Schema.optionalKey(CommitId),
-    /** The commit that an owner or admin allowed to be planned. A later push makes it void. */
+    /** The commit for which an owner or admin allowed plans. A later push revokes this. */
     planned: Schema.optionalKey(Schema.Struct({ commit: CommitId, by: Subject, at: Timestamp })),
     /** The reason why the head could not be read. */
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),

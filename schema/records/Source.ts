@@ -8,8 +8,8 @@ export const SyncIntent = Schema.Literals(["observe", "manual_plan"])
 export type SyncIntent = typeof SyncIntent.Type
 
 /**
- * What svc does with the pull requests of a repository: nothing (`off`); a review that opens nothing private (`static`); or, for a
- * head in the same repository, also a speculative plan by the rule of reviewed refs (`own_branches`).
+ * svc's reaction to pull requests: nothing (`off`); a review without private data (`static`); or, for a head in the same
+ * repository, also a speculative plan under the rule for reviewed refs (`own_branches`).
  */
 export const PullRequestPolicy = Schema.Literals(["off", "static", "own_branches"])
 export type PullRequestPolicy = typeof PullRequestPolicy.Type
@@ -55,7 +55,7 @@ export class Source extends Schema.Opaque<Source>()(
     reviewedRefs: Schema.Array(Schema.String),
     pullRequests: PullRequestPolicy,
     authConnectionId: Schema.optionalKey(ConnectionId),
-    /** The Connection by which svc reads and answers pull requests on the forge. */
+    /** The Connection with which svc reads pull requests from the forge and writes comments. */
     forgeConnectionId: Schema.optionalKey(ConnectionId),
     autoSync: Schema.Boolean,
     status: Schema.Literals(["active", "disabled", "error"]),

@@ -2,14 +2,14 @@ import { Schema } from "effect"
 import { Finding } from "./CompatibilityReport.ts"
 import { CommitId, Timestamp } from "./Primitives.ts"
 
-/** Maximum number of entries in a list of a review. `more` counts the others. */
+/** Maximum number of entries in a list of a review. `more` is the number of omitted entries. */
 export const mostReviewItems = 100
 
-/** A block of the configuration, such as the resource `aws_vpc.main`, where it is written. */
+/** A block of the configuration, such as the resource `aws_vpc.main`, and its position in the files. */
 export const ReviewItem = Schema.Struct({ name: Schema.String, path: Schema.String, line: Schema.Int })
 export type ReviewItem = typeof ReviewItem.Type
 
-/** The blocks that exist at one of the two commits only. */
+/** The blocks that exist at only one of the two commits. */
 export const ReviewChanges = Schema.Struct({
   added: Schema.Array(ReviewItem),
   removed: Schema.Array(ReviewItem),
@@ -25,19 +25,19 @@ const FileChanges = Schema.Struct({
   more: Schema.Int
 })
 
-/** The result of a check by the tool. `not_run` has the reason. */
+/** The result of a check by the tool. For `not_run`, contains the reason. */
 const ToolCheck = Schema.Struct({
   status: Schema.Literals(["passed", "failed", "not_run"]),
   reason: Schema.optionalKey(Schema.String),
-  /** The messages of a failed validation, or the files that are formatted otherwise. */
+  /** The messages of a failed validation, or the files that the tool would format differently. */
   details: Schema.optionalKey(Schema.Array(Schema.String))
 })
 export type ToolCheck = typeof ToolCheck.Type
 
 /**
- * What the head of a pull request changes in one module, read from its files alone. Nothing of the module was executed.
+ * The changes that the head of a pull request makes to one module. svc only read the files and executed no code of the module.
  *
- * - `status`: `absent` if the head has no such module, `unsupported` if svc could not install it
+ * - `status`: `absent` if the head has no such module, `unsupported` if svc cannot install it
  * - `runsCode`: provisioners, and data sources and actions that run a program or call an address, at the head
  * - `unread`: configuration files that the review could not read, so that its lists are incomplete
  */
@@ -61,8 +61,8 @@ export const ModuleReview = Schema.Struct({
 export type ModuleReview = typeof ModuleReview.Type
 
 /**
- * The review of a head without private data: no network, no credentials, no inputs, no state. `baseCommit` is the newest commit of
- * the base in the head's history that svc has read, or the base's current commit.
+ * The review of a head without network, credentials, inputs or state. `baseCommit` is the newest commit of the base in the head's
+ * history that svc has read, or the base's current commit.
  */
 export class StaticReview extends Schema.Opaque<StaticReview>()(
   Schema.Struct({

@@ -1,4 +1,4 @@
-/** The servers that share a database, and the work that only one of them may do. */
+/** The servers that share a database, and the work that only one server at a time may do. */
 export const nodeTables: ReadonlyArray<string> = [
   `CREATE TABLE nodes (
     id TEXT PRIMARY KEY NOT NULL,

@@ -1,14 +1,14 @@
-/** What svc does with the pull requests of a Source (`PullRequestPolicy`). */
+/** The rule for the pull requests of a Source (`PullRequestPolicy`). */
 export const pullRequestPolicyColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN pull_requests TEXT NOT NULL DEFAULT 'static'`
 ]
 
-/** Pull requests, the Capsules that each may affect, and the looks at the repositories that find them. */
+/** Pull requests, the Capsules that each may affect, and the looks at repositories. */
 export const pullRequestTables: ReadonlyArray<string> = [
-  // The person who set `pull_requests`. Speculative plans of branches in the repository itself use Connections with that person's
+  // The person who set `pull_requests`. Speculative plans of the repository's own branches use Connections with this person's
   // role.
   `ALTER TABLE sources ADD COLUMN pull_requests_by TEXT`,
-  // `asked` counts the requests to look; a look that has served them all leaves `taken` equal to it.
+  // `asked` counts the requested looks. When a look has satisfied them all, `taken` equals `asked`.
   `CREATE TABLE pull_request_looks (
     source_id TEXT PRIMARY KEY NOT NULL REFERENCES sources (id),
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -23,7 +23,7 @@ export const pullRequestTables: ReadonlyArray<string> = [
     error_code TEXT,
     error_message TEXT
   )`,
-  // `due` counts the reasons to take a step; the step clears exactly the count that it read.
+  // `due` counts the reasons for a step. The step sets it to 0, unless it has changed since the step read it.
   `CREATE TABLE pull_requests (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -72,15 +72,15 @@ export const pullRequestTables: ReadonlyArray<string> = [
   `CREATE INDEX pull_request_capsules_by_capsule ON pull_request_capsules (capsule_id, pull_request_id)`
 ]
 
-/** `planned_actor` is the person who allowed the commit, as the caller of commands. `attempt` counts the plans of one head. */
+/** `planned_actor` is the person who allowed the commit. `attempt` counts the attempts to plan one head. */
 export const pullRequestPlanColumns: ReadonlyArray<string> = [
   `ALTER TABLE pull_requests ADD COLUMN planned_actor TEXT`,
   `ALTER TABLE pull_requests ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0`
 ]
 
 /**
- * The comment and the status of each pull request at its forge. `due` counts the reasons to report; a report that has served them
- * all leaves `taken` equal to it.
+ * The comment and the status of each pull request at its forge. `due` counts the reasons for a report. When a report has
+ * satisfied them all, `taken` equals `due`.
  */
 export const pullRequestReportTables: ReadonlyArray<string> = [
   `CREATE TABLE pull_request_reports (

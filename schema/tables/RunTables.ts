@@ -183,7 +183,7 @@ const isSpeculative = (of: string) => `COALESCE(${of}purpose, '') = 'speculative
 
 /**
  * SQL condition for Runs that start after all other Runs: drift checks and speculative plans. `of` is the alias of `runs` with a
- * trailing dot; without it, the text is that of the indexes.
+ * trailing dot; without it, the condition has the same text as in the indexes.
  */
 export const comesLast = (of = ""): string => `(${of}type = 'drift_check' OR ${isSpeculative(of)})`
 
@@ -191,15 +191,15 @@ export const comesLast = (of = ""): string => `(${of}type = 'drift_check' OR ${i
 export const speculative = (of = ""): string => isSpeculative(of)
 export const notSpeculative = (of = ""): string => `COALESCE(${of}purpose, '') <> 'speculative'`
 
-/** Fails a write that would let a speculative plan be approved, applied or wait in its Capsule's queue. */
+/** Rejects writes that would approve or apply a speculative plan, or add it to its Capsule's queue. */
 const neverDecided = (event: string) => `BEFORE ${event} ON runs WHEN ${isSpeculative("NEW.")} AND (NEW.type <> 'plan'
     OR NEW.requires_approval <> 0 OR NEW.approved_at IS NOT NULL OR NEW.used_by_run_id IS NOT NULL
     OR NEW.capsule_line IS NOT NULL OR NEW.status IN ('waiting_approval', 'expired')) BEGIN
     SELECT RAISE(ABORT, 'a speculative plan is never decided'); END`
 
 /**
- * Speculative plans have the purpose `speculative`. They come last in the queue, like drift checks, and in the queue of no
- * Capsule. Reads of a Capsule's other Runs use `runs_of_capsule`, because a Capsule may have many speculative plans.
+ * Speculative plans have the purpose `speculative`. Like drift checks, they start after all other Runs, and they do not use their
+ * Capsule's queue. Queries for a Capsule's other Runs use `runs_of_capsule`, because a Capsule may have many speculative plans.
  */
 export const speculativePlanTables: ReadonlyArray<string> = [
   `ALTER TABLE revision_plans ADD COLUMN speculative INTEGER NOT NULL DEFAULT 0`,

@@ -142,5 +142,5 @@ export const reviewedRefsColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN reviewed_refs TEXT NOT NULL DEFAULT '[]'`
 ]
 
-/** The Connection by which svc reads and answers the pull requests of a Source. */
+/** The Connection with which svc reads and comments on the pull requests of a Source. */
 export const forgeConnectionColumns: ReadonlyArray<string> = [`ALTER TABLE sources ADD COLUMN forge_connection_id TEXT`]

@@ -139,8 +139,8 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
           exports: {
             ...Object.fromEntries(Object.entries(cut.exports).map(([name, module]) => [name, entry(module)])),
             "./package.json": "./package.json",
-            // Exports everything, but only to packages of the same version: modules that are not exported above may change at any
-            // time.
+            // Exports all modules, but only to packages of the same version, because modules that are not exported above may
+            // change at any time.
             ...(cut.name === "server" ? {} : { "./*": entry("*") })
           },
           ...(cut.bin === undefined ? {} : { bin: cut.bin }),

@@ -72,7 +72,7 @@ export class AttemptLimits extends Context.Service<
      */
     readonly enter: (from: {
       readonly address: string | undefined
-      /** The account of the attempt, as named in the request. */
+      /** The account of the attempt, as given in the request. */
       readonly account?: string | undefined
       readonly device?: string | undefined
     }) => Effect.Effect<void, ApiError>

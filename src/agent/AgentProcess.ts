@@ -27,7 +27,7 @@ export class PlatformUnsupported extends Schema.TaggedError<PlatformUnsupported>
 
 export interface AgentStart extends AgentOptions, EnrolmentRequest {
   readonly folder: string
-  /** Completes at the first request to stop. The agent takes no new jobs, and exits after its last job. */
+  /** Completes at the first request to stop. The agent then takes no new jobs, and exits after its last job. */
   readonly drain: Effect.Effect<void>
   /** Completes at the second request to stop, when the tools are asked to stop too. */
   readonly stop: Effect.Effect<void>

@@ -76,7 +76,8 @@ const putBlob = Effect.fnUntraced(function* (
   file: SentFile
 ) {
   const request = () => session.authorised(HttpClientRequest.put(addressOf(server, claim, file.kind, file.digest)))
-  // Starts anywhere, because the first response contains the server's position and the server skips a repeated part.
+  // The upload may start at any position, because the first response contains the server's position and the server skips repeated
+  // parts.
   let from = 0
   for (;;) {
     const stored = yield* putPart(request(), file, from)

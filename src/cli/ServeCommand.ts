@@ -41,14 +41,14 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
 })
 
 /**
- * Other servers of the database could not see this one for too long, and have settled its Runs. Exported because the type of the
- * command line refers to it.
+ * The error if other servers of the database have counted this server as gone and settled its Runs. Exported because the type of
+ * the command line refers to it.
  */
 export class ServerExpelled extends Schema.TaggedError<ServerExpelled>()("ServerExpelled", {
   message: Schema.String
 }) {}
 
-/** Ends the process if others have counted it as gone, so that its supervisor starts it under a new name. */
+/** Ends the process if other servers have counted it as gone, so that its supervisor restarts it under a new name. */
 const untilExpelled = Effect.gen(function* () {
   yield* (yield* Nodes).expelled
   return yield* new ServerExpelled({

@@ -22,7 +22,7 @@ export const vaultSettings = (settings: Settings) =>
 /** Services of a database: a writing client, a reading client, and operations on its file. */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
-/** Loads the client of PostgreSQL only if a database there is set. */
+/** Loads the PostgreSQL client only if the settings contain a PostgreSQL database. */
 const postgres = (url: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.map(
@@ -31,7 +31,7 @@ const postgres = (url: Redacted.Redacted) =>
     )
   )
 
-/** The database of these settings: in PostgreSQL, or in the data folder. */
+/** Opens the database in the settings: in PostgreSQL or in the data folder. */
 export const databaseOf = ({
   databaseUrl
 }: Settings): Layer.Layer<
@@ -40,7 +40,7 @@ export const databaseOf = ({
   Layer.Services<typeof Database.layer> | Layer.Services<ReturnType<typeof postgres>>
 > => (databaseUrl === undefined ? Database.layer : postgres(databaseUrl))
 
-/** Expectations of the data folder, from the settings and from the command. */
+/** The conditions that the settings and the command require of the data folder. */
 const expectedInstallation = (settings: Settings) =>
   Layer.effect(
     ExpectedInstallation,
@@ -61,6 +61,6 @@ export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<D
     Layer.provideMerge(DataFolder.layer(settings.dataDir))
   )
 
-/** Like `storageOver`, with the database of these settings. */
+/** Like `storageOver`, with the database in these settings. */
 export const storage = (settings: Settings) =>
   storageOver(settings, databaseOf(settings)).pipe(Layer.provide(offlineMailSettings(settings)))

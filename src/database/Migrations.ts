@@ -209,7 +209,7 @@ const table = "svc_migrations"
 /** The schema version of this release. */
 export const newestKnown = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
 
-/** Translates the statements of a migration, given its number, to the database's dialect. */
+/** Translates the statements of the migration with the given number to the database's dialect. */
 type Translate = (number: number, statements: ReadonlyArray<string>) => ReadonlyArray<string>
 
 const asWritten: Translate = (_, statements) => statements
@@ -278,7 +278,7 @@ const noteRelease = Effect.flatMap(
   (sql) => sql`UPDATE installation SET release = ${version} WHERE release IS NULL OR release <> ${version}`
 )
 
-/** Like `migrate`, for a database whose dialect is not the one of the statements. */
+/** Like `migrate`, for a database with another SQL dialect than the statements. */
 export const migrateFrom = (translate: Translate) =>
   Effect.gen(function* () {
     yield* migrateWith(shortened(translate))

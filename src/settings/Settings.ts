@@ -137,7 +137,7 @@ const Size = ByteSize.pipe(Schema.brand("Size"))
 const Text = Schema.NonEmptyString
 const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
 
-/** The address of a database in PostgreSQL, with its credentials. */
+/** The address of a PostgreSQL database, including its credentials. */
 const DatabaseUrl = Schema.RedactedFromValue(
   Schema.NonEmptyString.check(
     Schema.makeFilter((text) => URL.canParse(text) && ["postgres:", "postgresql:"].includes(new URL(text).protocol), {

@@ -92,7 +92,7 @@ const widths = short ? [1440] : [1440, 390, 320]
 
 describe.each(languages)("Accessibility of screens in %s", (language) => {
   test.each(widths)(
-    "a screen at %d px has no accessibility violations, equal names, hidden controls or untranslated text",
+    "a screen at %d px has no accessibility violations, ambiguous names, hidden controls or untranslated text",
     async (width) => {
       const look = { language, theme: language === "en" ? "light" : "dark", width, height: 900 } as const
       const { page, faults, go } = await suite.visit(look)

@@ -208,7 +208,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("Approval by two people, the owner in %s and the approver in %s", (first, second) => {
   it.live(
-    "an approval that a rule requires is refused to the author, given by a team member, and lapses with the membership",
+    "a rule refuses the author's approval and accepts a team member's, which lapses with the membership",
     () =>
       Effect.gen(function* () {
         const repository = yield* notesRepository(module)

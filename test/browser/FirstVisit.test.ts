@@ -41,7 +41,7 @@ describe("First visits", () => {
     await code.release()
     await page.locator(".decision").waitFor()
     expect(await page.locator(".first-frame").count()).toBe(0)
-    // The page does not request data again that was requested early.
+    // The page does not repeat requests that were made early.
     expect(asked.filter((path) => path === "/api/v1/dashboard/bootstrap")).toHaveLength(1)
     expect(faults).toEqual([])
   })

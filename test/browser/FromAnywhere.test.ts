@@ -73,8 +73,8 @@ describe("Actions from anywhere: the palette", () => {
   }
 })
 
-describe("Actions from anywhere: the log", () => {
-  test("the log fills the screen and returns, and a search continues from the place on the screen", async () => {
+describe("Shortcuts in the log", () => {
+  test("the log enters and leaves full screen, and a search continues from the visible lines", async () => {
     const words = logWords.en
     const { api, page, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
@@ -109,7 +109,7 @@ describe("Actions from anywhere: the log", () => {
   })
 })
 
-test("each line of the history that stored a state offers a rollback to that state", async () => {
+test("each history line with a stored state offers a rollback to that state", async () => {
   const words = capsuleWords.en
   const { page, go } = await suite.visit()
   await page.route("**/state-versions*", async (route) => {

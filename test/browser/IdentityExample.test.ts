@@ -113,7 +113,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each(
   ["ja", "en"]
 ] as const)("Two people and an application, the owner in %s and the guest in %s", (first, second) => {
   it.live(
-    "an application admits an invited person until the person is removed, from the next request on",
+    "an application admits an invited person, and rejects the person from the first request after the removal",
     () =>
       Effect.gen(function* () {
         const at = yield* followedTutorial

@@ -54,7 +54,7 @@ const personAt = (page: Page) => {
       await keys.submit()
       await page.waitForURL("**/w/*")
     },
-    /** Reads the repository, and fills in what it asks for. */
+    /** Reads the repository, and answers its questions. */
     describeInstall: async (url: string, token: string) => {
       await button(page, sampleWords.en.try).waitFor()
       await page.keyboard.press("n")
@@ -71,7 +71,7 @@ const personAt = (page: Page) => {
       await dialog.waitFor({ state: "detached" })
       await keys.press(button(page, words.makePlan))
     },
-    /** Reviews the plan, opens the dialog with its letter, approves and waits for the result. */
+    /** Reviews the plan, opens the dialog with its shortcut key, approves and waits for the result. */
     approve: async () => {
       await page.getByRole("heading", { name: "Review this plan" }).waitFor({ timeout: 60_000 })
       await page.keyboard.press("a")

@@ -128,7 +128,7 @@ const agent = { pool: "eu", server: "https://svc.example.com", enrolmentSecret: 
 const known = new Set([...Object.values(settingDefinitions).map(({ env }) => env), ...Object.values(agentEnv)])
 
 describe.skipIf(!possible)("Helm chart", () => {
-  tests.live("the chart renders one server with its volume, and agents, with settings that exist", () =>
+  tests.live("the chart renders one server with its volume, and agents, with existing settings", () =>
     Effect.gen(function* () {
       const folder = yield* prepared
       const { all, sets, texts } = yield* manifestsOf(folder, {
@@ -162,7 +162,7 @@ describe.skipIf(!possible)("Helm chart", () => {
         expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(
           volumes.map(({ name }) => name).toSorted()
         )
-        // A Service named `svc` would otherwise set SVC_PORT, which the program refuses as a setting that is spelt wrong.
+        // A Service named `svc` would set SVC_PORT in the pod, and the program would reject it as a misspelt setting.
         expect(pod).toMatchObject({ enableServiceLinks: false, automountServiceAccountToken: false })
         expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } })
         expect(container.securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true })
@@ -194,7 +194,7 @@ describe.skipIf(!possible)("Helm chart", () => {
     })
   )
 
-  tests.live("the chart gives bubblewrap its namespaces only on request", () =>
+  tests.live("the chart allows bubblewrap its namespaces only on request", () =>
     Effect.gen(function* () {
       const values = { image, server, isolation: { level: "required", namespaces: true } }
       const { sets, texts } = yield* manifestsOf(yield* prepared, values)
@@ -207,7 +207,7 @@ describe.skipIf(!possible)("Helm chart", () => {
     })
   )
 
-  tests.live("the chart names the value that is missing", () =>
+  tests.live("the chart's error contains the name of the missing value", () =>
     Effect.gen(function* () {
       const folder = yield* prepared
       const refusal = (values: Readonly<Record<string, unknown>>) =>

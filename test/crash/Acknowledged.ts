@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { CrashHost } from "./CrashHost.ts"
 
-/** The results that the server has reported to a client, and that must never be undone. */
+/** Results that the server has reported to a client. They must never be undone. */
 export interface Acknowledged {
   readonly installPlans: Set<string>
   readonly capsules: Set<string>

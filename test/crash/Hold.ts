@@ -4,11 +4,11 @@ import { Transform } from "node:stream"
 import { Deferred, Effect } from "effect"
 import type { Stage } from "./Scenario.ts"
 
-/** Work that a test holds at a named point. */
+/** Work that a test blocks at a named point. */
 export interface Hold {
-  /** Waits until work is held at that point. */
+  /** Waits until work is blocked at that point. */
   readonly reached: Effect.Effect<void>
-  /** Releases the held work, and everything that reaches the point later. */
+  /** Releases the blocked work, and everything that reaches the point later. */
   readonly release: Effect.Effect<void>
 }
 

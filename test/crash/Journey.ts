@@ -169,7 +169,7 @@ export type JourneyName = "install" | "adopt" | "import" | "export" | "restore" 
 export interface Commits {
   /** A commit whose apply lasts until it is cancelled. */
   readonly slower: Effect.Effect<unknown>
-  /** Three modules, each with an input that can take another module's Output. */
+  /** Three modules. Each has an input that can consume another module's Output. */
   readonly chain: (revision: string) => Effect.Effect<unknown>
 }
 

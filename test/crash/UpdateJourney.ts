@@ -20,7 +20,7 @@ variable "secret" {
 output "value" { value = "${name}-${revision} of \${var.a}" }
 `
 
-/** Three modules without resources, each with an input that can take another module's Output. */
+/** Three modules without resources. Each has an input that can consume another module's Output. */
 export const chainModules = (revision: string): Readonly<Record<string, string>> =>
   Object.fromEntries(names.map((name) => [`${name}/main.tf`, moduleOf(name, revision)]))
 

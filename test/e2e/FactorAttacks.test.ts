@@ -106,7 +106,7 @@ it.live("each second-factor code is accepted once, even if several requests pres
       expect([code, status === 401 || status === 400]).toEqual([code, true])
       yield* forget(server)
     }
-    // New recovery codes invalidate the old codes. Removing the factor invalidates all codes.
+    // New recovery codes invalidate the old codes. Removing the factor also invalidates them.
     const renewed = yield* attempt(() => owner.act("/auth/second-factor/recovery-codes", {}))
     const fresh: ReadonlyArray<string> = JSON.parse(renewed.text).recoveryCodes
     for (const code of recoveryCodes.slice(2, 6)) expect((yield* enter(code)).status).toBe(401)
@@ -128,7 +128,7 @@ it.live("guessing second-factor codes stops after five attempts, from any addres
     const life = yield* Scope.make()
     const server = yield* attackedServer({}, dataDir).pipe(Scope.provide(life))
     const { key, owner } = yield* protectedPerson(server, "ann")
-    // An attacker who knows the password tries codes from 28 addresses at once.
+    // An attacker who knows the password tries codes from 28 addresses at the same time.
     const guesses = yield* attempt(() =>
       Promise.all(Array.from({ length: 28 }, (_, index) => signIn(server.url, "ann", wrongCode(key, index * 7919))))
     )

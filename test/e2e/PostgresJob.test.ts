@@ -10,9 +10,9 @@ import { emptyDatabase, hasPostgres } from "../support/PostgresTests.ts"
 const main = fileURLToPath(new URL("../../src/Main.ts", import.meta.url))
 const hasTool = Bun.which("tofu") !== null || Bun.which("terraform") !== null
 
-describe.skipIf(!hasPostgres || !hasTool)("The main job on PostgreSQL", () => {
+describe.skipIf(!hasPostgres || !hasTool)("Main job on PostgreSQL", () => {
   it.live(
-    "a server with an empty database in PostgreSQL plans, applies and checks a Capsule on an agent",
+    "a server with an empty PostgreSQL database plans, applies and checks a Capsule on an agent",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem

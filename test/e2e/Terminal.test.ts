@@ -201,7 +201,7 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
       expect((yield* shell.run("stat -c %a queue.tar.gz")).out).toBe("600\n")
     }).pipe(Effect.provide(services)))
 
-  it.concurrent("every example from --help runs", () =>
+  it.concurrent("every example from --help works", () =>
     Effect.gen(function* () {
       const examples = (yield* commandHelps)
         .filter(({ path: [name = ""] }) => clientCommandNames.has(name))

@@ -217,7 +217,7 @@ it.live("svc rejects a provider's response for another browser, sign-in or provi
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("an unverified address signs nobody in, in whatever form the provider sends its claim", () =>
+it.live("an unverified address signs nobody in, whatever form the provider's claim has", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const server = yield* attackedServer(settingsFor(trusted))

@@ -15,7 +15,7 @@ class GuardUntested extends Schema.TaggedError<GuardUntested>()("GuardUntested",
 
 const copied = "schema runner actors src examples test scripts docs package.json tsconfig.json bunfig.toml".split(" ")
 const root = process.cwd()
-/** The number of shares. The short form runs one share. */
+/** The number of shares into which the mutants are divided. The short form runs one share. */
 const shareCount = 10
 const isShort = process.argv.includes("--short")
 const word = process.argv

@@ -67,7 +67,7 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   boundMutants
 ]
 
-/** `npm run test:mutants` breaks each of these guards alone. `Mutants.test.ts` keeps the lists in sync with the code. */
+/** `npm run test:mutants` breaks these guards one at a time. `Mutants.test.ts` keeps the lists in sync with the code. */
 export const mutants: ReadonlyArray<Mutant> = lists.flat()
 
 /** The first guard in each list, which the short form always breaks. */

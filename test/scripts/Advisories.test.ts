@@ -14,22 +14,22 @@ const answer = (...severities: ReadonlyArray<string>) =>
   })
 
 describe("Advisories", () => {
-  test("an answer without vulnerabilities passes", () => {
+  test("a response without vulnerabilities passes", () => {
     expect(advisoryVerdict(answer())).toEqual({ kind: "passed", lesser: [] })
   })
 
-  test("advisories of high and critical severity fail, with the package and its versions", () => {
+  test("an advisory of high or critical severity fails the check, which lists the package and its versions", () => {
     expect(advisoryVerdict(answer("low", "high", "critical"))).toEqual({
       kind: "failed",
       advisories: ["package-1 <1.2.3: high", "package-2 <1.2.3: critical"]
     })
   })
 
-  test("advisories of lesser severity are listed and pass", () => {
+  test("an advisory of lower severity is listed and passes", () => {
     expect(advisoryVerdict(answer("moderate"))).toEqual({ kind: "passed", lesser: ["package-0 <1.2.3: moderate"] })
   })
 
-  test("a registry that does not answer is no failure", () => {
+  test("the check passes if the registry does not respond", () => {
     for (const text of ["", "<html>", JSON.stringify({ message: "405 Method Not Allowed", error: {} })]) {
       expect(advisoryVerdict(text).kind).toBe("unanswered")
     }

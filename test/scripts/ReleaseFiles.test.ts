@@ -20,13 +20,13 @@ const changelog = `# Changelog
 `
 
 describe("Release files", () => {
-  test("the notes of a release are its own part of the changelog", () => {
+  test("the notes of a release are its section of the changelog", () => {
     expect(releaseNotes(changelog, "0.10.0")).toBe("- Ten.\n")
     expect(releaseNotes(changelog, "0.1.0")).toBe("- One.\n")
     expect(releaseNotes(changelog, "0.2.0")).toBe("")
   })
 
-  it.live("the checksums cover every file in order, except the list itself", () =>
+  it.live("the checksums cover every file in order, except the checksum file itself", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-sums-" })

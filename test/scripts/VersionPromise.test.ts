@@ -20,7 +20,7 @@ ${unreleased}
 `
 
 describe("Version promise", () => {
-  live("the changelog names every difference from the promises of the last release", () =>
+  live("the changelog mentions every difference from the promises of the last release", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const text = yield* files.readFileString(new URL("../../CHANGELOG.md", import.meta.url).pathname)
@@ -28,7 +28,7 @@ describe("Version promise", () => {
       const changes = yield* Effect.forEach(Object.entries(facts), ([name, list]) =>
         Effect.map(files.readFileString(snapshotFile(name)), (snapshot) => promiseChanges(snapshot, list))
       )
-      // Name each of them in backticks in the part "Unreleased" of CHANGELOG.md.
+      // Add each of them in backticks to the section "Unreleased" of CHANGELOG.md.
       expect(unnamedChanges(changes.flat(), text)).toEqual([])
       for (const list of Object.values<Facts>(facts)) expect(list.size).toBeGreaterThan(9)
     })
@@ -43,11 +43,11 @@ describe("Version promise", () => {
   const snapshot = snapshotText(before)
   const changed = (...entries: ReadonlyArray<readonly [string, string]>) => new Map([...before, ...entries])
 
-  test("equal facts are no change, in any order", () => {
+  test("equal facts in a different order are not a change", () => {
     expect(promiseChanges(snapshot, new Map([...before].toReversed()))).toEqual([])
   })
 
-  test("an added, a removed and a changed fact are found", () => {
+  test("the comparison finds added, removed and changed facts", () => {
     const facts = changed(["Run.note", "string"], ["SVC_PORT", "number"])
     facts.delete("GET /runs")
     expect(promiseChanges(snapshot, facts)).toEqual([
@@ -57,18 +57,18 @@ describe("Version promise", () => {
     ])
   })
 
-  test("two long facts that differ at their end are different", () => {
+  test("two long facts that differ only at their end count as different", () => {
     const long = "x".repeat(500)
     const facts = snapshotText(new Map([["Run", `${long}a`]]))
     expect(promiseChanges(facts, new Map([["Run", `${long}b`]]))).toEqual([["Run", "changed"]])
   })
 
-  test("only the unreleased part of the changelog names a change", () => {
+  test("a change counts as mentioned only in the unreleased section of the changelog", () => {
     expect(unnamedChanges([["SVC_OLD", "removed"]], changelog("- Nothing."))).toEqual(["SVC_OLD (removed)"])
     expect(unnamedChanges([["SVC_OLD", "removed"]], changelog("- `SVC_OLD` is gone."))).toEqual([])
   })
 
-  test("the name of the whole covers added parts, but no changed part", () => {
+  test("the name of a parent covers added members, but not changed members", () => {
     const text = changelog("- `Run` has more fields, and `svc pr list` is new.")
     expect(
       unnamedChanges(

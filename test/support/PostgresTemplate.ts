@@ -1,4 +1,4 @@
-// Migrates the database that the tests of `npm run test:postgres` copy.
+// Migrates the template database, which the tests of `npm run test:postgres` copy.
 import { NodeRuntime } from "@effect/platform-node"
 import { makeTemplate } from "./PostgresTests.ts"
 

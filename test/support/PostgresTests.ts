@@ -10,8 +10,8 @@ import { SessionLimits } from "../../src/database/postgres/PostgresClient.ts"
 import * as PostgresDatabase from "../../src/database/postgres/PostgresDatabase.ts"
 
 /**
- * Preloaded by `npm run test:postgres`: puts the database of every data folder of the tests into PostgreSQL. Each folder has a
- * database of its own, copied from a migrated template.
+ * Preloaded by `npm run test:postgres`. Moves the database of every test's data folder to PostgreSQL. Each folder gets a separate
+ * database, copied from a migrated template.
  */
 const server = process.env["SVC_TEST_POSTGRES"] ?? ""
 
@@ -32,7 +32,7 @@ export const makeTemplate = Effect.gen(function* () {
   yield* PostgresDatabase.migratePostgres(Redacted.make(urlOf(template)))
 })
 
-// Folders with a database, to remove the databases of folders that are gone.
+// Folders that have a database. The databases of deleted folders are dropped.
 const folders = new Map<string, string>()
 const reapEvery = 20
 let made = 0
@@ -65,7 +65,7 @@ const databaseOf = Effect.fnUntraced(function* (folder: string) {
   return name
 })
 
-/** Creates an empty database, which is dropped when the scope closes. Returns its address. */
+/** Creates an empty database that is dropped when the scope closes. Returns its address. */
 export const emptyDatabase = Effect.fnUntraced(function* (options = "") {
   const name = `svc_${randomBytes(12).toString("hex")}`
   yield* Effect.acquireRelease(
@@ -75,7 +75,7 @@ export const emptyDatabase = Effect.fnUntraced(function* (options = "") {
   return Redacted.make(urlOf(name))
 })
 
-/** A copy of the migrated template, like `emptyDatabase`. */
+/** Creates a copy of the migrated template, like `emptyDatabase`. */
 export const migratedDatabase = Effect.suspend(() => emptyDatabase(`TEMPLATE ${template}`))
 
 export const hasPostgres = server !== ""
@@ -105,7 +105,7 @@ const layer = Layer.unwrap(
   })
 )
 
-/** The folder of a service whose tables are in the template already. */
+/** The folder of a service whose tables already exist in the template. */
 const placeMigratedDatabase = (folder: string) =>
   Effect.sync(() => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })

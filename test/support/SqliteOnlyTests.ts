@@ -25,7 +25,7 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
     "a rotation that stops at any step leaves everything readable, and the next rotation completes it"
   ),
   ...of(file, "a rotation killed at any step leaves every value readable, and the next rotation completes it"),
-  ...of(counted, "rows with more values than one statement may bind are written in several statements"),
+  ...of(counted, "rows with more values than one statement can bind are written in several statements"),
   ...of(
     clock,
     "account cleanup starts soon after startup, so a server that restarts every few hours still cleans up",

@@ -113,7 +113,7 @@ const sandbox = (
     )
   )
 
-/** The surroundings of the service, which outlive it. */
+/** The environment of the service, which outlives it. */
 export interface TestPlaneEnvironment {
   readonly dataDir: string
   readonly mirror: { readonly path: string; readonly interpreter: string; readonly notesDir: string }

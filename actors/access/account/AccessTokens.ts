@@ -19,7 +19,7 @@ import { mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { ExtensionScopes, scopeCatalog, type ScopeEntry, scopeRefusal } from "./ScopeCatalog.ts"
 import { ScopesJson, TokenRow } from "./TokenRow.ts"
 
-/** The token on which the previous page ended. */
+/** The last token of the previous page. */
 interface TokenAnchor {
   readonly createdAt: string
   readonly tokenId: string

@@ -46,7 +46,7 @@ export const RunApprovalRow = table("run_approvals", {
   approver: Approver,
   comment: Schema.NullOr(Schema.String),
   created_at: Timestamp,
-  /** If the approver is an automation: the people behind it. `NULL` for approvals in earlier releases. */
+  /** If an automation approved: the people who created it or its token. `NULL` for approvals in earlier releases. */
   behind: Schema.NullOr(SubjectsJson),
   /** The uncertainties that the approver acknowledged (see `UncertainGround.ts`). */
   acknowledged: Schema.NullOr(AcknowledgedJson)

@@ -70,8 +70,8 @@ const serviceApproval: GivenApproval = {
 }
 
 /**
- * Returns the approval of one approver, with their current permissions. `behind` are the people recorded with the approval; if
- * absent, uses the people who are behind the approver now.
+ * Returns the approval of one approver, with their current permissions. `behind` lists the people recorded as behind an
+ * automation's approval; if absent, they are read now.
  */
 export const approvalBy = Effect.fn("approvalBy")(function* (
   place: CapsulePlace | undefined,

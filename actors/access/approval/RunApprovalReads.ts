@@ -34,7 +34,7 @@ export const ownStanding = Effect.fnUntraced(function* (
   return problem === undefined ? { status: "counts" as const } : { status: "does_not_count" as const, problem }
 })
 
-/** Returns the approvals of a plan, those still missing, and why it is waiting, as this reader may see them. */
+/** Returns the given and the missing approvals of a plan, and the reason why it is waiting, as this reader may see them. */
 export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: RunId, reader: Reader) {
   const read = yield* ReadSql
   const [run] = yield* Effect.orDie(RunRow.rows(read)`SELECT * FROM runs WHERE id = ${id}`)

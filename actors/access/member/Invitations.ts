@@ -177,7 +177,10 @@ const make = Effect.gen(function* () {
     yield* sql`DELETE FROM invitations WHERE expires_at < ${DateTime.formatIso(before)}`
   })
 
-  /** Returns how opening the link proves its address. The operator is trusted to have verified the addresses that they enter. */
+  /**
+   * Returns the proof of an address that opening the link provides. The operator is trusted to have verified the addresses that
+   * they enter.
+   */
   const proofOf = (scope: InvitationScope, email: string | null): AddressProof | null =>
     scope.acting === "operator" && email !== null ? "operator" : null
 

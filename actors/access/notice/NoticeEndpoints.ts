@@ -53,7 +53,7 @@ import { Vault } from "../../base/vault/Vault.ts"
 import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import { permissionDenied, roleHeld } from "../member/InvitationRights.ts"
 
-/** Whose endpoints are changed: those of a Workspace, by an admin, or those of the server, by the operator. */
+/** The owner of the changed endpoints: a Workspace, whose admins change them, or the server, whose operator changes them. */
 export type NoticeScope = { readonly workspaceId: WorkspaceId; readonly subject: string } | "operator"
 
 export interface DeliveryFilter {

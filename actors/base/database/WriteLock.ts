@@ -1,8 +1,8 @@
 import { Context, Effect } from "effect"
 
 /**
- * True for a statement that does not need the write lock of a database with several writers: it changes one row, compares what it
- * relies on in the statement itself, and no decision reads that row together with others. The embedded database ignores it.
+ * True for a statement that does not need the write lock of a database with several writers: it changes a single row, it compares
+ * all its conditions itself, and no decision reads that row together with other rows. The embedded database ignores this.
  */
 export const WithoutWriteLock = Context.Reference<boolean>("svc/actors/base/database/WithoutWriteLock", {
   defaultValue: () => false

@@ -14,7 +14,7 @@ import { type NoticeMail, noticeMailText } from "./NoticeMailTexts.ts"
 /** Subject and body, as they are sealed. */
 export const SealedMail = Schema.fromJsonString(Schema.Struct({ subject: Schema.String, text: Schema.String }))
 
-/** Location that is authenticated with a sealed mail. */
+/** The context to which the encryption binds a mail. */
 export const mailPlace = (id: string) => ({ table: "mails", column: "content", workspaceId: null, rowId: id }) as const
 
 // Maximum number of mails per address, kind and hour, so that people with the right to invite cannot flood an address. Notices

@@ -6,32 +6,38 @@ import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Nodes } from "./Nodes.ts"
 
-/** Work that one server does for all, and decisions that span several transactions. */
+/** Work that only one of the servers does, and decisions that span several transactions. */
 export const ExclusiveWorkRow = table("exclusive_work", {
   name: Schema.String,
   node_id: Schema.String,
   taken_at: Timestamp
 })
 
-/** How often a server looks whether the work of another has become free. */
+/** Time between checks whether another server's work has become free. */
 const lookEvery = "2 seconds"
-/** How often a server checks that it may go on. */
+/** Time between checks whether a server may continue its work. */
 const checkEvery = "1 second"
-/** How often a server asks for a lock that another holds. */
+/** Time between attempts to take a lock that another server holds. */
 const askEvery = "200 millis"
 
 /**
- * Work that only one server at a time may do. The name of the work is taken in a row, and passes on when its server leaves or is
- * gone (`Nodes`). With the embedded database there is one server, which may do everything at once.
+ * Work that only one server at a time may do. A row contains the server that has taken the work. Another server can take it once
+ * that server has shut down or is gone (`Nodes`). With the embedded database there is only one server, which takes all work at
+ * once.
  */
 export class ExclusiveWork extends Context.Service<
   ExclusiveWork,
   {
-    /** Runs the effect if this server has the work or can take it, and does nothing otherwise. Keeps the work. */
+    /**
+     * Runs the effect if this server has the work or can take it; otherwise does nothing. The server keeps the work afterwards.
+     */
     readonly onlyHere: (name: string) => <E, R>(effect: Effect.Effect<void, E, R>) => Effect.Effect<void, E, R>
-    /** Runs the effect while this server has the work, again after each time it was lost. Waits while another server has it. */
+    /**
+     * Runs the effect while this server has the work, and runs it again whenever the server regains the work. Waits while another
+     * server has it.
+     */
     readonly during: (name: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<never, E, R>
-    /** Waits until no other server and no other fiber holds this lock, holds it during the effect, and releases it. */
+    /** Takes the lock, runs the effect and releases the lock. Waits until no other server and no other fiber holds it. */
     readonly locked: (name: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("svc/actors/base/node/ExclusiveWork") {
@@ -61,12 +67,12 @@ const make = Effect.gen(function* () {
   const isFree = (holder: string | undefined) =>
     holder === undefined || holder === nodes.name ? Effect.succeed(true) : nodes.isGone(holder)
 
-  /** Takes the work. Returns false if a living server has it. */
+  /** Takes the work. Returns false if another running server has it. */
   const take = Effect.fnUntraced(function* (name: string) {
     if (!(yield* nodes.isCurrent)) return false
     const before = yield* holderOf(name)
     if (before === nodes.name) return true
-    // Looks first, because waiting servers must not ask for the write lock again and again.
+    // Reads first, because a waiting server must not take the write lock repeatedly.
     if (!(yield* isFree(before))) return false
     return yield* Effect.gen(function* () {
       const holder = yield* holderOf(name)
@@ -102,7 +108,7 @@ const make = Effect.gen(function* () {
 
   yield* Effect.addFinalizer(() => Effect.ignore(sql`DELETE FROM exclusive_work WHERE node_id = ${nodes.name}`))
 
-  /** Fibers of this server take turns before they ask for the row, which only names servers. */
+  /** Fibers of this server wait for each other before they take the row, because it contains only the server. */
   const turns = new Map<string, { readonly turn: Semaphore.Semaphore; waiting: number }>()
   const inTurn = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) =>
     Effect.suspend(() => {

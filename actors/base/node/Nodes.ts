@@ -7,13 +7,13 @@ import { withoutWriteLock } from "../database/WriteLock.ts"
 import { now } from "../Identity.ts"
 import { monotonicNow } from "../MonotonicNow.ts"
 
-/** The servers of a database. A server is named after its installation and its number among all that were ever started. */
+/** The servers of a database. The name of a server consists of its installation and its number among all servers ever started. */
 export const NodeRow = table(
   "nodes",
   {
     id: Schema.String,
     incarnation: Schema.Int,
-    /** The number of signs of life. */
+    /** Number of heartbeats. */
     beats: Schema.Int,
     release: Schema.String,
     /** Names the machine for people. */
@@ -35,7 +35,7 @@ export const SharedDatabase = Context.Reference<boolean>("svc/actors/base/node/S
   defaultValue: () => false
 })
 
-/** How a server presents itself: the name of its machine, and its release. */
+/** The name of the server's machine, and its release. */
 export interface NodeLabelShape {
   readonly label: string
   readonly release: string
@@ -46,9 +46,9 @@ export const NodeLabel = Context.Reference<NodeLabelShape>("svc/actors/base/node
 })
 
 const beatEvery = Duration.seconds(2)
-/** Silence after which a server counts as gone. */
+/** Time without a heartbeat after which a server counts as gone. */
 const goneAfter = Duration.seconds(10)
-/** A server that could not beat for this time stops its work before other servers may count it as gone. */
+/** If a server cannot write a heartbeat for this time, it stops its work before other servers may count it as gone. */
 const currentFor = Duration.seconds(8)
 
 const nanosOf = (duration: Duration.Duration) => Duration.toNanosUnsafe(duration)
@@ -66,18 +66,18 @@ const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.
     : Option.none()
 }
 
-/** Silence of another server, as observed by this one. */
+/** The silence of another server, as this server has observed it. */
 interface Observed {
   readonly beats: number
   readonly silentNanos: bigint
 }
 
 /**
- * The servers that share the database. Each beats in its row, and the others observe whether the row changes. Silence is measured
- * by the observer's monotonic clock, and only while the observer itself reaches the database. Therefore neither a wrong clock,
- * nor an observer that was frozen, nor an outage of the database makes a living server count as gone.
+ * The servers that share the database. Each writes heartbeats to its row, and the others watch whether the row changes. An observer
+ * measures silence by its own monotonic clock, and only while it can reach the database. Therefore a running server never counts as
+ * gone because of a wrong clock, a frozen observer or an outage of the database.
  *
- * With the embedded database there is one server, and every earlier one is gone.
+ * With the embedded database there is only one server, and all earlier ones are gone.
  */
 export class Nodes extends Context.Service<
   Nodes,
@@ -87,13 +87,13 @@ export class Nodes extends Context.Service<
     readonly isShared: boolean
     /** Returns true if the owner of a Run was a server that has ended. False for agents. */
     readonly isGone: (owner: string) => Effect.Effect<boolean>
-    /** True as long as no other server can count this one as gone. */
+    /** True while no other server can count this server as gone. */
     readonly isCurrent: Effect.Effect<boolean>
-    /** Beats once and observes the others once. */
+    /** Writes one heartbeat and observes the other servers once. */
     readonly turn: Effect.Effect<void>
-    /** Takes turns until it is interrupted. */
+    /** Writes heartbeats and observes until it is interrupted. */
     readonly work: Effect.Effect<never>
-    /** Completes if other servers have counted this one as gone. It must end, because they have settled its Runs. */
+    /** Completes if other servers have counted this server as gone. It must then stop, because they have settled its Runs. */
     readonly expelled: Effect.Effect<void>
     /** The servers that are not gone, oldest first. */
     readonly list: Effect.Effect<ReadonlyArray<NodeRow>>
@@ -137,7 +137,7 @@ const make = Effect.gen(function* () {
   let beatAt = lookedAt
 
   const beat = Effect.gen(function* () {
-    // The time before the statement, because other servers may see its effect at any time after.
+    // Reads the time before the statement, because other servers may see its effect at any time afterwards.
     const at = yield* monotonicNow
     const kept = yield* withoutWriteLock(
       NodeRow.some(sql, "beats")`UPDATE nodes SET beats = beats + 1, beat_at = ${yield* now}
@@ -149,7 +149,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** Counts a server as gone, unless it has beaten since. */
+  /** Marks a server as gone, unless it has written a heartbeat in the meantime. */
   const declare = Effect.fnUntraced(function* (other: Pick<NodeRow, "beats" | "id">) {
     const gone = yield* sql`UPDATE nodes SET ${NodeRow.changes(sql, { gone_at: yield* now })}
       WHERE id = ${other.id} AND beats = ${other.beats} AND gone_at IS NULL RETURNING id`
@@ -161,7 +161,7 @@ const make = Effect.gen(function* () {
     const others = yield* NodeRow.some(sql, "id", "beats")`SELECT id, beats FROM nodes
       WHERE id <> ${id} AND gone_at IS NULL`
     const at = yield* monotonicNow
-    // Time in which this server observed nothing, because it was frozen or the database was not reachable, is nobody's silence.
+    // Excludes the time in which this server observed nothing, because it was frozen or could not reach the database.
     const passed = at - lookedAt > 2n * nanosOf(beatEvery) ? 2n * nanosOf(beatEvery) : at - lookedAt
     lookedAt = at
     for (const other of others) {
@@ -184,12 +184,12 @@ const make = Effect.gen(function* () {
     const incarnation = incarnationOf(owner, own)
     if (owner === id || Option.isNone(incarnation)) return false
     if (!shared) return incarnation.value < own.incarnation
-    // A server enters its row before it owns anything and removes it when it leaves.
+    // A server inserts its row before it owns anything, and removes the row when it shuts down.
     const [row] = yield* NodeRow.some(sql, "gone_at")`SELECT gone_at FROM nodes WHERE id = ${owner}`
     return row === undefined || row.gone_at !== null
   }, Effect.orDie)
 
-  // Other servers count a server that leaves as gone at once. If this statement fails, they notice the silence later.
+  // Other servers then count this server as gone immediately. If this statement fails, they notice the silence later.
   yield* Effect.addFinalizer(() => Effect.ignore(sql`DELETE FROM nodes WHERE id = ${id}`))
 
   return Nodes.of({

@@ -155,7 +155,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
       const [row] = yield* findActive({ kind, workspaceId })
       return { row, usable: row !== undefined && !isAged(row, millis, ageless) ? row : undefined }
     })
-    // Looks first, because a key is created rarely, and only its creation needs the write lock.
+    // Reads first: a key is rarely created, and only its creation needs the write lock.
     const { usable } = yield* Effect.orDie(find)
     if (usable !== undefined) {
       const key = yield* unwrap(usable).pipe(Effect.orDie)

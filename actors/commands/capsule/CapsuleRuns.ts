@@ -66,7 +66,7 @@ export interface CapsuleApplyRequest {
   readonly trigger: "user" | "auto_update" | "service"
 }
 
-/** Fields of a request that decide what its code may open. */
+/** Fields of a request that decide which Connections and inputs its code may use. */
 type CodeStart = Pick<CapsuleRunRequest, "createdBy" | "trigger" | "purpose" | "pullRequest">
 
 /** Returns the type of the Run that carries out a reviewed plan. */
@@ -242,7 +242,7 @@ export class CapsuleRuns extends Context.Service<
         })
         if (type !== "drift_check") {
           const { runId, tokenId } = request
-          // The person whose authority an automatic plan uses is not its author.
+          // The person whose authority an automatic plan uses does not count as its author.
           const isAuthored = purpose !== "speculative" || trigger === "user"
           const createdBy = isAuthored ? request.createdBy : undefined
           yield* recordAuthors(runId, { createdBy, tokenId, trigger }, capsule)

@@ -13,7 +13,7 @@ export interface FollowedPlan {
   readonly appliedConfigId: InstallConfigId | undefined
   /** The newest commit of the adopted lane. */
   readonly laneCommit: string | null | undefined
-  /** The reason why the check that found the commit must no longer take effect. */
+  /** The reason why the check that found the commit is no longer valid. */
   readonly sourceStopped: string | undefined
   /** The reason why automation is paused in the Workspace. */
   readonly automationRefusal: string | undefined

@@ -34,7 +34,7 @@ const unfinished = Effect.fnUntraced(function* (capsuleId: CapsuleId, pullReques
     ORDER BY created_at, id`)
 })
 
-/** Ends a queued plan by `end`, and asks a running plan to stop. */
+/** Ends a queued plan with `end`, and asks a running plan to stop. */
 const stop = Effect.fnUntraced(function* (run: RunRow, reason: string, end: Effect.Effect<boolean>) {
   const sql = yield* SqlClient.SqlClient
   const lifecycle = yield* RunLifecycle
@@ -55,7 +55,7 @@ interface SpeculativeRequest {
   readonly attempt?: number | undefined
 }
 
-/** Returns the snapshot of the head, if its code can be the module of the Capsule. */
+/** Returns the snapshot of the head if it contains the Capsule's module. */
 const headOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: SourceSnapshotId) {
   const snapshot = yield* (yield* SourceStore).findSnapshot(id)
   if (snapshot === undefined || snapshot.workspace_id !== capsule.workspace_id) return yield* notFound("Snapshot")
@@ -65,7 +65,10 @@ const headOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: Sour
   return snapshot
 })
 
-/** Plans the head of a pull request once per commit and attempt, and supersedes the unfinished plans of its other commits. */
+/**
+ * Plans the head of a pull request once per commit and attempt, and supersedes unfinished plans of the pull request's other
+ * commits.
+ */
 export const planSpeculatively = Effect.fn("Capsule.planSpeculatively")(function* (
   load: Load,
   context: CommandContext,

@@ -2,8 +2,8 @@ import type { ForgeStatusState } from "../../../schema/records/Forge.ts"
 import type { PlanSummary } from "../../../schema/records/PlanDetails.ts"
 
 /**
- * The state of a Capsule's plan for a pull request, before the merge and after it. `differs`: the plan after the merge changes
- * something else than the approved one. `refused`: svc may not plan this head.
+ * The state of a Capsule's plan for a pull request, before the merge and after it. `differs`: the plan after the merge differs
+ * from the approved change. `refused`: svc may not plan this head.
  */
 export type CapsuleVerdict =
   | "failed"
@@ -17,23 +17,23 @@ export type CapsuleVerdict =
   | "applied"
   | "unchanged"
 
-/** A change that deserves attention first. */
+/** A change that the comment lists first, because it deserves attention. */
 export interface ReportedRisk {
-  /** `undoes`: the base changed this file since the branch left it, and the plan would take the change back. */
+  /** `undoes`: the base changed this file after the branch was created, and the plan would revert that change. */
   readonly kind: "undoes" | "destroys" | "replaces" | "forgets"
   readonly address: string
 }
 
-/** A Capsule in a report. Texts come from redacted projections, and may contain anything else. */
+/** A Capsule in a report. Its texts are redacted, but may contain any characters. */
 export interface ReportedCapsule {
   readonly name: string
   readonly environment: string
   readonly verdict: CapsuleVerdict
-  /** The page of its plan, or of the Capsule. */
+  /** The page of the plan or, without a plan, of the Capsule. */
   readonly url: string
   readonly summary?: PlanSummary | undefined
   readonly risks: ReadonlyArray<ReportedRisk>
-  /** The people or roles whose approval is missing, or the reason of a refusal. */
+  /** The people or roles whose approval is missing, or the reason for a refusal. */
   readonly note?: string | undefined
 }
 
@@ -44,7 +44,7 @@ export interface ReportedFact {
   readonly removed: ReadonlyArray<string>
 }
 
-/** Everything that a comment shows. It contains no log and no value. */
+/** Everything that a comment shows. Contains no logs and no values. */
 export interface PullRequestReport {
   readonly url: string
   readonly headCommit: string
@@ -54,7 +54,7 @@ export interface PullRequestReport {
     | undefined
   readonly capsules: ReadonlyArray<ReportedCapsule>
   readonly review: ReadonlyArray<ReportedFact>
-  /** The lines of the change that differ from the approved one. */
+  /** The lines in which the plan differs from the approved change. */
   readonly differences: ReadonlyArray<string>
 }
 
@@ -70,24 +70,24 @@ const bytesOf = (text: string) => new TextEncoder().encode(text).length
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]+/gu
 
 /**
- * Returns foreign text as a code span, in which forges resolve no mention, reference, link or HTML. A backtick would end the span
- * and a vertical bar the table's cell, so both are replaced.
+ * Returns foreign text as a code span, because forges resolve no mentions, references, links or HTML there. Replaces backticks,
+ * which would end the span, and vertical bars, which would end the table cell.
  */
 export const codeSpan = (text: string, longest = longestName): string => {
   const visible = text.replaceAll(unseen, " ").replaceAll(/\s+/g, " ")
-  // The beginning of an HTML comment would look like a marker.
+  // Escaped, because the beginning of an HTML comment would look like a marker.
   const plain = visible.replaceAll("`", "'").replaceAll("|", "¦").replaceAll(/<!-+/g, "<!").trim()
   const points = [...plain]
   const shown = points.length > longest ? `${points.slice(0, longest - 1).join("")}…` : plain
   return `\`${shown === "" ? "-" : shown}\``
 }
 
-/** Returns an address as the target of a link. The address is one of svc's own pages. */
+/** Returns an address of one of svc's own pages as a link target. */
 const target = (url: string): string => `<${encodeURI(decodeURI(url)).replaceAll(/[<>\s|]/g, "")}>`
 
 const countOf = (amount: number, singular: string): string => `${amount} ${amount === 1 ? singular : `${singular}s`}`
 
-/** Verdicts, most urgent first, with their words. */
+/** The text of each verdict, most urgent first. */
 const verdictWords: Readonly<Record<CapsuleVerdict, string>> = {
   failed: "failed",
   differs: "differs from the approved change",
@@ -105,7 +105,7 @@ const urgency = Object.keys(verdictWords)
 const byUrgency = (a: ReportedCapsule, b: ReportedCapsule) =>
   b.risks.length - a.risks.length || urgency.indexOf(a.verdict) - urgency.indexOf(b.verdict)
 
-/** Returns one sentence about all Capsules of the pull request. It is the first line of the comment and the text of the status. */
+/** Returns one sentence about all Capsules of the pull request. The comment begins with it, and the status contains it. */
 export const verdictOf = (report: Pick<PullRequestReport, "capsules">): string => {
   const { capsules } = report
   if (capsules.length === 0) return "No Capsule uses the files of this pull request."
@@ -130,7 +130,7 @@ const stateOfVerdict: Readonly<Record<CapsuleVerdict, ForgeStatusState>> = {
 }
 const stateUrgency: ReadonlyArray<ForgeStatusState> = ["failure", "error", "pending", "success"]
 
-/** Returns the state of the commit: that of its most urgent Capsule. */
+/** Returns the state for the commit status, which is the state of the most urgent Capsule. */
 export const statusStateOf = ({ capsules }: Pick<PullRequestReport, "capsules">): ForgeStatusState =>
   stateUrgency.find((state) => capsules.some(({ verdict }) => stateOfVerdict[verdict] === state)) ?? "success"
 
@@ -194,8 +194,8 @@ const footOf = (report: PullRequestReport, marker: string): ReadonlyArray<string
 }
 
 /**
- * Adds lines while the text remains within the limit, and a line with the number of the others. Returns the lines with an empty
- * one before them, or nothing.
+ * Adds lines while the text stays within the limit, and then a line with the number of omitted lines. Returns these lines after
+ * an empty line, or no lines.
  */
 const fitting = (
   lines: ReadonlyArray<string>,
@@ -219,8 +219,8 @@ const fitting = (
 }
 
 /**
- * Renders the comment: the verdict, a row for each Capsule that changes with risks first, the unchanged ones in a line, the facts
- * of the static review, and the marker by which svc finds the comment again. Leaves out whole rows if it would be too long.
+ * Renders the comment: the verdict, a row for each changed Capsule with risks first, one line for the unchanged Capsules, the
+ * static review, and the marker by which svc finds the comment again. Omits whole rows if the comment would be too long.
  */
 export const commentOf = (report: PullRequestReport, marker: string): string => {
   const changing = report.capsules.filter(({ verdict }) => verdict !== "unchanged").sort(byUrgency)
@@ -246,5 +246,5 @@ export const commentOf = (report: PullRequestReport, marker: string): string => 
   return [...lines, ...foot].join("\n")
 }
 
-/** The marker by which svc finds its comment. Its digest ties it to this installation and this pull request. */
+/** The marker by which svc finds its comment. A digest in it identifies this installation and this pull request. */
 export const markerOf = (pullRequestId: string, digest: string): string => `<!-- svc ${pullRequestId} ${digest} -->`

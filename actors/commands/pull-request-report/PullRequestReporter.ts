@@ -30,22 +30,22 @@ const statusCommits = ({
     ? [head_commit]
     : [head_commit, merge_commit]
 
-/** Everything that a report writes at the forge. */
+/** All data that a report writes to the forge. */
 interface Written {
   readonly marker: string
-  /** Absent if no Capsule uses the files, so that there is nothing to comment on. */
+  /** Absent if no Capsule uses the changed files, so that there is nothing to comment on. */
   readonly body: string | undefined
   readonly status: Parameters<Forge["Service"]["setStatus"]>[4]
 }
 
 /**
- * Writes one comment and one status for each pull request. A process that dies between two steps leaves either no comment or one:
- * before svc creates a comment, it looks for its marker among its own comments. Nothing here changes a Run.
+ * Writes one comment and one status for each pull request. If a process is killed between two steps, there is at most one
+ * comment, because svc searches its own comments for the marker before it creates one. This service never changes a Run.
  */
 export class PullRequestReporter extends Context.Service<
   PullRequestReporter,
   {
-    /** Brings comment and status of the pull request up to date. */
+    /** Updates the pull request's comment and status. */
     readonly take: (id: PullRequestId) => Effect.Effect<void>
   }
 >()("svc/actors/commands/pull-request-report/PullRequestReporter") {
@@ -80,7 +80,10 @@ export class PullRequestReporter extends Context.Service<
         } satisfies Written
       })
 
-      /** Finds the repository, after the first time by its id, so that another repository that took its path gets nothing. */
+      /**
+       * Finds the repository by its path at first and by its id afterwards, so that another repository with the same path
+       * receives nothing.
+       */
       const repositoryOf = Effect.fnUntraced(function* (report: PullRequestReportRow, { access, path }: ForgePlace) {
         const { repository_id } = report
         return yield* repository_id === null
@@ -152,7 +155,7 @@ export class PullRequestReporter extends Context.Service<
         }
       })
 
-      /** Forgets what another Connection wrote: its account may be another one, which cannot edit that comment. */
+      /** Forgets the comment that another Connection wrote, because its account may differ, and then cannot edit that comment. */
       const underConnection = Effect.fnUntraced(function* (
         report: PullRequestReportRow,
         connectionId: PullRequestReportRow["connection_id"]

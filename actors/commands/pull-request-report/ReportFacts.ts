@@ -63,7 +63,7 @@ const factsOf = (review: StaticReview): ReadonlyArray<ReportedFact> =>
     return added.length + removed.length === 0 ? [] : [{ kind, added, removed }]
   })
 
-/** Reads the facts of a report from the records: redacted projections, no logs and no values. */
+/** Reads the facts for a report from redacted records. Reads no logs and no values. */
 export class ReportFacts extends Context.Service<
   ReportFacts,
   {
@@ -81,7 +81,7 @@ export class ReportFacts extends Context.Service<
       const runWith = (id: RunId | null | undefined) =>
         id == null ? Effect.undefined : Effect.orElseSucceed(runs.read(id), (): Run | undefined => undefined)
 
-      /** Finds the plan of the lane after the merge: of the merge commit, or else the newest one since the merge. */
+      /** Finds the lane's plan after the merge: the plan of the merge commit or, without one, the newest plan since the merge. */
       const planAfter = Effect.fnUntraced(function* (row: PullRequestRow, capsuleId: CapsuleId) {
         if (row.state !== "merged") return undefined
         const [found] = yield* Found.rows(sql)`SELECT id FROM runs

@@ -4,16 +4,16 @@ import type { CapsuleVerdict, ReportedRisk } from "./PullRequestComment.ts"
 
 type ReportedPlan = Pick<Run, "status" | "outputChanges" | "resourceChanges">
 
-/** The facts from which a Capsule's verdict follows. */
+/** The facts that determine a Capsule's verdict. */
 export interface CapsuleFacts {
-  /** The latest speculative plan for the head. */
+  /** The latest speculative plan of the head. */
   readonly speculative: ReportedPlan | undefined
   /** True if svc may not plan the head. */
   readonly isRefused: boolean
   /** Number of people who approved the change in the pull request. */
   readonly approvals: number
   readonly isMerged: boolean
-  /** After the merge: the plan of the lane. */
+  /** The lane's plan after the merge. */
   readonly plan: (ReportedPlan & { readonly differs: boolean }) | undefined
   /** The latest apply of that plan. */
   readonly apply: RunStatus | undefined
@@ -60,21 +60,24 @@ const ofLane = ({ apply, plan }: CapsuleFacts): CapsuleVerdict => {
   return plan.differs ? "differs" : "needs_approval"
 }
 
-/** Returns the verdict on a Capsule: of its speculative plan, and after the merge of the plan and apply of its lane. */
+/**
+ * Returns the verdict on a Capsule. Before the merge, it depends on the speculative plan; after the merge, on the lane's plan and
+ * apply.
+ */
 export const capsuleVerdict = (facts: CapsuleFacts): CapsuleVerdict =>
   facts.isMerged ? ofLane(facts) : ofProposal(facts)
 
-/** Returns the files whose newer contents in the base a plan would undo. */
+/** Returns the files for which a plan would revert newer contents of the base. */
 export const undoneBy = (base: Run["base"]): ReadonlyArray<ReportedRisk> =>
   (base?.standing === "stale" ? (base.undoneFiles ?? []) : []).map((address) => ({ kind: "undoes", address }))
 
-/** Returns the age of the base: the largest number of commits that a plan lacks. */
+/** Returns the distance from the base: the largest number of base commits that a plan lacks. */
 export const behindText = (bases: ReadonlyArray<Run["base"]>): string | undefined => {
   const behind = Math.max(0, ...bases.map((base) => base?.behind ?? 0))
   return behind === 0 ? undefined : `${behind} ${behind === 1 ? "commit" : "commits"} behind`
 }
 
-/** Returns the changes that remove something that exists. */
+/** Returns the changes that remove an existing object. */
 export const risksOf = (
   changes: ReadonlyArray<Pick<ResourceChange, "actions" | "address">>
 ): ReadonlyArray<ReportedRisk> =>

@@ -25,7 +25,7 @@ const unallowed = "static_review"
 const Unfinished = rowShape({ capsule_id: CapsuleId, resolved_commit: RunRow.columns.resolved_commit })
 const Waiting = rowShape({ waiting: Schema.Int })
 
-/** The authority of a head's plans: a person who allowed exactly this commit, or the Source's rule. */
+/** The authority for a head's plans: a person who allowed this exact commit, or the Source's rule. */
 interface Leave {
   readonly context: CommandContext
   readonly ofOwnBranch?: boolean
@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
   })
 
   const cancelOf = (row: PullRequestRow, capsuleId: CapsuleId, reason: string) =>
-    // A Capsule that is gone has no plan to cancel.
+    // A removed Capsule has no plan to cancel.
     Effect.ignore(capsules.CancelSpeculative(capsuleId, { context: serviceContext, pullRequestId: row.id, reason }))
 
   /**
@@ -113,7 +113,7 @@ const make = Effect.gen(function* () {
   const refused = (capsule: PullRequestCapsuleRow, code: string, message: string) =>
     transaction(sql)(store.planned(capsule, { run_id: null, refusal_code: code, refusal_message: message }))
 
-  /** Plans one Capsule. Returns `false` if it has to wait for its turn. */
+  /** Plans one Capsule. Returns `false` if the plan must wait for its turn. */
   const plan = Effect.fnUntraced(function* (row: PullRequestRow, capsule: PullRequestCapsuleRow, leave: Leave) {
     if (row.head_snapshot_id === null || (yield* placesLeft(row.source_id)) <= 0) return false
     const made = yield* Effect.result(

@@ -36,9 +36,9 @@ const unchecked = { validation: notRun, formatting: notRun }
 export class PullRequestJudgement extends Context.Service<
   PullRequestJudgement,
   {
-    /** Compares the head with its base. Call it outside a transaction. */
+    /** Compares the head with its base. Must be called outside a transaction. */
     readonly of: (row: PullRequestRow, source: SourceRow) => Effect.Effect<Judgement>
-    /** Records a judgement in the caller's transaction. */
+    /** Stores the result in the caller's transaction. */
     readonly record: (row: PullRequestRow, judgement: Judgement) => Effect.Effect<void>
   }
 >()("svc/actors/commands/pull-request/PullRequestJudgement") {
@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
       AND ${sql.in("adopted_ref", refs)} AND adopted_path = ${source.default_path}
       AND ${sql.literal(livingCapsule())} ORDER BY created_at, id`)
 
-  /** Finds the newest commit of the base, in the order of `newest`, of which svc has a snapshot. */
+  /** Finds the newest commit of the base with a snapshot. `newest` lists the commits in order. */
   const baseSnapshot = Effect.fnUntraced(function* (
     source: SourceRow,
     refs: ReadonlyArray<string>,

@@ -25,18 +25,18 @@ const codeOf = (error: { readonly _tag: string } | LaneUnavailable) =>
 /** Maximum number of requests per look for the outcomes of pull requests that are no longer open. */
 const mostAsked = 20
 
-/** Returns true if a look may take effect: the Source follows its repository, and reviews its pull requests. */
+/** Returns true if a look may take effect, because the Source follows its repository and reviews pull requests. */
 const isWanted = (source: SourceRow | undefined): source is SourceRow =>
   source !== undefined && followObstacle(source, "schedule") === undefined && source.pull_requests !== "off"
 
 /**
- * Looks at the repository of a Source for its pull requests, one look at a time. Webhooks and the schedule only ask for a look:
- * everything is read from the repository, so that lost, late, repeated and reordered webhooks lead to the same records.
+ * Looks for pull requests in the repository of a Source, with one look at a time. Webhooks and the schedule only request a look.
+ * All data comes from the repository, so lost, late, repeated and reordered webhooks lead to the same records.
  */
 export class PullRequestLooks extends Context.Service<
   PullRequestLooks,
   {
-    /** Takes the look, and marks the pull requests that it changed. */
+    /** Performs the look, and marks the pull requests that it changed. */
     readonly take: (look: DueLook) => Effect.Effect<void>
   }
 >()("svc/actors/commands/pull-request/PullRequestLooks") {
@@ -52,7 +52,7 @@ export class PullRequestLooks extends Context.Service<
       const open = yield* provided(openForge)
       const killPoint = yield* KillPoint
 
-      /** Reads the newest commits of the base only if a head could have been merged into it. */
+      /** Reads the newest commits of the base only if one of them may be the merge of a head. */
       const ancestorsOf = Effect.fnUntraced(function* (
         source: SourceRow,
         heads: RepositoryHeads,
@@ -131,7 +131,7 @@ export class PullRequestLooks extends Context.Service<
         const found = yield* Effect.result(read(source))
         yield* killPoint("pull_request.looked")
         const settle = Effect.gen(function* () {
-          // Reads the Source again, because it may have been stopped, or got another base, while the repository was read.
+          // Reads the Source again, because it may have been stopped or got another base during the read.
           const current = yield* sources.find(look.id)
           if (!isWanted(current) || current.default_ref !== source.default_ref) return yield* store.dropped(look)
           if (found._tag === "Failure") {

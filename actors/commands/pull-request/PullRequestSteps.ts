@@ -34,18 +34,18 @@ const mostAttempts = 3
 const Fetching = rowShape({ waiting: Schema.Int })
 const Followed = rowShape({ id: RunId })
 
-/** Returns true if the heads of a Source may be read. */
+/** Returns true if svc may read the heads of a Source. */
 const isReviewed = (source: SourceRow | undefined): source is SourceRow =>
   source !== undefined && followObstacle(source, "schedule") === undefined && source.pull_requests !== "off"
 
 /**
- * The steps of a pull request: fetch its head, judge it, order its plans, and let it go when it is closed. Archives are read, and
- * commands are sent to Capsules, between the transactions.
+ * The steps of a pull request: fetch its head, assess it, start its plans, and release its records when it is closed. Between the
+ * transactions, the steps read archives and send commands to Capsules.
  */
 export class PullRequestSteps extends Context.Service<
   PullRequestSteps,
   {
-    /** Takes every step that is due. */
+    /** Executes every step that is due. */
     readonly take: (id: PullRequestId) => Effect.Effect<void>
   }
 >()("svc/actors/commands/pull-request/PullRequestSteps") {
@@ -95,7 +95,7 @@ const make = Effect.gen(function* () {
     return mostFetches - (row?.waiting ?? 0)
   })
 
-  /** Queues the sync of the head, unless the head has to wait for its turn. */
+  /** Queues the sync of the head, unless the head must wait for its turn. */
   const fetch = Effect.fnUntraced(function* (row: PullRequestRow, source: SourceRow) {
     if ((yield* placesLeft(source)) <= 0) return
     const run = { workspaceId: row.workspace_id, type: "source_sync", trigger: "schedule" } as const
@@ -139,7 +139,7 @@ const make = Effect.gen(function* () {
       error_code: run.error_code ?? "source_sync_failed",
       error_message: run.error_message ?? "The head of the pull request could not be fetched."
     })
-    // Looks at the refs again after the first failure, because the head has probably moved. A later look tries again.
+    // Requests a look at the refs after the first failure, because the head has probably moved. A later look tries again.
     if (!isKnown) {
       yield* store.ask(source)
       yield* sql.afterCommit(work.wake)

@@ -40,8 +40,8 @@ const OpenInstall = rowShape({ id: InstallPlanId })
 const mostNamed = 10
 
 /**
- * Finds the users of a Connection: existing Capsules that bind it, Sources that are fetched with it or name it for their pull requests, installs that will use it,
- * and active Runs. Ended Capsules and earlier configurations do not count.
+ * Finds the users of a Connection: existing Capsules that bind it, Sources that are fetched with it or use it for their pull
+ * requests, installs that will use it, and active Runs. Ended Capsules and earlier configurations do not count.
  */
 const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient

@@ -160,7 +160,7 @@ export const checkConnection = (request: CheckedConnection, policy: GitPolicySha
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
 }
 
-/** Returns the recipe of a Connection that names none. */
+/** Returns the default recipe of a Connection without a recipe. */
 export const defaultRecipeId = ({ kind, provider }: Pick<CreateConnection, "kind" | "provider">): string =>
   (kind === "forge"
     ? credentialRecipes.find((recipe) => isForgeRecipe(recipe) && recipe.provider === provider)

@@ -135,7 +135,7 @@ export interface NewConnection {
   readonly secrets: ConnectionSecrets
   /** Replaces `secrets`, which is then empty. */
   readonly providedBy?: ProvidedBy | undefined
-  /** For Connections of Git and forges only. */
+  /** Only for Connections to Git servers and forges. */
   readonly origins?: ReadonlyArray<CredentialOrigin> | undefined
   readonly providerConfig: Readonly<Record<string, Schema.Json>>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>

@@ -45,7 +45,7 @@ export interface UseAttempt {
   readonly defaultRefs: ReadonlyArray<string>
   /** True if a snapshot of one of the default refs has this commit. */
   readonly isOfLane: boolean
-  /** True if the Source's rule for pull requests allows the ref. A Connection with `refs` of its rule ignores it. */
+  /** True if the Source's rule for pull requests allows the ref. A Connection whose rule contains `refs` ignores this. */
   readonly isAllowedBySource?: boolean | undefined
 }
 

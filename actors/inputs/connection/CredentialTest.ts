@@ -62,7 +62,7 @@ export class CredentialTest extends Context.Service<
         )
       })
 
-      /** Tests a forge's credential with the repositories of all Sources that name it. */
+      /** Tests a forge's credential with the repositories of all Sources that use it. */
       const atForge = Effect.fnUntraced(function* (row: ConnectionRow, secrets: ConnectionSecrets) {
         const access = forgeOf(row, secrets)
         if (access === undefined) return yield* new CredentialsRefused({ message: "The Connection has no forge." })

@@ -9,7 +9,7 @@ import { isDue, stillServes } from "./TokenLifetime.ts"
 
 export const reconnect = "An owner or admin has to connect it again, on the page of Connections."
 
-/** The action before a Connection's access token is used. */
+/** The step that is required before a Connection's access token can be used. */
 export type RenewalNeed<Row> =
   | { readonly kind: "none" }
   /** The Connection cannot be used until a person connects again. */

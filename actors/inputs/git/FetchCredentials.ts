@@ -36,7 +36,8 @@ export const makeFetchCredentials = Effect.gen(function* () {
     const workspaceId = run.workspace_id
     if (connectionId === undefined) return undefined
     const source = run.source_id === null ? undefined : yield* store.find(run.source_id)
-    // No code of the head receives the credentials: svc itself reads the repository to which the Connection was attached.
+    // No code of the head receives these credentials. Only svc itself uses them, to read the repository to which the Connection
+    // is attached.
     const isReadOnly = run.coordinator_kind === "pull_request" && source !== undefined
     yield* checkUse(connectionId, fetchStarter(run, source), {
       workspaceId,

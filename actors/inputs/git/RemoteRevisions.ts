@@ -104,8 +104,8 @@ export const makeRemoteRevisions = Effect.gen(function* () {
   )
 
   /**
-   * Returns the commit at which `head` left `base`, and the number of commits of `base` since, or `undefined` if they cannot be
-   * determined.
+   * Returns the commit at which `head` branched off from `base`, and the number of later commits in `base`. Returns `undefined`
+   * if they cannot be determined.
    */
   const parting = Effect.fn("RemoteRevisions.parting")(
     function* (

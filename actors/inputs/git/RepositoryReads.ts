@@ -9,7 +9,7 @@ import { makeFetchCredentials } from "./FetchCredentials.ts"
 type ReadSource = Pick<SourceRow, "id" | "workspace_id" | "url" | "default_ref" | "auth_connection_id">
 
 /**
- * Reads of a repository that nobody asked for. They use the Git Connection with the authority of the person who attached it, as
+ * Reads a repository without a request by a person. Uses the Git Connection with the authority of the person who attached it, as
  * scheduled syncs do.
  */
 export const makeRepositoryReads = Effect.gen(function* () {
@@ -39,7 +39,7 @@ export const makeRepositoryReads = Effect.gen(function* () {
     return yield* remote.heads(yield* requestOf(source))
   })
 
-  /** Lists the commit and its newest ancestors, nearest first. Lists the commit alone if the server does not tell. */
+  /** Lists the commit and its newest ancestors, nearest first. Lists only the commit if the server does not report ancestors. */
   const ancestors = Effect.fn("RepositoryReads.ancestors")(function* (source: ReadSource, commit: string) {
     const history = yield* remote.history({ ...(yield* requestOf(source)), commit })
     return history === undefined ? [commit] : ancestry(history, commit).map((found) => found.commit)

@@ -93,7 +93,7 @@ export interface OfferedOutput<Id extends DependencyId | undefined = DependencyI
   readonly given: ReadonlyArray<OutputRow>
   /** The reason why an existing Output is not offered. */
   readonly withheld: string | undefined
-  /** The end of the producer; `undefined` while it exists. */
+  /** The reason why the producer has ended; `undefined` while it exists. */
   readonly ended: string | undefined
 }
 

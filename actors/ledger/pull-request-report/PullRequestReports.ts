@@ -5,7 +5,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type ChangesOf, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { now } from "../../base/Identity.ts"
 
-/** The comment and the status of a pull request at its forge, as svc last wrote them. */
+/** The comment and the status of each pull request at its forge, as svc last wrote them. */
 export const PullRequestReportRow = table(
   "pull_request_reports",
   {
@@ -13,7 +13,7 @@ export const PullRequestReportRow = table(
     workspace_id: WorkspaceId,
     due: Schema.Int,
     taken: Schema.Int,
-    /** The state of the pull request in the last report. */
+    /** The state of the pull request that the last report showed. */
     seen: Schema.String,
     /** Earliest time of the next report. */
     next_at: Schema.NullOr(Timestamp),
@@ -31,19 +31,19 @@ export const PullRequestReportRow = table(
 )
 export type PullRequestReportRow = RowOf<typeof PullRequestReportRow.columns>
 
-/** How long after its merge the comment of a pull request follows the Runs of the lane. */
+/** Time after the merge during which a pull request's comment follows the Runs of the lane. */
 const followedAfterMerge = Duration.days(30)
 /** Minimum time between two edits of a comment, so that it is not edited for every Run. */
 const spacing = Duration.seconds(10)
 const longestWait = Duration.hours(1)
 
-/** The columns of a pull request whose change is a reason to report. */
+/** Columns of a pull request whose change requires a new report. */
 const seenText = `p.head_commit || ' ' || p.state || ' ' || COALESCE(p.base_commit, '') || ' ' || COALESCE(p.head_snapshot_id, '')
   || ' ' || COALESCE(p.planned_commit, '') || ' ' || p.attempt || ' ' || COALESCE(p.error_code, '')`
 
 /**
- * Marks the reports that show this Run: the report of its pull request, and those of merged pull requests that touch its Capsule.
- * Runs in the transaction of the Run's change.
+ * Marks the reports that show this Run: the report of its pull request, and the reports of merged pull requests that affect its
+ * Capsule. Works in the transaction that changes the Run.
  */
 export const markReports = (sql: SqlClient.SqlClient, runId: RunId) =>
   Effect.orDie(sql`UPDATE pull_request_reports SET due = due + 1 WHERE id IN (
@@ -56,17 +56,17 @@ const Due = rowShape({ id: PullRequestId, workspace_id: WorkspaceId })
 
 const Seen = rowShape({ seen: Schema.String, workspace_id: WorkspaceId })
 
-/** The only writer of `pull_request_reports`, together with `markReports`. */
+/** Together with `markReports`, the only writer of `pull_request_reports`. */
 export class PullRequestReports extends Context.Service<
   PullRequestReports,
   {
-    /** The pull requests whose report is due now. */
+    /** The pull requests with a due report. */
     readonly due: Effect.Effect<ReadonlyArray<{ readonly id: PullRequestId; readonly workspace_id: WorkspaceId }>>
-    /** Returns the report, and the state of the pull request that it will have seen. */
+    /** Returns the report, and the current state of the pull request, which the report will show. */
     readonly begin: (
       id: PullRequestId
     ) => Effect.Effect<{ readonly row: PullRequestReportRow; readonly seen: string } | undefined>
-    /** Remembers what was written to the forge. */
+    /** Records the comment and status that were written to the forge. */
     readonly wrote: (
       id: PullRequestId,
       columns: Pick<
@@ -74,9 +74,9 @@ export class PullRequestReports extends Context.Service<
         "comment_digest" | "comment_id" | "connection_id" | "repository_id" | "sent_at" | "status_digest"
       >
     ) => Effect.Effect<void>
-    /** Ends a report: it has served the reasons that `begin` returned. */
+    /** Completes a report: clears the reasons that `begin` returned. */
     readonly served: (begun: { readonly row: PullRequestReportRow; readonly seen: string }) => Effect.Effect<void>
-    /** Records a failure. The report is repeated after `retryAfter` seconds, or else with increasing delays. */
+    /** Records a failure. Repeats the report after `retryAfter` seconds or, if absent, with increasing delays. */
     readonly failed: (
       row: PullRequestReportRow,
       error: { readonly code: string; readonly message: string; readonly retryAfter?: number | undefined }

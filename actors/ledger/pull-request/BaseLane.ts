@@ -1,6 +1,6 @@
 import type { RepositoryHeads } from "../../../runner/git/PullRequestRefs.ts"
 
-/** Returns the full name of the branch that a Source's default ref names, or `undefined` if it names no branch. */
+/** Returns the full name of the branch in a Source's default ref, or `undefined` if that ref is not a branch. */
 export const baseRefOf = (
   defaultRef: string,
   { branches, defaultBranch }: Pick<RepositoryHeads, "branches" | "defaultBranch">
@@ -11,8 +11,8 @@ export const baseRefOf = (
 }
 
 /**
- * Returns every spelling of a base branch in the lanes of a Source. `defaultBranch` is the full name of the repository's default
- * branch.
+ * Returns every way in which the lanes of a Source may spell a base branch. `defaultBranch` is the full name of the repository's
+ * default branch.
  */
 export const laneRefsOf = (baseBranch: string, defaultBranch: string | null): ReadonlyArray<string> => [
   baseBranch,

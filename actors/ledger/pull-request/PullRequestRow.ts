@@ -43,7 +43,7 @@ export const PullRequestRow = table(
     last_seen_at: Timestamp,
     closed_at: Schema.NullOr(Timestamp),
     created_at: Timestamp,
-    /** Counts the reasons to take a step. Zero if nothing is due. */
+    /** Number of reasons for a step. Zero if no step is due. */
     due: Schema.Int,
     /** The sync that fetches `head_commit`. */
     sync_run_id: Schema.NullOr(RunId),
@@ -57,7 +57,7 @@ export const PullRequestRow = table(
     planned_at: Schema.NullOr(Timestamp),
     error_code: Schema.NullOr(Schema.String),
     error_message: Schema.NullOr(Schema.String),
-    /** The caller of the command that allowed `planned_commit`. */
+    /** The caller who allowed `planned_commit`. */
     planned_actor: Schema.NullOr(PlanningActorJson),
     /** Number of times that svc gave up the plans of one head or a person requested new plans. */
     attempt: Schema.Int
@@ -66,11 +66,11 @@ export const PullRequestRow = table(
 )
 export type PullRequestRow = RowOf<typeof PullRequestRow.columns>
 
-/** The columns for lists. Omits the review, which may be large, and the caller of a command. */
+/** The columns for lists. Omits the review, which may be large, and the caller who allowed a commit. */
 export const ListedPullRequest = PullRequestRow.without("review", "planned_actor")
 export type ListedPullRequest = RowOf<typeof ListedPullRequest.columns>
 
-/** The Capsules that follow the base of a pull request, judged for one head. */
+/** The Capsules that follow the base of a pull request, with the effect of one head on each. */
 export const PullRequestCapsuleRow = table("pull_request_capsules", {
   pull_request_id: PullRequestId,
   capsule_id: CapsuleId,
@@ -89,17 +89,17 @@ export const PullRequestLookRow = table(
   {
     source_id: SourceId,
     workspace_id: WorkspaceId,
-    /** Counts the requests to look. A look is due while it differs from `taken`. */
+    /** Number of requested looks. A look is due while this differs from `taken`. */
     asked: Schema.Int,
     taken: Schema.Int,
     next_at: Schema.NullOr(Timestamp),
     failures: Schema.Int,
     last_look_at: Schema.NullOr(Timestamp),
-    /** Full name of the repository's default branch at the last look. */
+    /** Full name of the repository's default branch, as of the last look. */
     default_branch: Schema.NullOr(Schema.String),
-    /** The highest number at the first look without a forge. Later numbers are new. */
+    /** The highest number at the first look without a forge. Higher numbers are new. */
     from_number: Schema.NullOr(Schema.Int),
-    /** Number of open pull requests beyond the limit at the last look. */
+    /** Number of open pull requests above the limit, as of the last look. */
     left_out: Schema.Int,
     error_code: Schema.NullOr(Schema.String),
     error_message: Schema.NullOr(Schema.String)

@@ -16,7 +16,7 @@ const mostDoublings = 6
 
 type Followed = Pick<SourceRow, "id" | "workspace_id">
 
-/** A look that is due. `asked` counts the requests that it serves. */
+/** A look that is due. `asked` is the number of requests that it satisfies. */
 const DueLook = rowShape({ id: SourceId, workspace_id: WorkspaceId, asked: Schema.Int })
 export type DueLook = { readonly id: SourceId; readonly workspace_id: WorkspaceId; readonly asked: number }
 
@@ -47,35 +47,35 @@ export interface CapsuleJudgement {
 export class PullRequestStore extends Context.Service<
   PullRequestStore,
   {
-    /** Asks for a look at the repository. */
+    /** Requests a look at the repository. */
     readonly ask: (source: Followed) => Effect.Effect<void>
-    /** Asks for the scheduled looks that are due. Returns `false` if there are none. */
+    /** Requests the scheduled looks that are due. Returns `false` if there are none. */
     readonly askDue: Effect.Effect<boolean>
     /** The Sources with a requested look. */
     readonly dueLooks: Effect.Effect<ReadonlyArray<DueLook>>
     readonly look: (sourceId: SourceId) => Effect.Effect<PullRequestLookRow | undefined>
-    /** Records a look, and marks every pull request whose head has to be judged. */
+    /** Records a look, and marks every pull request with a new head. */
     readonly looked: (look: DueLook, seen: Seen) => Effect.Effect<void>
     /** Records that the repository could not be read. */
     readonly failed: (look: DueLook, error: { readonly code: string; readonly message: string }) => Effect.Effect<void>
-    /** Ends a look that must not take effect. */
+    /** Ends a look that is no longer valid, without any effect. */
     readonly dropped: (look: DueLook) => Effect.Effect<void>
-    /** Marks every open pull request of the Source, because the rule about them has changed. */
+    /** Marks every open pull request of the Source, because its rule has changed. */
     readonly judgeAgain: (sourceId: SourceId) => Effect.Effect<void>
-    /** Closes every pull request of a Source that was removed, and stops the looks. */
+    /** Closes every pull request of a removed Source, and stops the looks. */
     readonly close: (sourceId: SourceId) => Effect.Effect<void>
     readonly due: Effect.Effect<ReadonlyArray<{ readonly id: PullRequestId; readonly workspace_id: WorkspaceId }>>
     readonly find: (id: PullRequestId) => Effect.Effect<PullRequestRow | undefined>
     readonly known: (sourceId: SourceId) => Effect.Effect<ReadonlyArray<ListedPullRequest>>
     readonly update: (id: PullRequestId, columns: ChangesOf<typeof PullRequestRow>) => Effect.Effect<void>
-    /** Marks the pull request for a step. */
+    /** Marks the pull request, so that a step is due. */
     readonly mark: (id: PullRequestId) => Effect.Effect<void>
     /** Clears the mark in `row`. If the mark was set again in the meantime, the new mark remains. */
     readonly served: (row: Pick<PullRequestRow, "id" | "due">) => Effect.Effect<void>
-    /** Marks open pull requests of the Source that wait for their turn, the oldest first. */
+    /** Marks the Source's open pull requests that are waiting for their turn, oldest first. */
     readonly nextInTurn: (sourceId: SourceId, places: number) => Effect.Effect<void>
     readonly capsules: (id: PullRequestId) => Effect.Effect<ReadonlyArray<PullRequestCapsuleRow>>
-    /** Replaces the judgements about an earlier head. */
+    /** Replaces the results for an earlier head. */
     readonly judged: (row: PullRequestRow, capsules: ReadonlyArray<CapsuleJudgement>) => Effect.Effect<void>
     /** Marks the current head's plans as given up, so that svc may plan the head again. */
     readonly unplanned: (row: Pick<PullRequestRow, "id" | "attempt">) => Effect.Effect<void>
@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
 
   const askDue = Effect.gen(function* () {
     const at = yield* now
-    // A look further ahead than the longest delay was scheduled before the clock was corrected.
+    // A look scheduled later than the longest delay was recorded before the clock was corrected.
     const latest = yield* later(lookMillis * 2 ** mostDoublings)
     const due = yield* Found.rows(sql)`SELECT s.id, s.workspace_id FROM sources s
       JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL

@@ -14,7 +14,7 @@ export class PullRequests extends Context.Service<
       filter: { readonly sourceId?: SourceId | undefined; readonly state?: PullRequest["state"] | undefined },
       page: PageRequest
     ) => Effect.Effect<Page<PullRequest>, ApiError>
-    /** Lists the pull requests whose heads touch the Capsule, newest first. */
+    /** Lists the pull requests whose heads affect the Capsule, newest first. */
     readonly ofCapsule: (
       capsuleId: CapsuleId,
       filter: { readonly state?: PullRequest["state"] | undefined },

@@ -3,7 +3,7 @@ import { type ForgeKind, type ForgePullRequest, isForeignHead } from "../../../s
 import { type HeadIsFork, mostOpenPullRequests } from "../../../schema/records/PullRequest.ts"
 import type { ListedPullRequest } from "./PullRequestRow.ts"
 
-/** An open pull request as the repository or its forge shows it now. */
+/** An open pull request as the repository or its forge reports it now. */
 export interface SeenPullRequest {
   readonly number: number
   readonly ref: string
@@ -28,14 +28,14 @@ export interface Ended {
 /** The result of one look. */
 export interface Sighting {
   readonly open: ReadonlyArray<SeenPullRequest>
-  /** Number of open pull requests beyond the limit. */
+  /** Number of open pull requests above the limit. */
   readonly leftOut: number
   readonly ended: (known: Known) => Ended
 }
 
 type Known = Pick<ListedPullRequest, "number" | "state" | "head_commit">
 
-/** Takes the highest numbers of the open pull requests, up to the limit. */
+/** Selects the open pull requests with the highest numbers, up to the limit. */
 const bounded = (open: ReadonlyArray<SeenPullRequest>) => ({
   open: open.toSorted((a, b) => b.number - a.number).slice(0, mostOpenPullRequests),
   leftOut: Math.max(0, open.length - mostOpenPullRequests)
@@ -47,7 +47,7 @@ interface RefsToJudge {
   readonly base: string | undefined
   /** The newest commits of the base, including its current one. */
   readonly ancestors: ReadonlySet<string>
-  /** The highest number when svc first looked. */
+  /** The highest number at svc's first look. */
   readonly fromNumber: number
   readonly known: ReadonlyArray<Known>
   /**
@@ -62,9 +62,9 @@ const branchPrefix = "refs/heads/"
 export const branchName = (ref: string): string => (ref.startsWith(branchPrefix) ? ref.slice(branchPrefix.length) : ref)
 
 /**
- * Judges the refs of a repository without the help of its forge, which keeps the refs of closed pull requests. A pull request is
- * merged if the base contains its head. Otherwise it is open if it is newer than the first look, or if a branch of the repository
- * has its head; only then is the head known to be in this repository.
+ * Assesses the refs of a repository without its forge, which keeps the refs of closed pull requests. A pull request is merged if
+ * the base contains its head. Otherwise it is open if it is newer than the first look, or if a branch of the repository points to
+ * its head. Only such a branch proves that the head belongs to the repository.
  */
 export const seenInRefs = ({ ancestors, base, fromNumber, heads, known, trustsKnown }: RefsToJudge): Sighting => {
   const baseCommit = base === undefined ? undefined : heads.branches.get(base)
@@ -141,7 +141,7 @@ export const seenOnForge = ({ ended, heads, kind, open, repositoryId }: ForgeLis
   return { ...bounded(seen), ended: ({ number }) => ended.get(number) ?? { state: "closed", merge_commit: null } }
 }
 
-/** The effect of a look on a known pull request. `isDue` if its head has to be judged again. */
+/** The effect of a look on a known pull request. `isDue` if its head must be assessed again. */
 export interface PullRequestChange {
   readonly row: ListedPullRequest
   readonly to: Partial<Omit<ListedPullRequest, "id" | "workspace_id" | "source_id" | "number" | "created_at">>

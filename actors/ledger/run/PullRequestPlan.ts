@@ -5,7 +5,7 @@ import { isSpeculative, type RunRow } from "./RunRow.ts"
 
 /** Parameters of the speculative plan of a pull request. */
 export const PullRequestSpec = Schema.Struct({
-  /** True for a head in the repository of the Source. */
+  /** True if the head belongs to the repository of the Source. */
   ofOwnBranch: Schema.optionalKey(Schema.Boolean)
 })
 export type PullRequestSpec = typeof PullRequestSpec.Type
@@ -26,7 +26,7 @@ export const isAllowedBySource = (
   source: Pick<SourceRow, "pull_requests"> | undefined
 ): boolean => spec?.ofOwnBranch === true && source?.pull_requests === "own_branches"
 
-/** The reason why svc must not plan the head of a pull request automatically; `undefined` if the Source's rule allows it. */
+/** The reason why svc may not plan the head of a pull request automatically; `undefined` if the Source's rule allows it. */
 export const ruleObstacle = (
   spec: PullRequestSpec,
   source: Pick<SourceRow, "pull_requests"> | undefined

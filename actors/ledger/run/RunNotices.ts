@@ -43,7 +43,7 @@ const Reported = rowShape({
 })
 type Row = RowOf<typeof Reported.columns>
 
-/** Returns `undefined` for a speculative plan, about which only its pull request or starter is told. */
+/** Returns `undefined` for a speculative plan, because only its pull request or starter is notified. */
 const reported = (sql: SqlClient.SqlClient, id: RunId) =>
   Effect.map(
     Reported.rows(sql)`SELECT r.id, r.type, r.status, r.workspace_id, r.trigger_kind, r.created_by, r.plan_run_id,

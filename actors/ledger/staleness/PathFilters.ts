@@ -52,8 +52,8 @@ export class PathFilters extends Context.Service<
     /** Compares the applied snapshot with a newer one, for each Capsule with a path filter. Call it outside a transaction. */
     readonly prepare: (capsules: ReadonlyArray<Filtered>, newer: SnapshotContent) => Effect.Effect<void>
     /**
-     * Compares two snapshots for a Capsule, whatever its path filter. Call it outside a transaction. An archive that cannot be
-     * read counts as a change.
+     * Compares two snapshots for a Capsule, whatever its path filter. Call it outside a transaction. An unreadable archive counts
+     * as a change.
      */
     readonly between: (
       capsule: Pick<Filtered, "module_path" | "install_config_id">,

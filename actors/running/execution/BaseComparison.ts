@@ -15,7 +15,7 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 
-/** Number of comparisons to remember: several Capsules plan the same commits. */
+/** Maximum number of cached comparisons. Several Capsules plan the same commits. */
 const rememberedPartings = 512
 
 interface Parting {
@@ -29,7 +29,7 @@ interface Compared {
   readonly source: SourceRow
   readonly head: SnapshotRow
   readonly base: SnapshotRow
-  /** True if the module is built from its source, so that every file may be a part of it. */
+  /** True if the module is built from source, so that any file may belong to it. */
   readonly isBuilt: boolean
 }
 
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
     return found
   })
 
-  /** Returns the archive of a commit between the snapshots, which svc may never have synced. */
+  /** Returns the archive of a commit that svc may never have synced. */
   const archiveOf = Effect.fnUntraced(function* ({ base, run, source }: Compared, commit: string) {
     const row = yield* sources.snapshotOf(source.id, base, commit)
     if (row !== undefined) return row.archive_digest
@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
     Effect.provideService(ModuleScanner, scanner)
   )
 
-  /** Lists the files of the module that the base changed since the ref left it, and that the ref does not have. */
+  /** Lists the files of the module that the base changed after the ref branched off, and whose changes the ref lacks. */
   const undone = Effect.fnUntraced(function* (compared: Compared, parted: string) {
     const { module_path } = compared.capsule
     const before = yield* moduleAt(yield* archiveOf(compared, parted), module_path)
@@ -159,7 +159,7 @@ const make = Effect.gen(function* () {
     const base = yield* sources.currentSnapshot(source.id, capsule.tracked_ref, capsule.tracked_path)
     if (base === undefined) return undefined
     return yield* compare({ run, capsule, source, head, base, isBuilt }).pipe(
-      // The repository cannot be read, or a snapshot is damaged or too large to scan. The plan goes on without the comparison.
+      // The repository cannot be read, or a snapshot is damaged or too large to scan. The plan continues without the comparison.
       Effect.catch((error) =>
         Effect.as(Effect.logDebug(`The base of the Run ${run.id} could not be compared. ${error.message}`), {
           ref: base.ref,

@@ -155,8 +155,8 @@ export class PlanSettlement extends Context.Service<
       })
 
       /**
-       * Keys the runner's digest of the change again, with a key that never leaves this service. An agent has the runner's key, so
-       * with its digest alone an agent could confirm guesses of values that it never received.
+       * Computes a second keyed digest of the change, with a key that never leaves this service. An agent knows the first key,
+       * and could use that digest to confirm guesses of values that it never received.
        */
       const changeDigestOf = (capsuleId: CapsuleId, { changeDigest }: PlanOutcome) =>
         changeDigest === undefined
@@ -215,8 +215,8 @@ export class PlanSettlement extends Context.Service<
       })
 
       /**
-       * Ends a speculative plan. Its Capsule may have changed in the meantime, because nothing is ever applied from it. Nothing is
-       * kept for an apply.
+       * Ends a speculative plan. Changes of its Capsule in the meantime do not matter, because nobody applies the plan. Stores no
+       * data for an apply.
        */
       const conclude = Effect.fnUntraced(function* (
         hold: RunHold,

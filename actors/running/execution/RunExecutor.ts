@@ -59,7 +59,7 @@ export class RunExecutor extends Context.Service<
      * waits until each is settled.
      */
     readonly drain: Effect.Effect<void>
-    /** Delivers the cancels that other servers accept for Runs of this one, until it is interrupted. */
+    /** Delivers the cancel requests that other servers accepted for this server's Runs, until it is interrupted. */
     readonly followCancels: Effect.Effect<never>
     /** Executes Runs from the queue until the scope closes. */
     readonly work: Effect.Effect<never>
@@ -236,7 +236,7 @@ export class RunExecutor extends Context.Service<
       }).pipe(Effect.withSpan("RunExecutor.drain"))
 
       /**
-       * Delivers cancels that another server accepted. The request is in the Run's row, and a server without others has already
+       * Delivers cancel requests that another server accepted. The Run's row contains the request. A single server has already
        * delivered it.
        */
       const lookForCancels = Effect.gen(function* () {

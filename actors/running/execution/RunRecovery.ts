@@ -27,13 +27,13 @@ const interrupted = {
     "The service ended while this apply was running. What it had written of the state was imported; check what may have been created, then plan again."
 }
 
-/** How often a server looks for Runs of servers that are gone. */
+/** Time between two searches for Runs of servers that are gone. */
 const lookEvery = "2 seconds"
 
 /**
- * Settles the Runs that servers left running (design, section 5): the earlier ones of the embedded database, or those of a shared
- * database that are gone. Work that changes nothing is requeued once; an apply is never repeated (see `ApplyRecovery`). Runs of
- * other owners are left alone.
+ * Settles the Runs that servers left running (design, section 5). With the embedded database, these are the servers of earlier
+ * processes; with a shared database, the servers that are gone. Work that changes nothing is requeued once; an apply is never
+ * repeated (see `ApplyRecovery`). Runs of other servers are not changed.
  */
 export class RunRecovery extends Context.Service<
   RunRecovery,
@@ -88,7 +88,7 @@ export class RunRecovery extends Context.Service<
         )
         const kept: Array<RunHold> = []
         for (const run of left) {
-          // Only one server does this at a time, so a lost hold here is a defect.
+          // Only one server recovers Runs at a time, so a lost hold here is a defect.
           if (!(yield* Effect.orDie(settle(run)))) kept.push(holdOf(run))
           yield* killPoint("recovery.settled")
         }

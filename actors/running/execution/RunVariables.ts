@@ -14,7 +14,7 @@ export const deliverySubject = ({ capsule, config, variables }: PreparedRun): De
   variables
 })
 
-/** All inputs of a Run, and the names of the inputs that the host delivers. */
+/** All inputs of a Run, and the names of the inputs that the host application supplies. */
 export interface GatheredVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly planned: PlannedDeliveries

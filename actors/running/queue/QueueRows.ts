@@ -69,8 +69,9 @@ const notHeld = ({ starts }: Pick<QueueWindow, "starts">): string => {
 }
 
 /**
- * For each pool, separately for Runs that come last: the first claimable Run of each person, in the Workspaces whose turn is next. Each
- * recursion step is one index lookup, of the next Workspace with a claimable Run or of the next person in it.
+ * For each pool, separately for Runs that come last: the first claimable Run of each person, in the Workspaces whose turn is
+ * next. Each recursion step is one index lookup, which finds the next Workspace with a claimable Run, or the next person in the
+ * Workspace.
  */
 export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => {
   const { limits } = window
@@ -233,7 +234,7 @@ export class QueueRows extends Context.Service<
       }, Effect.orDie)
 
       const turnTaken = Effect.fnUntraced(function* (run: QueuedRun) {
-        // Delete the row, because only a new row takes the next turn.
+        // Deletes the row, because only a new row counts as the latest turn.
         yield* sql`DELETE FROM run_turns WHERE slot_pool = ${run.pool} AND workspace_id = ${run.workspaceId}
           AND subject = ${run.subject}`
         yield* sql`INSERT INTO run_turns ${RunTurnRow.values(sql, {

@@ -13,8 +13,8 @@ const retryAfterSeconds = 30
 const keptForPeople = (limit: number) => Math.floor(limit / 10)
 
 /**
- * True if only agents execute modules. Several servers share a database in PostgreSQL, and a server that was frozen cannot be kept
- * from going on with a Run that another server has ended.
+ * True if only agents execute modules. Servers that share a PostgreSQL database execute none, because a frozen server could later
+ * continue a Run that another server has ended.
  */
 export const AgentsOnly = Context.Reference<boolean>("svc/actors/running/queue/AgentsOnly", {
   defaultValue: () => false

@@ -118,7 +118,7 @@ const make = Effect.gen(function* () {
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
   const exclusive = yield* ExclusiveWork
   const deciding = yield* Semaphore.make(1)
-  // A lock, because two concurrent decisions about a group, also of two servers, would plan a Capsule twice.
+  // A lock, because two concurrent decisions about a group, even on two servers, would plan a Capsule twice.
   const oneAtATime = <A, E, R>(decision: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     deciding.withPermits(1)(exclusive.locked("run-group decisions")(decision))
   const { due, opening } = dueUpdates(sql, read)

@@ -49,7 +49,7 @@ export const purge = Effect.gen(function* () {
 const guarded = <E, R>(name: string, work: Effect.Effect<unknown, E, R>) =>
   Effect.catchCause(work, (cause) => Effect.logError(`Cleanup failed: ${name}`, cause))
 
-/** Runs every task that is due once, except those about this machine's own files. */
+/** Runs every task that is due once, except tasks about this machine's own files. */
 const sharedTasks = Effect.gen(function* () {
   const schedule = yield* SourceSchedule
   const follows = yield* DeferredFollows

@@ -11,8 +11,8 @@ export interface ConfinementCommandShape {
 const entryPoint = (name: string) => fileURLToPath(moduleBeside(import.meta.url, name))
 
 /**
- * Returns the path of Bun when this process runs on Node: the Bun that is installed with the library. The sandbox needs Bun for
- * its system calls.
+ * Returns the path of the Bun that is installed with the library, if this process runs on Node. The sandbox needs Bun for its
+ * system calls.
  */
 const installedBun = Option.liftThrowable(() => createRequire(import.meta.url).resolve("bun/bin/bun.exe"))
 

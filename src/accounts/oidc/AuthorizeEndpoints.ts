@@ -37,7 +37,7 @@ import { StoredWorkspace } from "../../../actors/ledger/workspace/StoredWorkspac
 const { path } = IssuerPagesApi.endpoints.authorize
 const form = "consent"
 
-/** The person's sign-in status: they still have to sign in, or they are known and have signed in recently enough. */
+/** The person's sign-in status: they must still sign in, or have signed in recently enough. */
 type Identified = { readonly kind: "sign_in" } | { readonly kind: "visitor"; readonly visiting: Visitor }
 
 /**

@@ -17,7 +17,7 @@ export class Remote extends Context.Service<
   Remote,
   {
     readonly origin: string
-    /** Valid at the start of the command. A longer command uses `client`, which renews the token. */
+    /** Valid at the start of the command. For a longer command, use `client`, which renews the token. */
     readonly token: Redacted.Redacted
     /** HTTP client that signs requests to the server while the login lasts. */
     readonly client: HttpClient.HttpClient

@@ -129,7 +129,7 @@ export const runNamed = Effect.fn("runNamed")(function* (
   const capsule = yield* capsuleNamed(named, workspace)
   const { runs } = yield* client.workspaces.runs({
     params: { workspaceId: capsule.workspaceId },
-    // A speculative plan is chosen by its id only, because it is no step of the Capsule's changes.
+    // Selects a speculative plan only by its id, because it is not part of the Capsule's history of changes.
     query: { limit: 100, capsuleId: capsule.id, speculative: "false" }
   })
   const found = runs.find(fits)

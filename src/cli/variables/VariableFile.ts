@@ -84,7 +84,7 @@ class Reader {
     return this.#at >= this.#text.length
   }
 
-  /** Skips blanks and comments. With `lines`, also skips line ends where they separate nothing. */
+  /** Skips blanks and comments. With `lines`, also skips line breaks where they separate nothing. */
   #skip(lines: boolean): void {
     for (;;) {
       const start = this.#at

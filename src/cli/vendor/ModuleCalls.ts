@@ -2,7 +2,7 @@ import { Result } from "effect"
 import { configFileName } from "../../../runner/scan/ConfigFileName.ts"
 import { readOutline } from "../../../runner/scan/HclOutline.ts"
 
-/** Maximum nesting of blocks, as in a scan. */
+/** Maximum nesting depth of blocks, as in a scan. */
 const maxNesting = 100
 
 const sourceArgument = /\bsource(\s*=\s*)"(?:[^"\\\n]|\\.)*"/
@@ -11,7 +11,7 @@ const versionArgument = /\bversion\s*=\s*"(?:[^"\\\n]|\\.)*"\s*,?/
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The new sources of module calls, by name of the call. */
+/** The new sources of module calls, by call name. */
 export type NewSources = ReadonlyMap<string, string>
 
 const inHcl = (text: string, sources: NewSources): string | undefined => {
@@ -28,9 +28,9 @@ const inHcl = (text: string, sources: NewSources): string | undefined => {
     isChanged ||= lines[at - 1] !== line
     const version = attributes.get("version")
     if (version === undefined) continue
-    // Only a registry has versions. A local source with one is an error.
+    // Only modules of a registry have versions. A version on a local source is an error.
     const without = (lines[version - 1] ?? "").replace(versionArgument, "")
-    // A line that only held the version goes. It is marked, so that the numbers of later lines stay.
+    // Removes a line that contained only the version. The line is only marked at first, so that later line numbers do not change.
     lines[version - 1] = without.trim() === "" ? "\0" : without.trimEnd()
   }
   return isChanged ? lines.filter((line) => line !== "\0").join("\n") : undefined
@@ -56,8 +56,8 @@ const inJson = (text: string, sources: NewSources): string | undefined => {
 }
 
 /**
- * Gives module calls of a configuration file new sources, and removes their versions. Everything else keeps its text, except in a JSON
- * file, which is formatted again. Returns `undefined` if the file has none of these calls, or cannot be read.
+ * Replaces the sources of module calls in a configuration file, and removes their versions. Keeps all other text, but reformats a
+ * JSON file. Returns `undefined` if the file has none of these calls, or cannot be read.
  */
 export const withSources = (fileName: string, text: string, sources: NewSources): string | undefined => {
   const file = configFileName(fileName)

@@ -15,7 +15,7 @@ const InstalledModules = Schema.fromJsonString(
   Schema.Struct({
     Modules: Schema.Array(
       Schema.Struct({
-        /** Names of the calls from the root module, separated by dots; empty for the root module. */
+        /** The path of the module: call names from the root module, separated by dots; empty for the root module. */
         Key: Schema.String,
         Source: Schema.String,
         Version: Schema.optionalKey(Schema.String),
@@ -40,7 +40,7 @@ const dataFolder = "TF_DATA_DIR"
 const vendorFolder = "vendor"
 const configExtension = /\.(?:tf|tofu)(?:\.json)?$/
 
-/** Splits a source into its package and the folder in the package. */
+/** Splits a source into the package and the folder inside the package. */
 const splitSource = (source: string) => {
   const from = source.indexOf("://") + 3
   const at = source.indexOf("//", source.includes("://") ? from : 0)
@@ -49,7 +49,7 @@ const splitSource = (source: string) => {
   return { package: source.slice(0, at) + (query === undefined ? "" : `?${query}`), folder }
 }
 
-/** Names the folder of a package after its address and version. */
+/** Derives a package's folder name from its address and version. */
 const folderName = (address: string, version: string | undefined) => {
   const [place = "", query = ""] = address.split("?")
   const ref = version ?? new URLSearchParams(query).get("ref") ?? ""
@@ -83,7 +83,7 @@ const succeed = Effect.fnUntraced(function* (cwd: string, program: string, args:
   return stdout.trim()
 })
 
-/** Downloads the modules with the tool, into a folder outside of the checkout. */
+/** Downloads the modules with the tool into a folder outside the checkout. */
 const install = Effect.fn("vendor.install")(function* (root: string, downloads: string, name: ToolIdentity["name"]) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -102,7 +102,7 @@ const install = Effect.fn("vendor.install")(function* (root: string, downloads: 
   return Modules
 })
 
-/** Lists the files of a package without those of Git. Refuses links, which a snapshot does not contain. */
+/** Lists the files of a package without Git's own files. Rejects links, because snapshots contain none. */
 const packageFiles = Effect.fn("vendor.packageFiles")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -119,12 +119,12 @@ const packageFiles = Effect.fn("vendor.packageFiles")(function* (folder: string)
 
 type InstalledModule = Effect.Success<ReturnType<typeof install>>[number]
 
-/** The call came from another place than the checkout, or than the caller's package. */
+/** The call is neither in the checkout nor in the caller's package. */
 const isRemote = ({ Key, Source }: InstalledModule) => Key !== "" && classifyModuleSource(Source).kind !== "local"
 
 const identityOf = ({ Source, Version }: InstalledModule) => `${splitSource(Source).package} ${Version ?? ""}`
 
-/** Copies each downloaded package once into the folder `vendor`, also if several calls use it. */
+/** Copies each downloaded package once into the folder `vendor`, even if several calls use it. */
 const copyPackages = Effect.fn("vendor.copyPackages")(function* (
   root: string,
   downloads: string,
@@ -159,7 +159,7 @@ const copyPackages = Effect.fn("vendor.copyPackages")(function* (
   return copies
 })
 
-/** Returns the new sources by the folder of the caller. */
+/** Returns the new sources, grouped by the folder of the caller. */
 const newSources = (
   path: Path.Path,
   root: string,
@@ -173,7 +173,7 @@ const newSources = (
     if (module === undefined || key === "") return root
     const copy = isRemote(module) ? copies.get(identityOf(module)) : undefined
     if (copy !== undefined) return path.join(root, copy.folder, splitSource(module.Source).folder)
-    // A local module is in its caller's package.
+    // A local module belongs to its caller's package.
     return path.join(placeOf(callerOf(key)), module.Source)
   }
   const calls = new Map<string, Map<string, string>>()
@@ -186,7 +186,7 @@ const newSources = (
   return calls
 }
 
-/** Gives the calls in the files of a folder their new sources, and returns the calls that no file contains. */
+/** Replaces the sources of calls in the files of a folder. Returns the calls that no file contains. */
 const rewrite = Effect.fn("vendor.rewrite")(function* (folder: string, sources: NewSources) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

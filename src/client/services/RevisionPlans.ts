@@ -19,7 +19,7 @@ export interface RevisionPlansShape {
     capsuleId: string,
     request: {
       readonly ref: string
-      /** Only shows what the ref would change: the plan waits for no review, and the Capsule is not affected. */
+      /** Only shows the effect of the ref. The plan needs no review and does not affect the Capsule. */
       readonly speculative?: true
     },
     once?: IdempotencyOptions

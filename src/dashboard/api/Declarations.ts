@@ -27,7 +27,7 @@ type Encoded<S> = [S] extends [never]
     : S extends { readonly Encoded: infer E }
       ? E
       : never
-// TypeScript defines the keys of `never` as all keys.
+// In TypeScript, `keyof never` contains every key.
 type HeaderNames<S> = [S] extends [never] ? never : keyof Encoded<S>
 type RequiredKeys<A> = { [K in keyof A]-?: Record<never, never> extends Pick<A, K> ? never : K }[keyof A]
 type Part<K extends string, A> = [A] extends [never]

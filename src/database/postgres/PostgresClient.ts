@@ -18,10 +18,10 @@ import { announceCommit, listenToOthers, remoteListeners } from "./Notifications
 import { makeCodecs, PostgresConnection, readsOnly } from "./PostgresConnection.ts"
 import { snapshotMemory } from "./SnapshotMemory.ts"
 
-/** Key of the lock that every write transaction takes, the same in every release: it makes all nodes one writer. */
+/** Key of the lock that every write transaction takes. All releases use the same key, so that all nodes act as one writer. */
 const writeLock = "7598805541312070001"
 
-/** Key of the lock that the only server holds on the database as long as its writing session lives. */
+/** Key of the lock on the database that a single server holds while its writing session is open. */
 const nodeLock = "7598805541312070002"
 
 export interface ClientOptions {
@@ -39,12 +39,12 @@ export const SessionLimits = Context.Reference("svc/src/database/postgres/Sessio
      * others.
      */
     idleInTransaction: "5s",
-    /** Time for which a writer waits for the others. */
+    /** Maximum time for which a writer waits for other writers. */
     lock: "20s"
   })
 })
 
-/** A reader's transaction lasts as long as its slowest consumer. */
+/** Maximum duration of a reader's transaction, which lasts as long as its slowest consumer. */
 const idleInReading = "10min"
 const keepAlive = "15 seconds"
 const preparedStatements = 500
@@ -56,7 +56,7 @@ const spanAttributes = [["db.system.name", "postgresql"]] as const
 
 export const applicationName = `svc ${version}`
 
-/** What every session of svc has in common. */
+/** The settings of every session. */
 export const sessionOf = (
   url: Redacted.Redacted,
   parameters: Readonly<Record<string, string>> = {}
@@ -66,7 +66,7 @@ export const sessionOf = (
   keepAlive,
   preparedStatementCacheSize: preparedStatements,
   types: makeCodecs(),
-  // A server's settings must not change the meaning of a statement.
+  // Set explicitly, because the server's settings must not change the meaning of a statement.
   startupParameters: { TimeZone: "UTC", standard_conforming_strings: "on", ...parameters }
 })
 
@@ -92,8 +92,8 @@ const otherNodeWrites = () =>
   })
 
 /**
- * Begins a transaction of the only writer. The lock is its first statement, so everything that it reads is current. `exclusive`
- * claims the database for the session as well: a server that is not the only one cannot write at all.
+ * Begins a transaction of the writer. It takes the lock in its first statement, so everything that it reads is current.
+ * `exclusive` also claims the database for this session, so that any other server cannot write.
  */
 const beginWriting =
   ({ exclusive, listens }: ClientOptions) =>
@@ -113,13 +113,13 @@ const beginWriting =
       return yield* otherNodeWrites()
     }).pipe(Effect.onInterrupt(() => Effect.ignore(connection.execute("ROLLBACK", [], undefined))))
 
-/** Commits. `COMMIT` of a failed transaction is answered with `ROLLBACK`, which is a failure. */
+/** Commits. PostgreSQL responds to the `COMMIT` of a failed transaction with `ROLLBACK`, which counts as a failure. */
 const commitChecked = (connection: Connection.Connection): Effect.Effect<void, SqlError> =>
   Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
     isRolledBack(result) ? Effect.fail(failedCommit()) : Effect.void
   )
 
-/** Replaces the transactions of a client. */
+/** Replaces the client's transactions. */
 const withTransactions = (
   sql: SqlClient.SqlClient,
   withTransaction: SqlClient.SqlClient["withTransaction"]
@@ -128,7 +128,7 @@ const withTransactions = (
     get: (target, key, receiver) => (key === "withTransaction" ? withTransaction : Reflect.get(target, key, receiver))
   })
 
-/** Begins a transaction of a reader, which sees one state of the database. */
+/** Begins a transaction of a reader, which reads a single state of the database. */
 const beginReading = (connection: Connection.Connection) =>
   Effect.asVoid(connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", [], undefined))
 
@@ -141,7 +141,7 @@ interface TransactionParts {
 const control = (connection: Connection.Connection, sql: string) =>
   Effect.asVoid(connection.execute(sql, [], undefined))
 
-/** Makes a client whose transactions begin with more than one statement. */
+/** Creates a client whose transactions begin with several statements. */
 const makeClient = Effect.fnUntraced(function* (
   { acquirer, begin, commit }: TransactionParts,
   aloneOf: (client: SqlClient.SqlClient) => Connection.Connection
@@ -163,7 +163,7 @@ const makeClient = Effect.fnUntraced(function* (
     savepoint: (connection, id) => control(connection, `SAVEPOINT s${id}`),
     releaseSavepoint: (connection, id) => control(connection, `RELEASE SAVEPOINT s${id}`),
     commit,
-    // A session that cannot roll back is gone, and the server has rolled it back.
+    // A session that cannot roll back is closed, and the server has rolled it back.
     rollback: (connection) => Effect.ignore(control(connection, "ROLLBACK")),
     rollbackSavepoint: (connection, id) => control(connection, `ROLLBACK TO SAVEPOINT s${id}`)
   })
@@ -172,7 +172,7 @@ const makeClient = Effect.fnUntraced(function* (
   return client
 })
 
-/** Runs every statement on a connection that is chosen by its text. */
+/** Runs each statement on a connection that depends on the statement's text. */
 const chosen = (
   use: <A>(
     sql: string,
@@ -189,7 +189,7 @@ const chosen = (
   executeStream: stream
 })
 
-/** Makes the writing client and the reading client of one database. */
+/** Creates the writing client and the reading client of one database. */
 const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Redacted, options: ClientOptions) {
   const limits = yield* SessionLimits
   const readers = yield* PgPool.make({
@@ -204,7 +204,7 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
         : {}
     ),
     maxConnections: 1,
-    // The session holds the lock of the only server.
+    // This session holds the lock of the single server.
     idleTimeout: "365 days"
   })
   const others = yield* PgPool.make({
@@ -220,8 +220,8 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
       Effect.map(readers.get, (session) => new PostgresConnection(session).executeStream(sql, params, transform))
     )
 
-  // One writing session per node, as the embedded database has one writer. Its turn is taken before the session, so that the
-  // time of a writer that waits for this node does not count as time that it waits for the database.
+  // Each node has one writing session, because the embedded database has one writer too. A transaction waits for its turn before
+  // it takes the session, so that waiting inside this node does not count as waiting for the database.
   const turn = yield* Semaphore.make(1)
   let ownProcessId = 0
   const writing = yield* makeClient(
@@ -241,7 +241,7 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
           })
         )
     },
-    // A statement that only reads does not wait for the writer.
+    // Read-only statements do not wait for the writer.
     (client) => {
       const inTransaction = <A>(run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>) =>
         Effect.flatMap(
@@ -287,6 +287,6 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
   )
 })
 
-/** Opens the sessions of one node: a writer, and a pool of readers. */
+/** Opens the sessions of one node: one writer and a pool of readers. */
 export const layerClients = (url: Redacted.Redacted, options: ClientOptions) =>
   Layer.effectContext(makeClients(url, options)).pipe(Layer.provide(Reactivity.layer))

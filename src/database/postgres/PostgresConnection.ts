@@ -18,8 +18,8 @@ const asNumber = (text: string): Result.Result<number, PgTypes.CodecError> => {
 }
 
 /**
- * Reads integers, sums and truth values as SQLite returns them: as numbers. Fails for an integer that a number cannot hold, as the
- * embedded database does.
+ * Converts integers, sums and truth values to numbers, as SQLite does. Fails for an integer that a number cannot represent, like
+ * the embedded database.
  */
 export const makeCodecs = (): PgTypes.Registry => {
   const registry = PgTypes.makeRegistry()
@@ -58,20 +58,21 @@ const toBinding = (value: unknown): unknown => {
   return value
 }
 
-/** Converts values as the embedded database does, and refuses a text that PostgreSQL cannot store. */
+/** Converts values like the embedded database, and rejects a text that PostgreSQL cannot store. */
 const bound = (params: ReadonlyArray<unknown>): Result.Result<ReadonlyArray<unknown>, SqlError> =>
   params.some((value) => typeof value === "string" && value.includes("\u0000"))
     ? Result.fail(nulFound())
     : Result.succeed(params.map(toBinding))
 
-// Matches statements that only read. A `WITH` only reads if it contains no word of a writing statement.
+// Matches read-only statements. A statement that begins with `WITH` counts as read-only if it contains no word of a writing
+// statement.
 const reading = /^\s*(?:SELECT|SHOW|EXPLAIN|VALUES|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i
 const readingWith = /^\s*WITH\b/i
 const writing = /\b(?:INSERT|UPDATE|DELETE|MERGE)\b/i
 
 export const readsOnly = (sql: string): boolean => reading.test(sql) || (readingWith.test(sql) && !writing.test(sql))
 
-/** A session of PostgreSQL, with the bindings and results of the embedded database. */
+/** A session of PostgreSQL that binds parameters and returns results like the embedded database. */
 export class PostgresConnection implements Connection.Connection {
   readonly session: PgConnection.PgConnection
   private readonly hooks: ConnectionHooks

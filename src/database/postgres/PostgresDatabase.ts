@@ -15,7 +15,7 @@ import { announcingTriggers } from "./Notifications.ts"
 import { layerClients } from "./PostgresClient.ts"
 import { dialectFunctions, postgresStatements } from "./SchemaDialect.ts"
 
-/** The server or the database is not suitable, or another server uses the database. */
+/** The error if the server or the database is not suitable, or if another server uses the database. */
 export class DatabaseUnsuitable extends Schema.TaggedError<DatabaseUnsuitable>()("DatabaseUnsuitable", {
   message: Schema.String
 }) {}
@@ -30,7 +30,7 @@ const Server = rowShape({
   collation: Schema.String
 })
 
-/** Orders of text that are the order of its bytes, which SQLite uses and every list relies on. */
+/** Collations that compare text by its bytes. SQLite compares in this way, and every list relies on it. */
 const byteOrders = /^(?:C|POSIX|C\.utf-?8)$/i
 
 const checkServer = Effect.gen(function* () {
@@ -79,7 +79,7 @@ const migrateDatabase = Effect.gen(function* () {
   yield* replaced("svc_announce_event()", announcingTriggers)
 })
 
-/** Migrates the database, beside servers that use it. */
+/** Migrates the database while servers may use it. */
 export const migratePostgres = (url: Redacted.Redacted) =>
   Effect.andThen(checkServer, migrateDatabase).pipe(
     Effect.provide(layerClients(url, { exclusive: false, listens: false }))
@@ -93,7 +93,7 @@ const refused = Effect.suspend(() =>
   )
 )
 
-/** The server writes no file of its own, so there is nothing to measure, to shrink or to write back. */
+/** The server has no database file, so there is nothing to measure, shrink or write back. */
 const noFile = DatabaseFile.of({
   backup: () => refused,
   checkpoint: Effect.succeed(true),

@@ -5,15 +5,15 @@ import type { Commits } from "../../../actors/base/database/Commits.ts"
 import type { CommitCacheShape } from "../../../actors/base/database/CommitCache.ts"
 import { rowShape } from "../../../actors/base/database/Table.ts"
 
-// Maximum number of cached entries of each kind, as for the embedded database.
+// Maximum number of cached entries of each kind. Equal to that of the embedded database.
 const maxRemembered = 4096
 
 const Snapshot = rowShape({ snapshot: Schema.String })
 
 /**
- * Caches values until any node commits. PostgreSQL's text of the current snapshot changes with every commit of the server, so equal
- * texts mean equal rows. The text is read at most once per turn of the event loop, and only by requests that arrived before it was
- * asked for.
+ * Caches values until any node commits. PostgreSQL's text for the current snapshot changes with every commit, so equal texts mean
+ * equal rows. The text is queried at most once per turn of the event loop. Its result applies only to requests that arrived
+ * before the query.
  */
 export const snapshotMemory = Effect.fn("snapshotMemory")(function* (
   sql: SqlClient.SqlClient,
@@ -34,7 +34,7 @@ export const snapshotMemory = Effect.fn("snapshotMemory")(function* (
   }
 
   const read = Effect.matchEffect(Snapshot.rows(sql)`SELECT CAST(pg_current_snapshot() AS TEXT) AS snapshot`, {
-    // The read itself reports that the database cannot be reached.
+    // The read itself then fails, and reports that the database is unreachable.
     onFailure: () => Effect.succeed(false),
     onSuccess: ([row]) =>
       Effect.sync(() => {
@@ -44,7 +44,7 @@ export const snapshotMemory = Effect.fn("snapshotMemory")(function* (
       })
   })
 
-  /** Compares the snapshots, together with everybody who asks in the same turn. */
+  /** Compares the snapshots once for all requests in the same turn. */
   const hold = Effect.suspend(() => {
     if (look !== undefined) return look
     return Effect.flatMap(Effect.cached(Effect.uninterruptible(read)), (shared) => {
@@ -71,7 +71,7 @@ export const snapshotMemory = Effect.fn("snapshotMemory")(function* (
       Effect.suspend(() => {
         const since = epoch
         return Effect.map(find(key), (found) => {
-          // A value that was read while another state became known may be older than that state.
+          // A value read while the state changed may be older than the new state.
           if (since === epoch && found !== undefined) {
             if (remembered.size >= maxRemembered) remembered.clear()
             remembered.set(key, Exit.succeed(found))

@@ -35,7 +35,7 @@ const placesOf: Record<WorkspaceLocator, Places> = {
   "path.reportId": wholeWorkspace,
   "path.connectionId": wholeWorkspace,
   "path.shareId": wholeWorkspace,
-  // A Source belongs to no Project, and the Capsules that a head touches may be in several.
+  // A Source belongs to no Project, and a head may affect Capsules in several Projects.
   "path.pullRequestId": wholeWorkspace,
   // A Project may contain several environments.
   "path.projectId": (sql, id) =>

@@ -10,7 +10,7 @@ import { storedAnswers } from "./StoredAnswers.ts"
 const pullRequestOf = (params: { readonly pullRequestId: string }) =>
   pathId(PullRequestId, params.pullRequestId, "Pull request")
 
-/** Handlers for the pull requests of Sources. */
+/** Handlers for pull requests. */
 export const pullRequestHandlers = HttpApiBuilder.group(
   SvcApi,
   "pullRequests",

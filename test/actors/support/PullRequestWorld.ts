@@ -24,7 +24,7 @@ export const pullRef = Effect.fnUntraced(function* (number: number, commit: stri
   })
 })
 
-/** Commits on top of a branch's present commit under another name. */
+/** Adds commits to a branch's head under another name. */
 export const branched = Effect.fnUntraced(function* (from: string, branch: string, files: Record<string, string>) {
   const { commit, moveBranch } = yield* TestPlane
   yield* moveBranch(branch, from)
@@ -56,7 +56,7 @@ export const listed = Effect.fnUntraced(function* (sourceId: SourceId) {
   return page.items.toSorted((a, b) => a.number - b.number)
 })
 
-/** Waits until nothing more is due for the Source. */
+/** Waits until no work is due for the Source. */
 export const calm = Effect.fnUntraced(function* (sourceId: SourceId) {
   const sql = yield* SqlClient.SqlClient
   yield* eventually(
@@ -69,7 +69,7 @@ export const calm = Effect.fnUntraced(function* (sourceId: SourceId) {
   return yield* listed(sourceId)
 })
 
-/** Delivers a webhook and waits until nothing more is due for the Source. */
+/** Delivers a webhook and waits until no work is due for the Source. */
 export const looked = Effect.fnUntraced(function* (sourceId: SourceId, secret: string) {
   yield* (yield* Sources).hook(sourceId, { proofs: { secrets: [secret] }, body })
   return yield* calm(sourceId)

@@ -36,7 +36,9 @@ const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {
   }
 })
 
-/** The time until a request reaches the agent while states fill the line. The agent passes the request to its tool at once. */
+/**
+ * The time until a request reaches the agent while states fill the line. The agent passes the request to its tool immediately.
+ */
 const cancelled = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgent, planRunId: RunId) {
   const applyId = yield* world.approvedApply(planRunId)
   agent.line.slow(megabyte)
@@ -59,8 +61,8 @@ const seldom = Schedule.spaced("500 millis")
 
 /**
  * Two agents on one machine run the same apply at the same time, one of them over a slow line. Other load on the machine slows
- * down both tools equally. A tool writes its whole state after each object, so the large object takes as long as all other
- * objects together.
+ * down both tools equally. A tool writes its whole state after each object, so the large object takes as long as all the others
+ * combined.
  */
 const slowLine = (name: string, module: Wide): WorldCase => ({
   name: `${name}: the tool is not slowed, and a cancel arrives`,

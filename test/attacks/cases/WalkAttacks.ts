@@ -14,7 +14,7 @@ interface Attempt {
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]>
   readonly body?: string
   readonly held: ReadonlyArray<number>
-  /** Text that must not appear in the response. */
+  /** Text that the response must not contain. */
   readonly hidden?: string
 }
 

@@ -29,8 +29,8 @@ const controlsIn = (snapshot: string): ReadonlyArray<Control> => {
 }
 
 /**
- * Finds accessible names that several controls with different targets share, so that a list of controls cannot distinguish them.
- * Each navigation may have a link with the same name.
+ * Finds accessible names that several controls with different targets share, so that a person cannot distinguish them in a list
+ * of controls. Each navigation may have a link with the same name.
  */
 export const sharedNames = async (page: Page): Promise<ReadonlyArray<string>> => {
   const targets = new Map<string, Set<string>>()

@@ -35,7 +35,7 @@ const policyOf = (statements: ReadonlyArray<unknown>) =>
   JSON.stringify({ Version: "2012-10-17", Statement: statements })
 const twenty = Array.from({ length: 20 }, (_, index) => statement(`S${index}`))
 
-test("a change after a list has a path of its own level, not the path of the list's last element", () => {
+test("a change after a list has its own level's path, not the path of the list's last element", () => {
   const value = (port: number, note: string, deep: number) => ({
     first: "same",
     rules: [
@@ -49,7 +49,7 @@ test("a change after a list has a path of its own level, not the path of the lis
 })
 
 describe("a policy", () => {
-  test("the diff of a policy shows whose effect changes, and folds the other statements with a count", () => {
+  test("the diff of a policy shows the principal whose effect changes, and folds the other statements with a count", () => {
     const changed = twenty.with(13, statement("S13", "Deny"))
     const found = difference(policyOf(twenty), policyOf(changed))
     expect(found.extent).toEqual({ unit: "statements", changed: 1, added: 0, removed: 0, total: 20 })
@@ -161,7 +161,7 @@ describe("Value difference: objects and lists", () => {
     expect(found).toMatchObject({ only: undefined, extent: { unit: "items", changed: 1, total: 3 } })
   })
 
-  test("the value diff distinguishes changes only in type, only in white space, and only in order", () => {
+  test("the value diff distinguishes changes of only the type, only white space, and only the order", () => {
     expect(difference({ port: "4" }, { port: 4 }).only).toBe("type")
     expect(difference('{"a":1}', '{ "a": 1 }').only).toBe("whitespace")
     expect(difference("a b\nc", "a  b\nc").only).toBe("whitespace")

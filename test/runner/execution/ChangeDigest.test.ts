@@ -45,7 +45,7 @@ const updated: Members = {
 
 const base = planText([resource("demo.a", updated)])
 
-describe("A change digest", () => {
+describe("Change digests", () => {
   test.each<readonly [string, string]>([
     ["another address", planText([resource("demo.b", updated)])],
     ["another action", planText([resource("demo.a", { ...updated, actions: ["delete", "create"] })])],
@@ -99,7 +99,7 @@ describe("A change digest", () => {
     expect(digestOf(other)).toBe(digestOf(base))
   })
 
-  test("compares numbers digit by digit", () => {
+  test("a change digest compares numbers digit by digit", () => {
     const withNumber = (number: string) => digestOf(base.replace('"size":2', `"size":${number}`))
     const numbers = ["9007199254740992", "9007199254740993", "0.1", "0.10000000000000000001", "1e400", "1", "1.0"]
     expect(new Set(numbers.map(withNumber)).size).toBe(numbers.length)
@@ -107,7 +107,7 @@ describe("A change digest", () => {
     expect(new Set([...numbers.map(withNumber), ...strings]).size).toBe(2 * numbers.length)
   })
 
-  test("depends on the key and on the mode of the plan", () => {
+  test("a change digest depends on the key and on the mode of the plan", () => {
     const all = [
       digestOf(base),
       digestOf(base, "create_or_update", "the key of another Capsule"),
@@ -117,19 +117,19 @@ describe("A change digest", () => {
     expect(new Set(all).size).toBe(all.length)
   })
 
-  test("covers what happened outside svc only where the plan accepts it", () => {
+  test("a change digest covers changes outside svc only if the plan accepts them", () => {
     const drifted = planText([resource("demo.a", updated)], { resource_drift: [resource("demo.b", updated)] })
     expect(digestOf(drifted)).toBe(digestOf(base))
     expect(digestOf(drifted, "refresh_only")).not.toBe(digestOf(base, "refresh_only"))
   })
 
-  test("exists only for a JSON object", () => {
+  test("a change digest exists only for a JSON object", () => {
     expect(changeHash("[]")).toBeUndefined()
     expect(changeHash("7")).toBeUndefined()
   })
 
   test("generated plans have equal digests if and only if their changes are equal", () => {
-    // Keys without digits, so that every object keeps the order in which its members were written.
+    // The keys contain no digits, so every object keeps the order in which its members were written.
     const key = fc.constantFrom("size", "name", "tags", "__proto__", 'a"b', "ü")
     const value = fc.letrec((tie) => ({
       any: fc.oneof(
@@ -167,7 +167,7 @@ describe("A change digest", () => {
           resource(String(address), { actions, before, after, after_unknown: unknown, after_sensitive: sensitive })
         )
       )
-    /** Reverses the members of every object, which does not change a document. */
+    /** Reverses the members of every object, which does not change the document's meaning. */
     const reversed = (document: unknown): unknown => {
       if (Array.isArray(document)) return document.map(reversed)
       if (typeof document !== "object" || document === null) return document
@@ -178,7 +178,7 @@ describe("A change digest", () => {
       )
     }
     const isChange = ({ actions }: Generated[number]) => String(actions) !== "no-op"
-    /** The canonical form, written in another way than in the product. */
+    /** The canonical form, computed independently of the product. */
     const sorted = (document: unknown): unknown => {
       if (Array.isArray(document)) return document.map(sorted)
       if (typeof document !== "object" || document === null) return document
@@ -241,7 +241,7 @@ describe.skipIf(Bun.which("terraform") === null)("Change digests of real plans",
         )
       const change = yield* digest(tree('"two"'))
       expect(change).toMatch(/^[0-9a-f]{64}$/)
-      // The same change in files with other comments, made at another time.
+      // The same change in files with different comments, planned at another time.
       expect(yield* digest(tree('"two"', "# a comment"))).toBe(change)
       const others = [
         yield* digest(tree('"three"')),
@@ -253,7 +253,7 @@ describe.skipIf(Bun.which("terraform") === null)("Change digests of real plans",
         yield* digest(tree('"two"'), "s3cret-1", { changeKey: Redacted.make("the key of another Capsule") })
       ]
       expect(new Set([change, ...others]).size).toBe(others.length + 1)
-      // Without a key there is no digest at all, rather than an unkeyed one.
+      // Without a key, the digest is absent instead of unkeyed.
       expect(yield* digest(tree('"two"'), "s3cret-1", { changeKey: undefined })).toBeUndefined()
     }).pipe(Effect.provide(runnerWith({})))
   )

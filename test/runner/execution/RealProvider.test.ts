@@ -249,7 +249,7 @@ describe("Real providers", () => {
   )
 
   it.live(
-    "the runner rejects a provider other than the locked provider, a lost lock, and a package missing from the mirror",
+    "the runner rejects a provider that differs from the locked provider, a lost lock, and a package missing from the mirror",
     () =>
       onStage(({ job, folder, notesDir }) =>
         Effect.gen(function* () {

@@ -39,7 +39,7 @@ describe("Stable paths", () => {
     }).pipe(Effect.provide(stablePaths))
   )
 
-  it.live("a speculative plan has a path of its own, so that the Capsule's other Runs do not wait for it", () =>
+  it.live("a speculative plan has a separate path, so that the Capsule's other Runs do not wait for it", () =>
     Effect.gen(function* () {
       const { first, job, second } = yield* twoRuns
       const { hold } = yield* StablePaths

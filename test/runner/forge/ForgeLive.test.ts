@@ -17,7 +17,7 @@ const robot = { id: 7, login: "svc-robot" }
 const ada = { id: 8, login: "ada" }
 const mallory = { id: 9, login: "mallory" }
 
-/** Permissions that a token needs, as each fake names them. */
+/** The permissions that a token needs, in the words of each fake forge. */
 const sufficient: Readonly<Record<ForgeKind, ReadonlyArray<string>>> = {
   github: ["pull_requests=read", "pull_requests=write", "statuses=write"],
   gitlab: ["api", "notes", "statuses"],
@@ -29,7 +29,7 @@ const serve = { github: fakeGitHub, gitlab: fakeGitLab, forgejo: fakeForgejo }
 const client = (allowOrigins: ReadonlyArray<string>) =>
   Layer.fresh(ForgeLive.layer).pipe(Layer.provide(GitPolicy.layerWith({ allowOrigins })))
 
-/** A fake forge with one repository, a token of svc's account, and a client of it. */
+/** A fake forge with one repository, a token of svc's account, and a client for the forge. */
 const world = Effect.fnUntraced(function* (kind: ForgeKind) {
   const state = forgeState()
   const address = yield* serve[kind](state)
@@ -313,7 +313,7 @@ const appWorld = Effect.gen(function* () {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,
     publicKeyEncoding: { type: "spki", format: "pem" },
-    // The form that GitHub offers for download.
+    // The key format that GitHub offers for download.
     privateKeyEncoding: { type: "pkcs1", format: "pem" }
   })
   const clock = { now: Date.now() }

@@ -55,7 +55,7 @@ describe("GitRemote.history", () => {
       })
     )
 
-  it.live("the parting of two branches is the commit that git merge-base finds, also after merges", () =>
+  it.live("svc and git merge-base find the same commit at which two branches diverged, even after merges", () =>
     Effect.gen(function* () {
       const { gitdir, commits } = yield* repositoryOf(4)
       const [root = "", fork = "", , tip = ""] = commits
@@ -80,7 +80,7 @@ describe("GitRemote.history", () => {
         const history = new Map(histories.flatMap((each) => [...(each ?? [])]))
         expect(mergeBase(history, one, other)).toBe(git(gitdir, "merge-base", one, other))
       }
-      // Each of the two merges contains both branches, so that both of their tips are equally good.
+      // Each of the two merges contains both branches, so both tips are equally good.
       const crossed = [child("One", branch, later), child("Other", later, branch)] as const
       const both = new Map(
         (yield* Effect.forEach(crossed, (commit) => historyOf(url, commit))).flatMap((each) => [...(each ?? [])])

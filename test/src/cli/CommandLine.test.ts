@@ -19,7 +19,7 @@ describe("svc", () => {
       expect(JSON.parse(version.out)).toMatchObject({
         name: "svc",
         platform: `${process.platform}-${process.arch}`,
-        // Two builds with one version may have different tables.
+        // Two builds of the same version may have different tables.
         tables: newestKnown
       })
       expect(help.code).toBe(0)

@@ -226,7 +226,7 @@ POST   /api/v1/output-shares/:shareId/approve                                   
 POST   /api/v1/output-shares/:shareId/revoke                                                 401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 `
 
-/** The callers of the table and their names in `Principals`. `arch` is the owner, while the Workspace is archived. */
+/** The callers in the table, and their names in `Principals`. `arch` is the owner while the Workspace is archived. */
 export const callers = [
   ["anon", "nobody"],
   ["view", "viewer"],

@@ -45,7 +45,7 @@ const documented = () => {
     .flatMap((row) => [...(row.split("|")[1] ?? "").matchAll(/`([A-Z]+ [^`]+)`/g)].map(([, name]) => name))
 }
 
-test("docs/security.md lists exactly the routes that need no credential", () => {
+test("docs/security.md lists exactly the routes that require no credential", () => {
   expect(documented().toSorted()).toEqual([...entrances.map(({ name }) => name), "GET /*"].toSorted())
 })
 

@@ -18,7 +18,7 @@ import {
 } from "./ForgeServer.ts"
 import type { FakeAccount, FakeComment, FakePullRequest, FakeRepository, FakeToken, ForgeState } from "./ForgeState.ts"
 
-/** The App of a fake GitHub. Its installation's tokens have the permissions that the test sets. */
+/** The App of a fake GitHub. The test sets the permissions of its installation's tokens. */
 export interface FakeApp {
   readonly id: string
   readonly installationId: string
@@ -44,10 +44,10 @@ const payloads: ReadonlyArray<object> = webhooks
   .filter(({ name }) => name === "pull_request")
   .flatMap(({ examples }) => examples)
 
-/** Published payloads of GitHub about pull requests. */
+/** GitHub's published payloads of pull requests. */
 export const recordedPayloads = payloads.filter(isRecorded)
 
-/** A published pull request, into which the fake writes the fields that a test controls. */
+/** A published payload of a pull request. The fake replaces the fields that a test controls. */
 const recorded = recordedPayloads.at(0)?.pull_request
 
 const user = ({ id, login }: FakeAccount) => ({ id, login, type: login.endsWith("[bot]") ? "Bot" : "User" })
@@ -60,7 +60,7 @@ const repositoryBody = ({ id, path }: FakeRepository) => ({
   private: true
 })
 
-/** Returns a pull request in the form of GitHub's REST API. */
+/** Returns a pull request in the format of GitHub's REST API. */
 export const gitHubPullRequest = (origin: string, repository: FakeRepository, pr: FakePullRequest) => ({
   ...recorded,
   number: pr.number,

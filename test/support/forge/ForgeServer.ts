@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http"
 import { loopback } from "../LoopbackServer.ts"
 import type { FakeAccount, FakePullRequest, FakeRepository, FakeToken, ForgeState, ForgeTrouble } from "./ForgeState.ts"
 
-/** An answer of a fake forge. */
+/** A response of a fake forge. */
 export interface FakeAnswer {
   readonly status: number
   readonly body?: unknown
@@ -12,7 +12,7 @@ export interface FakeAnswer {
 
 export interface FakeRequest {
   readonly method: string
-  /** Path below the API's prefix. */
+  /** Path relative to the API's prefix. */
   readonly path: string
   readonly query: URLSearchParams
   readonly body: Readonly<Record<string, unknown>>
@@ -32,7 +32,7 @@ export const pageOf = <A>(items: ReadonlyArray<A>, query: URLSearchParams, size:
   return items.slice((page - 1) * perPage, page * perPage)
 }
 
-/** A repository as a request finds it: by its path, by its id, or by a path that it had before. */
+/** A repository found by a request: by its path, its id, or a former path. */
 export const lookedUp = (state: ForgeState, path: string) => {
   const current = state.repositories.find((one) => one.path === path)
   if (current !== undefined) return { repository: current.hidden ? undefined : current, moved: false }
@@ -49,7 +49,7 @@ export const commentMade = (state: ForgeState, to: FakePullRequest, author: Fake
   return comment
 }
 
-/** Finds a comment of a repository by its id, and the pull request that it belongs to. */
+/** Finds a comment of a repository by its id, with the pull request to which it belongs. */
 export const commentWith = (repository: FakeRepository, id: string) => {
   for (const pullRequest of repository.pullRequests.values()) {
     const comment = pullRequest.comments.find((one) => String(one.id) === id)
@@ -93,8 +93,8 @@ const troubled = (trouble: ForgeTrouble, limitStatus: number): FakeAnswer | unde
 }
 
 /**
- * Serves a fake forge on loopback until the Scope closes, and returns its address. `limitStatus` is the status of its secondary
- * limits.
+ * Serves a fake forge on loopback until the Scope closes, and returns its address. `limitStatus` is the status code of its
+ * secondary limits.
  */
 export const forgeServer = (
   state: ForgeState,

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto"
 
-/** A failure that the fake shows instead of, or after, the next answers. */
+/** A failure that the fake causes instead of, or after, the next responses. */
 export type ForgeTrouble =
-  /** 403 with Retry-After, as GitHub reports a secondary limit; 429 on the others. */
+  /** Secondary limit: 403 with Retry-After for GitHub, 429 for the other forges. */
   | { readonly kind: "secondary limit"; readonly seconds: number }
-  /** The hourly limit is used up; `resetsAt` is in seconds since 1970. */
+  /** The hourly limit is exhausted; `resetsAt` is in seconds since 1970. */
   | { readonly kind: "exhausted"; readonly resetsAt: number }
   | { readonly kind: "status"; readonly status: number }
-  /** The forge does what is asked, and the connection breaks before its answer. */
+  /** The forge performs the request, and the connection breaks before its response. */
   | { readonly kind: "lost answer" }
   /** A valid response after 17 MiB of spaces. */
   | { readonly kind: "huge" }
@@ -37,7 +37,7 @@ export interface FakePullRequest {
   headRepositoryId: number | null
   baseRef: string
   mergeCommit: string | null
-  /** A pipeline of GitLab for the head. */
+  /** A GitLab pipeline for the head. */
   pipelineId: number | undefined
   readonly comments: Array<FakeComment>
 }
@@ -64,7 +64,7 @@ export interface FakeCheck {
   title: string
 }
 
-/** A token with the permissions that each fake checks. */
+/** A token with the permissions that the fake checks. */
 export interface FakeToken {
   readonly account: FakeAccount
   readonly permissions: Set<string>
@@ -73,16 +73,16 @@ export interface FakeToken {
 export interface FakeRepository {
   readonly id: number
   path: string
-  /** Paths before the repository was renamed. */
+  /** The repository's former paths. */
   readonly formerPaths: Set<string>
-  /** Transferred to an owner whose repositories the credential may not see. */
+  /** The repository was transferred to an owner whose repositories the credential cannot see. */
   hidden: boolean
   readonly pullRequests: Map<number, FakePullRequest>
-  /** Access levels by login: read, write or admin. */
+  /** Access level of each login: read, write or admin. */
   readonly collaborators: Map<string, string>
 }
 
-/** A fake forge as a test sees and changes it. */
+/** A fake forge, with the methods by which a test changes and inspects it. */
 export const forgeState = () => {
   let ids = 1000
   const repositories: Array<FakeRepository> = []
@@ -92,9 +92,9 @@ export const forgeState = () => {
     accounts: new Map<string, FakeAccount>(),
     statuses: [] as Array<FakeStatus>,
     checks: [] as Array<FakeCheck>,
-    /** Method and path of every request. */
+    /** Method and path of each request. */
     calls: [] as Array<string>,
-    /** Applied to the next requests, one each. `undefined` leaves a request alone. */
+    /** Applied to the next requests, one per request. `undefined` does not affect a request. */
     troubles: [] as Array<ForgeTrouble | undefined>,
     nextId: () => ++ids,
     addRepository: (path: string): FakeRepository => {
@@ -117,10 +117,10 @@ export const forgeState = () => {
 }
 export type ForgeState = ReturnType<typeof forgeState>
 
-/** Returns a commit id that differs for each text. */
+/** Returns a commit id that depends on the text. */
 export const commitOf = (text: string) => createHash("sha1").update(text).digest("hex")
 
-/** Opens a pull request from a branch of the same repository, unless `changes` say otherwise. */
+/** Opens a pull request from a branch of the same repository, unless `changes` specify otherwise. */
 export const openPullRequest = (
   repository: FakeRepository,
   number: number,

@@ -96,7 +96,7 @@ export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
   const pin = capsule.autoUpdate.pinnedBy
   // Without auto-update there is nothing to resume, and ending the hold only removes this notice.
   const isFollowing = capsule.autoUpdate.enabled
-  // A Capsule that has ended cannot be pinned.
+  // An ended Capsule cannot be pinned.
   if (pin === undefined || isEnded(capsule.status)) return null
   return (
     <Notice tone="warn" title={words.pinnedTitle}>

@@ -222,7 +222,7 @@ const Lines = ({
 const useHistory = (capsule: Capsule) => {
   const workspace = useWorkspace()
   const url = useQuery(sourceQuery(capsule.sourceId)).data?.url
-  // A speculative plan is no step of the Capsule's history.
+  // A speculative plan is not part of the Capsule's history.
   const filter = { capsuleId: capsule.id, speculative: "false", view: "changes" }
   return { url, query: useInfiniteQuery(runsQuery(workspace.id, filter)) }
 }

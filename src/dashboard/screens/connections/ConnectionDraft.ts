@@ -49,7 +49,9 @@ export interface ConnectionDraft {
 
 export const isGit = (recipe: CredentialRecipe): boolean => recipe.provider === gitProvider
 
-/** Kinds of forges, with the address of the public one. A recipe for a forge is of a Connection of kind `forge`. */
+/**
+ * Kinds of forges, with the address of the public forge of each kind. Recipes for forges belong to Connections of kind `forge`.
+ */
 const forges: Readonly<Record<string, string>> = {
   github: "https://github.com",
   gitlab: "https://gitlab.com",
@@ -58,10 +60,10 @@ const forges: Readonly<Record<string, string>> = {
 
 const isForge = (recipe: CredentialRecipe): boolean => Object.hasOwn(forges, recipe.provider)
 
-/** The address that a person most likely means. Empty without a guess. */
+/** The most likely address. Empty if there is none. */
 export const likelyOrigin = (recipe: CredentialRecipe): string => forges[recipe.provider] ?? ""
 
-/** True for Connections that are sent only to the servers that a person lists. */
+/** True for Connections that svc sends only to the servers that a person lists. */
 export const hasOrigins = (recipe: CredentialRecipe): boolean => isGit(recipe) || isForge(recipe)
 
 /** The server in a partially typed repository URL. Empty if it cannot be parsed. */

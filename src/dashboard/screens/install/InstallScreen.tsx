@@ -138,7 +138,7 @@ const Configured = ({
   report
 }: {
   readonly handOff: HandOff | undefined
-  /** True if the person has asked for this reading, and so waits for the next field. */
+  /** True if the person has requested this reading, and so waits for the next field. */
   readonly isAwaited: boolean
   readonly state: ReturnType<typeof useInstallDraft>
   readonly snapshot: SourceSnapshot

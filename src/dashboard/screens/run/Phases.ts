@@ -102,14 +102,14 @@ const present = (finishedAt: string | undefined) => (finishedAt === undefined ? 
 export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<Step> => {
   const starts = startsOf(events)
   const ended = endedAt(run, starts)
-  // A speculative plan waits for no approval, like a drift check.
+  // A speculative plan needs no approval, like a drift check.
   const all = [...expected[run.speculative === true ? "drift_check" : run.type]]
   for (const { id } of starts) {
     if (all.includes(id)) continue
     const before = starts[starts.findIndex((start) => start.id === id) - 1]
     all.splice(before === undefined ? 1 : all.indexOf(before.id) + 1, 0, id)
   }
-  // An apply has no step for work that its plan has done, so a skipped step was not needed.
+  // An apply skips work that its plan has already done, so the page hides a skipped step.
   const reached = Math.max(...starts.map(({ id }) => all.indexOf(id)))
   const ids = all.filter((id, index) => id === "queue" || index >= reached || starts.some((start) => start.id === id))
   const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at

@@ -54,7 +54,7 @@ const Base = ({ base }: { readonly base: NonNullable<Run["base"]> }) => {
   )
 }
 
-/** Describes a plan of a ref other than the Capsule's lane: its effect, and how the lane has moved since. */
+/** Describes a plan of a ref other than the Capsule's lane: its effect, and the lane's later commits. */
 export const PlannedRef = ({ run }: { readonly run: Run }) => {
   const words = useWords(plannedRefWords)
   return (

@@ -28,7 +28,7 @@ const statementsOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect
   return count
 })
 
-/** States in which every resource and Output differs from the state before. */
+/** States in which every resource and Output differs from the previous state. */
 const stateOf = (size: number, generation: number) => {
   const names = Array.from({ length: size }, (_, index) => `n${index}`)
   return stateText(
@@ -37,7 +37,7 @@ const stateOf = (size: number, generation: number) => {
   )
 }
 
-tests.live("a state of 400 resources takes as many statements as a state of 4", () =>
+tests.live("a state of 400 resources is written with as many statements as a state of 4", () =>
   Effect.gen(function* () {
     const counted = Effect.fnUntraced(function* (size: number) {
       yield* emptyCapsules
@@ -59,7 +59,7 @@ tests.live("a state of 400 resources takes as many statements as a state of 4", 
   })
 )
 
-tests.live("rows with more values than one statement may bind are written in several statements", () =>
+tests.live("rows with more values than one statement can bind are written in several statements", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`CREATE TABLE many (a INTEGER, b TEXT)`

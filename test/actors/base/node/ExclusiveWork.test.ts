@@ -6,7 +6,7 @@ import { Commits } from "../../../../actors/base/database/Commits.ts"
 import { it } from "../../../support/Effect.ts"
 import { on, onFile, pass, server } from "./support/Servers.ts"
 
-/** Work that notes on which server it is in progress. */
+/** Work that records the server on which it is running. */
 const work = (name: string, active: Array<string>) =>
   Effect.acquireUseRelease(
     Effect.sync(() => active.push(name)),
@@ -14,8 +14,8 @@ const work = (name: string, active: Array<string>) =>
     () => Effect.sync(() => void active.splice(active.indexOf(name), 1))
   )
 
-describe("Work that one server does for all", () => {
-  it.effect("only one server works, and another takes over within 15 seconds of silence", () =>
+describe("Work that one server does for all servers", () => {
+  it.effect("only one server does the work, and another server takes over within 15 seconds of silence", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -25,7 +25,7 @@ describe("Work that one server does for all", () => {
         yield* Effect.forkScoped(b.exclusive.during("sweep")(work("b", active)))
         yield* pass(60, a, b)
         expect(active).toEqual(["a"])
-        // The silent server stops before the other begins.
+        // The silent server stops its work before the other server begins.
         let most = 0
         for (let second = 0; second < 16; second += 2) {
           yield* pass(2, b)
@@ -54,7 +54,7 @@ describe("Work that one server does for all", () => {
     )
   )
 
-  it.effect("a turn is skipped while another server has the work", () =>
+  it.effect("a server skips the work while another server has it", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -72,7 +72,7 @@ describe("Work that one server does for all", () => {
     )
   )
 
-  it.effect("a server that waits for the work of another begins no transaction", () =>
+  it.effect("a server that waits for another server's work begins no transaction", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -83,17 +83,17 @@ describe("Work that one server does for all", () => {
         })
         yield* b.exclusive.onlyHere("cleanup")(Effect.die("not here"))
         stop()
-        // Reads the holder and its row.
+        // Returns the holder of the lock from its row.
         expect(statements).toBe(2)
       })
     )
   )
 
-  it.effect("if two servers find the work free, only one takes it", () =>
+  it.effect("if two servers find free work, only one takes it", () =>
     onFile((databaseFile) =>
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
-        // The other server takes the work, as another process, after this one has looked and before its transaction.
+        // Another process takes the work between this server's read and its transaction.
         let statements = 0
         const stop = (yield* Commits).beforeWrites(() => {
           statements += 1
@@ -113,39 +113,41 @@ describe("Work that one server does for all", () => {
 })
 
 describe("Locks", () => {
-  it.effect("a decision waits for the same decision on another server and in another fiber, but not for others", () =>
-    on(
-      Effect.gen(function* () {
-        const [a, b] = [yield* server(), yield* server()]
-        const end = yield* Deferred.make<void>()
-        const order: Array<string> = []
-        const step = (name: string, until: Effect.Effect<unknown>) =>
-          Effect.andThen(
-            Effect.sync(() => order.push(`${name} begins`)),
+  it.effect(
+    "a decision waits for the same decision on another server or in another fiber, but not for other decisions",
+    () =>
+      on(
+        Effect.gen(function* () {
+          const [a, b] = [yield* server(), yield* server()]
+          const end = yield* Deferred.make<void>()
+          const order: Array<string> = []
+          const step = (name: string, until: Effect.Effect<unknown>) =>
             Effect.andThen(
-              until,
-              Effect.sync(() => order.push(`${name} ends`))
+              Effect.sync(() => order.push(`${name} begins`)),
+              Effect.andThen(
+                until,
+                Effect.sync(() => order.push(`${name} ends`))
+              )
             )
-          )
-        const first = yield* Effect.forkScoped(a.exclusive.locked("group 1")(step("a", Deferred.await(end))))
-        yield* pass(2, a, b)
-        const second = yield* Effect.forkScoped(b.exclusive.locked("group 1")(step("b", Effect.void)))
-        const third = yield* Effect.forkScoped(a.exclusive.locked("group 1")(step("again", Effect.void)))
-        yield* b.exclusive.locked("group 2")(step("other", Effect.void))
-        yield* pass(4, a, b)
-        expect(order).toEqual(["a begins", "other begins", "other ends"])
-        yield* Deferred.succeed(end, undefined)
-        yield* pass(4, a, b)
-        yield* Effect.forEach([first, second, third], Fiber.join)
-        expect(order.slice(3)).toHaveLength(5)
-        for (const name of ["b", "again"]) {
-          expect(order.indexOf(`${name} ends`)).toBe(order.indexOf(`${name} begins`) + 1)
-        }
-      })
-    )
+          const first = yield* Effect.forkScoped(a.exclusive.locked("group 1")(step("a", Deferred.await(end))))
+          yield* pass(2, a, b)
+          const second = yield* Effect.forkScoped(b.exclusive.locked("group 1")(step("b", Effect.void)))
+          const third = yield* Effect.forkScoped(a.exclusive.locked("group 1")(step("again", Effect.void)))
+          yield* b.exclusive.locked("group 2")(step("other", Effect.void))
+          yield* pass(4, a, b)
+          expect(order).toEqual(["a begins", "other begins", "other ends"])
+          yield* Deferred.succeed(end, undefined)
+          yield* pass(4, a, b)
+          yield* Effect.forEach([first, second, third], Fiber.join)
+          expect(order.slice(3)).toHaveLength(5)
+          for (const name of ["b", "again"]) {
+            expect(order.indexOf(`${name} ends`)).toBe(order.indexOf(`${name} begins`) + 1)
+          }
+        })
+      )
   )
 
-  it.effect("another server takes the lock of a server that is gone, and a failed decision releases its lock", () =>
+  it.effect("a server takes the lock of a server that is gone, and a failed decision releases its lock", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]

@@ -7,7 +7,7 @@ import { it } from "../../../support/Effect.ts"
 import { on, onFile, pass, server } from "./support/Servers.ts"
 
 describe("Servers of a shared database", () => {
-  it.effect("a server that beats is never gone, and one that is silent for more than 10 seconds is", () =>
+  it.effect("a server that writes heartbeats is never gone, and a server is gone after 10 seconds of silence", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -22,7 +22,7 @@ describe("Servers of a shared database", () => {
     )
   )
 
-  it.effect("a server stops its work before others can count it as gone, and learns that they have", () =>
+  it.effect("a server stops its work before other servers can count it as gone, and detects that they have", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -38,7 +38,7 @@ describe("Servers of a shared database", () => {
     )
   )
 
-  it.effect("a server that was frozen itself counts nobody as gone because of the time that it missed", () =>
+  it.effect("a server that was frozen itself counts no other server as gone", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -54,13 +54,13 @@ describe("Servers of a shared database", () => {
     )
   )
 
-  it.effect("a server that beats again at the last moment is not counted as gone", () =>
+  it.effect("a server whose heartbeat arrives at the last moment does not count as gone", () =>
     onFile((databaseFile) =>
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
         yield* pass(12, a)
         expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
-        // Beats as another process, between the look and the decision: a turn beats, looks and decides.
+        // Another process writes a heartbeat between the observation and the decision.
         let statements = 0
         const stop = (yield* Commits).beforeWrites(() => {
           statements += 1
@@ -77,22 +77,24 @@ describe("Servers of a shared database", () => {
     )
   )
 
-  it.effect("a server that leaves is gone at once, whichever was started first, and agents are not servers", () =>
-    on(
-      Effect.gen(function* () {
-        const first = yield* server()
-        const later = yield* Effect.scoped(Effect.map(server(), ({ nodes }) => nodes.name))
-        expect(yield* first.nodes.isGone(later)).toBe(true)
-        expect(yield* first.nodes.isGone("agt_aaaaaaaaaaaaaaaaaaaaaaaa")).toBe(false)
-        expect(yield* first.nodes.isGone("inst_of_another#1")).toBe(false)
-        expect(yield* first.nodes.isGone(first.nodes.name)).toBe(false)
-      })
-    )
+  it.effect(
+    "a server that shuts down is gone immediately, regardless of the order of starts, and agents do not count as servers",
+    () =>
+      on(
+        Effect.gen(function* () {
+          const first = yield* server()
+          const later = yield* Effect.scoped(Effect.map(server(), ({ nodes }) => nodes.name))
+          expect(yield* first.nodes.isGone(later)).toBe(true)
+          expect(yield* first.nodes.isGone("agt_aaaaaaaaaaaaaaaaaaaaaaaa")).toBe(false)
+          expect(yield* first.nodes.isGone("inst_of_another#1")).toBe(false)
+          expect(yield* first.nodes.isGone(first.nodes.name)).toBe(false)
+        })
+      )
   )
 })
 
-describe("The only server of a database", () => {
-  it.effect("every earlier server is gone at once", () =>
+describe("A single server on a database", () => {
+  it.effect("a single server counts every earlier server as gone immediately", () =>
     on(
       Effect.gen(function* () {
         const earlier = yield* server(false)

@@ -115,7 +115,7 @@ const nothingUnderWay = Effect.gen(function* () {
   return open.length === 0
 })
 
-describe("Plans of pull requests", () => {
+describe("Speculative plans of pull requests", () => {
   tests.live("the same commit of a pull request is planned once, unless another attempt is requested", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
@@ -191,7 +191,7 @@ describe("Plans of pull requests", () => {
   )
 
   tests.live(
-    "without a person, only a head of the same repository is planned, and only if the Source's rule allows it",
+    "without a person, svc plans only a head of the same repository, and only if the Source's rule allows it",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -227,24 +227,26 @@ describe("Plans of pull requests", () => {
       })
   )
 
-  tests.live("a member who may not open the state for the head starts no plan of it, and nothing is written", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const capsules = yield* CapsuleCommands
-      const { capsule } = yield* active("member", pureModule)
-      const member = yield* newMember(workspaceId, context, "member")
-      const sourceSnapshotId = yield* headOf(capsule, "a5")
-      const request = { pullRequestId: pullRequest(), sourceSnapshotId }
-      const before = yield* rowsOf(capsule)
-      const error = yield* Effect.flip(capsules.PlanSpeculatively(capsule.id, { ...request, context: member }))
-      expect(error.code).toBe("permission_denied")
-      expect(yield* rowsOf(capsule)).toEqual(before)
-      const run = yield* capsules.PlanSpeculatively(capsule.id, { ...request, context })
-      expect((yield* settled(run.id)).openedForRef).toMatchObject({ basis: "other_ref" })
-    })
+  tests.live(
+    "a member who may not read the Capsule's state cannot start a plan of the head, and nothing is written",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const capsules = yield* CapsuleCommands
+        const { capsule } = yield* active("member", pureModule)
+        const member = yield* newMember(workspaceId, context, "member")
+        const sourceSnapshotId = yield* headOf(capsule, "a5")
+        const request = { pullRequestId: pullRequest(), sourceSnapshotId }
+        const before = yield* rowsOf(capsule)
+        const error = yield* Effect.flip(capsules.PlanSpeculatively(capsule.id, { ...request, context: member }))
+        expect(error.code).toBe("permission_denied")
+        expect(yield* rowsOf(capsule)).toEqual(before)
+        const run = yield* capsules.PlanSpeculatively(capsule.id, { ...request, context })
+        expect((yield* settled(run.id)).openedForRef).toMatchObject({ basis: "other_ref" })
+      })
   )
 
-  tests.live("a plan that nobody started does not run once the Source's rule no longer allows it", () =>
+  tests.live("an automatic plan does not run once the Source's rule no longer allows it", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("withdrawn", pureModule)
       const ledger = yield* RunLedger

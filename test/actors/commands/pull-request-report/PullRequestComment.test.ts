@@ -40,7 +40,7 @@ const report = (
 
 const marker = markerOf("pr_1", "digest")
 
-/** The text without code spans and without the links that svc itself writes. */
+/** The text without code spans and without svc's own links. */
 const outsideCode = (text: string) =>
   text.replaceAll(/`[^`\n]*`/g, "").replaceAll(/\]\(<https:\/\/svc\.example\.com[^>\n]*>\)/g, "]")
 
@@ -108,7 +108,7 @@ const anyReport: fc.Arbitrary<PullRequestReport> = fc.record({
   differences: fc.array(anyName, { maxLength: 40 })
 } as const)
 
-describe("The comment of a pull request", () => {
+describe("The comment on a pull request", () => {
   test("the comment shows the verdict first, a row for each change with risks first, and unchanged Capsules in one line", () => {
     const text = commentOf(
       report([
@@ -212,7 +212,7 @@ describe("The comment of a pull request", () => {
         const outside = outsideCode(body)
         expect(outside).toMatch(/^[A-Za-z0-9 \n*:.,;()|+~±[\]-]*$/)
         expect(outside).not.toContain("](")
-        // Every row of the table has its four cells.
+        // Every row of the table has four cells.
         for (const row of body.split("\n").filter((line) => line.startsWith("| ["))) {
           expect(row.split("|")).toHaveLength(6)
         }

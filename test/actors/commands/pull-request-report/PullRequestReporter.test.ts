@@ -79,17 +79,17 @@ afterAll(tests.dispose)
 const bodyOf = Schema.decodeUnknownSync(CreateConnection)
 let worlds = 0
 
-/** Permissions that a token needs, as each fake names them. */
+/** The permissions that a token needs, in the words of each fake forge. */
 const sufficient: Readonly<Record<ForgeKind, ReadonlyArray<string>>> = {
   github: ["pull_requests=read", "pull_requests=write", "statuses=write"],
   gitlab: ["api", "notes", "statuses"],
   forgejo: ["user", "repository", "issue"]
 }
 
-/** The process died at a kill point. */
+/** The process was killed at a kill point. */
 class Killed extends Schema.TaggedError<Killed>()("Killed", {}) {}
 
-/** A Capsule whose Source names a forge, and a pull request that touches it. */
+/** A Capsule whose Source has a forge Connection, and a pull request that affects it. */
 const worldOn = Effect.fnUntraced(function* (kind: ForgeKind) {
   const { address, state } = (yield* FakeForges)[kind]
   const { context, workspaceId } = yield* TestPlane
@@ -112,7 +112,7 @@ const worldOn = Effect.fnUntraced(function* (kind: ForgeKind) {
       origins: [address]
     })
   )
-  // The Source's repository is served by another fake, so its address on the forge is set directly.
+  // Another fake serves the Source's repository, so the test sets its address on the forge directly.
   const servedAt = (url: string) => sql`UPDATE sources SET url = ${url} WHERE id = ${capsule.sourceId}`
   const forgeUrl = `${address}/${repository.path}.git`
   const { url: gitUrl } = yield* (yield* Sources).read(capsule.sourceId)
@@ -147,7 +147,7 @@ const worldOn = Effect.fnUntraced(function* (kind: ForgeKind) {
   const { take } = yield* PullRequestReporter.pipe(
     Effect.provide(yield* Layer.build(Layer.fresh(PullRequestReporter.layer).pipe(Layer.provide(ReportFacts.layer))))
   )
-  /** Reports once, in a process that dies at the point. */
+  /** Reports once in a process that is killed at this point. */
   const takeUntil = (point: KillPointName) =>
     Effect.gen(function* () {
       const dying = Layer.fresh(PullRequestReporter.layer).pipe(
@@ -197,7 +197,7 @@ const world = worldOn("forgejo")
 
 const own = ({ comments }: FakePullRequest) => comments.filter(({ author }) => author.id === robot.id)
 
-describe("The report of a pull request", () => {
+describe("The report on a pull request", () => {
   tests.live("a report is one comment and one status, edited in place, without a request if nothing changed", () =>
     Effect.gen(function* () {
       const { head, id, opened, refuse, state, take } = yield* world
@@ -214,7 +214,7 @@ describe("The report of a pull request", () => {
       yield* take(id)
       expect(own(opened)).toHaveLength(1)
       expect(own(opened)[0]?.body).toContain("Another reason.")
-      // The repository, and an edit; the status is the same.
+      // Requests for the repository and for one edit. The status is unchanged.
       expect(state.calls.slice(calls)).toHaveLength(2)
 
       yield* head(commitOf("a later head"))
@@ -240,7 +240,7 @@ describe("The report of a pull request", () => {
         yield* take(id)
         expect([point, own(opened).length]).toEqual([point, 1])
         expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit })
-        // The same in a later report.
+        // A later report behaves in the same way.
         yield* head(commitOf(point))
         yield* takeUntil(point)
         yield* take(id)
@@ -255,7 +255,7 @@ describe("The report of a pull request", () => {
   tests.live("a report finds its comment again if the forge's response was lost", () =>
     Effect.gen(function* () {
       const { id, opened, report, state, take } = yield* world
-      // Repository, account and comments are read; the answer to the new comment is lost.
+      // svc reads the repository, account and comments, and loses the response to the new comment.
       state.troubles.push(undefined, undefined, undefined, { kind: "lost answer" })
       yield* take(id)
       expect((yield* report)?.error_code).toBe("unavailable")
@@ -334,7 +334,7 @@ describe("The report of a pull request", () => {
       yield* sql`UPDATE pull_requests SET head_snapshot_id = ${"snap_seen"} WHERE id = ${id}`
       const statusBecomes = (description: string) =>
         eventually(
-          // Without the minimum time between two edits, and without waiting for the next reading of the marks.
+          // Ignores the minimum time between two edits, and does not wait for the next pass over the marks.
           sql`UPDATE pull_request_reports SET next_at = NULL WHERE id = ${id}`.pipe(
             Effect.andThen(work.wake),
             Effect.map(() => state.statuses.findLast((one) => one.commit === opened.headCommit)?.description)

@@ -24,9 +24,9 @@ const runOf = Effect.fnUntraced(function* ({ capsules }: PullRequest) {
   return id === undefined ? yield* Effect.die("no Run") : yield* (yield* Runs).read(id)
 })
 
-describe("Plans of a pull request", () => {
+describe("Plans of a pull request's head", () => {
   tests.live(
-    "own branches are planned by the rule, a newer head replaces the plan, and a stranger's head is not planned",
+    "svc plans own branches under the rule, replaces the plan for a newer head, and does not plan a stranger's head",
     () =>
       Effect.gen(function* () {
         const { base, capsule, secret, source } = yield* followed("own", greeting("one"), {
@@ -38,7 +38,7 @@ describe("Plans of a pull request", () => {
         expect(first.capsules).toMatchObject([{ capsuleId: capsule.id, touched: true, run: { status: "succeeded" } }])
         const run = yield* runOf(first)
         expect(run).toMatchObject({ speculative: true, pullRequestId: first.id, resolvedCommit: first.headCommit })
-        // The same head is not planned again.
+        // svc does not plan the same head again.
         yield* looked(source.id, secret)
         expect((yield* readOf(source.id, 1)).capsules?.[0]?.run?.id).toBe(run.id)
 
@@ -58,7 +58,7 @@ describe("Plans of a pull request", () => {
       })
   )
 
-  tests.live("an admin plans exactly one commit, and a later push makes it void", () =>
+  tests.live("an admin allows plans of exactly one commit, and a later push revokes this", () =>
     Effect.gen(function* () {
       const { context, moveBranch, workspaceId } = yield* TestPlane
       const commands = yield* PullRequestCommands
@@ -66,7 +66,7 @@ describe("Plans of a pull request", () => {
       const head = yield* branched(base, "asked-topic", greeting("two"))
       yield* moveBranch("asked-topic", undefined)
       yield* pullRef(3, head)
-      // Older than the first look, so it needs a branch to be seen.
+      // The pull request is older than the first look, so svc sees it only if a branch points to its head.
       yield* looked(source.id, secret)
       yield* pullRef(4, head)
       yield* looked(source.id, secret)
@@ -106,7 +106,7 @@ describe("Plans of a pull request", () => {
     })
   )
 
-  tests.live("a closed pull request and a stricter rule cancel the plans that have not ended", () =>
+  tests.live("closing a pull request, or a stricter rule, cancels unfinished plans", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -19,11 +19,11 @@ afterAll(tests.dispose)
 const touchedOf = (capsules: ReadonlyArray<{ readonly capsuleId: CapsuleId; readonly touched: boolean }> | undefined) =>
   capsules?.map(({ touched }) => touched)
 
-describe("Looks at pull requests", () => {
-  tests.live("find heads by their refs, review them, and follow moves, merges and ends", () =>
+describe("Looks at repositories", () => {
+  tests.live("looks find heads by their refs, review them, and follow moves, merges and closed pull requests", () =>
     Effect.gen(function* () {
       const { base, capsule, secret, source } = yield* followed("lane", greeting("one"))
-      // Refs that were there before the first look are old, unless a branch has their head.
+      // Refs that existed before the first look are old, unless a branch points to their head.
       yield* pullRef(1, yield* branched(base, "gone", greeting("old")))
       yield* (yield* TestPlane).moveBranch("gone", undefined)
       const own = yield* branched(base, "topic", greeting("two"))
@@ -59,7 +59,7 @@ describe("Looks at pull requests", () => {
         ]
       })
 
-      // A head from elsewhere, which leaves the module as it is.
+      // A head from another repository, which does not change the module.
       const outside = yield* branched(base, "stranger", { ...greeting("one"), "docs/a.md": "text" })
       yield* (yield* TestPlane).moveBranch("stranger", undefined)
       yield* pullRef(3, outside)
@@ -81,20 +81,20 @@ describe("Looks at pull requests", () => {
         { name: "terraform_data.b", path: "extra.tf", line: 1 }
       ])
 
-      // Merged, and its ref removed.
+      // The pull request was merged, and its ref was removed.
       yield* (yield* TestPlane).moveBranch("lane", forced)
       yield* pullRef(3, undefined)
       yield* looked(source.id, secret)
       expect((yield* listed(source.id)).map(({ state }) => state)).toEqual(["merged", "closed"])
       expect((yield* listed(source.id)).every(({ closedAt }) => closedAt !== undefined)).toBe(true)
 
-      // Reopened with the same head.
+      // The pull request was reopened with the same head.
       yield* pullRef(3, outside)
       yield* looked(source.id, secret)
       const reopened = yield* readOf(source.id, 3)
       expect(reopened).toMatchObject({ id: third.id, state: "open", review: { commit: outside } })
       expect(reopened.closedAt).toBeUndefined()
-      // The syncs of heads never change the lanes or the status of the Source.
+      // Syncs of heads never change the Source's lanes or status.
       const { lanes, pullRequestLook, status } = yield* (yield* Sources).read(source.id)
       expect(pullRequestLook).toEqual({ at: expect.any(String), leftOut: 0 })
       expect([status, lanes?.map(({ ref }) => ref)]).toEqual(["active", ["lane"]])

@@ -34,7 +34,7 @@ test("only a plan can be approved", () => {
   expect(approvable.toSorted()).toEqual(["destroy_plan", "plan", "restore"])
 })
 
-test("a speculative plan can never be approved, and the refusal names the way to approve its change", () => {
+test("a speculative plan can never be approved, and the error explains how to approve its change", () => {
   for (const status of RunStatus.literals) {
     const refusal = approvalRefusal({ ...waiting, purpose: "speculative", status, approved_at: at }, digest, at, true)
     expect([status, refusal?.code]).toEqual([status, "failed_precondition"])

@@ -9,7 +9,7 @@ import { newMember, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-describe("The pull request policy of a Source", () => {
+describe("The Source's rule for pull requests", () => {
   tests.live(
     "pull requests get a static review until an admin changes the rule, and the history records the change",
     () =>

@@ -182,7 +182,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
         options: { modulePath: RelativePath.make("."), providerBindings: [bound(connection.id)] }
       }
       yield* refused((yield* InstallPlans).create(member, workspaceId, request, freshKey()), "use.refs")
-      // A default ref that an owner chooses widens the rule.
+      // If an owner chooses a default ref, the rule permits it too.
       yield* sources.Update(capsule.sourceId, { context: owner, request: { defaultRef: "hostile" } })
       yield* revisions.create(member, capsule.id, { ref: "hostile" }, freshKey())
     })

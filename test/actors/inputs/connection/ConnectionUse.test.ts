@@ -98,7 +98,7 @@ describe("Connection use", () => {
     })
   })
 
-  test("an additional restriction never permits more, and a higher role never permits less", () => {
+  test("adding a restriction never extends permissions, and a higher role never reduces them", () => {
     fc.assert(
       fc.property(rules, rules, attempts, (rule, other, attempt) => {
         const narrowed: ConnectionUse = {

@@ -37,7 +37,7 @@ afterAll(tests.dispose)
 
 const bodyOf = Schema.decodeUnknownSync(CreateConnection)
 
-/** A Workspace's forge Connection, and a Source on that forge that names it. */
+/** A Workspace's forge Connection, and a Source on that forge that uses it. */
 const world = Effect.gen(function* () {
   const { address, state } = yield* FakeForge
   const { context, workspaceId } = yield* newOwner(`owner-${crypto.randomUUID()}`)
@@ -79,7 +79,7 @@ test("svc derives a repository's path from the forge's address", () => {
   expect(repositoryPathOf("https://github.com", "https://github.com/network.git")).toBeUndefined()
 })
 
-describe("A Connection of kind forge", () => {
+describe("A Connection of kind `forge`", () => {
   tests.live("a forge Connection is tested with the repositories of its Sources, and its token is never returned", () =>
     Effect.gen(function* () {
       const { connection, context, repository, state, update } = yield* world
@@ -144,7 +144,7 @@ describe("A Connection of kind forge", () => {
         Update(source.id, { context: admin, request: { forgeConnectionId: foreign.id } })
       )
       expect(wrongWorkspace.code).toBe("invalid_request")
-      // A forge's token is not a credential for Git.
+      // A token of a forge is not a Git credential.
       const asGit = yield* Effect.flip(
         Update(source.id, { context: admin, request: { authConnectionId: connection.id } })
       )

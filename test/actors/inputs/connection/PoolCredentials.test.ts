@@ -56,7 +56,7 @@ describe("Pool credentials", () => {
     expect(poolCredentialsProblem({ values: { DEMO_TOKEN: "kq7zx-1f0p" } })).toBeUndefined()
   })
 
-  test("nobody can later store values in a Connection whose values a pool holds", () => {
+  test("nobody can later store values in a Connection whose values only a pool has", () => {
     const row = { provided_pool: far, provided_name: "cloud" }
     expect(poolProblem(row, { values: {} })?.message).toContain("Change them there")
     expect(poolProblem(row, { files: [] })?.message).toContain("Change them there")
@@ -85,7 +85,7 @@ describe("Provider configurations", () => {
       given
     ).map(({ status }) => status)
 
-  test("two configurations of a provider must both use a pool's credentials, or neither may", () => {
+  test("two configurations of one provider must either both use a pool's credentials, or both use none", () => {
     const resolved = "resolved_provider_connection"
     expect(statuses([used(one, true), used(one, true, "acme/demo", "b")])).toEqual([resolved, resolved])
     expect(statuses([used(one, false), used(two, false, "acme/demo", "b")])).toEqual([resolved, resolved])

@@ -44,8 +44,8 @@ const committed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A,
 const most = { plan: 25, apply: 31 }
 
 /**
- * Maximum number of statements of a transaction. Every writer waits for it, and a database on another machine takes a round trip
- * for each statement.
+ * Maximum number of statements per transaction. Every other writer waits for the transaction, and with a database on another
+ * machine every statement takes a round trip.
  */
 const mostStatements = 50
 
@@ -67,7 +67,7 @@ tests.live("a plan and an apply each stay within their limit of commits", () =>
 
 tests.live("no transaction of an installation, a plan and an apply runs more than 50 statements", () =>
   Effect.gen(function* () {
-    // The first values that are sealed in a Workspace also create its keys.
+    // Sealing the first values of a Workspace also creates its keys.
     yield* active("keys", pureModule)
     transactions.seen.statements = 0
     const { capsule } = yield* active("statements", pureModule)

@@ -88,7 +88,7 @@ describe("Change causes", () => {
     const drift = { kind: "drift", addresses: ["demo.it"], count: 1 }
     const restored = { evidence: { resourceDrift: [drifted()] }, commit, changedInputs: [size] }
     expect(judged(updated(), { ...restored, unknown: ["inputs"] })).toMatchObject({ certain: true, causes: [drift] })
-    // The plan does not restore the former value, so drift is not certainly the cause.
+    // The plan does not restore the former value, so drift may not be the cause.
     const other = {
       ...restored,
       evidence: { resourceDrift: [drifted({ changedAttributes: [{ name: "size", before: 9 }] })] }

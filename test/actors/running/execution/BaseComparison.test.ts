@@ -36,7 +36,7 @@ const planOf = Effect.fnUntraced(function* (capsule: Capsule, ref: string, specu
   return yield* settled(plan.planRunId)
 })
 
-describe("The base of a plan", () => {
+describe("The base of a plan's ref", () => {
   tests.live("a plan of another ref reports the newer contents of the base that it would undo", () =>
     Effect.gen(function* () {
       const { commit, moveBranch } = yield* TestPlane
@@ -60,14 +60,14 @@ describe("The base of a plan", () => {
         undoneFiles: ["extra.tf"],
         undoneFileCount: 1
       })
-      // An ordinary plan of another ref reports the same, because its reviewers need it as much.
+      // An ordinary plan of another ref also reports this, because its reviewers need it too.
       expect((yield* planOf(capsule, "branch", false)).base).toMatchObject({ standing: "stale" })
 
-      // The branch takes over the contents without the commit.
+      // The branch gets the same contents without the commit.
       yield* commit("branch", files({ "new.tf": "# of the branch\n", "extra.tf": "# second\n" }))
       expect((yield* planOf(capsule, "branch")).base).toMatchObject({ standing: "behind", behind: 2 })
 
-      // The branch is moved onto the newest commit of the base.
+      // The branch is rebased onto the newest commit of the base.
       yield* moveBranch("branch", changed)
       yield* commit("branch", files({ "extra.tf": "# third\n" }))
       expect((yield* planOf(capsule, "branch")).base).toMatchObject({
@@ -79,7 +79,7 @@ describe("The base of a plan", () => {
     })
   )
 
-  tests.live("the base of a ref that shares no commit with it is unknown, and the plan is made anyway", () =>
+  tests.live("the base is unknown if it shares no commit with the ref, and the plan is made anyway", () =>
     Effect.gen(function* () {
       const { commit } = yield* TestPlane
       const { apply, capsule } = yield* active("unrelated", files())

@@ -9,7 +9,7 @@ import { it } from "../../../support/Effect.ts"
 
 const configId = InstallConfigId.make("icfg_000000000000000000000001")
 
-/** Decides about a plan and about an apply, where new plans are executed in this pool. */
+/** Decides about a plan and an apply in a pool that executes new plans in this way. */
 const decided = (agentsOnly: boolean, pool: string) =>
   Effect.gen(function* () {
     const admission = yield* RunAdmission
@@ -32,7 +32,7 @@ const decided = (agentsOnly: boolean, pool: string) =>
     )
   )
 
-it.effect("if only agents execute modules, a module's Runs without a pool are refused, and restores are admitted", () =>
+it.effect("if only agents execute modules, svc refuses Runs of modules without a pool, and admits restores", () =>
   Effect.gen(function* () {
     const refused = "failed_precondition"
     expect(yield* decided(true, "local")).toEqual({

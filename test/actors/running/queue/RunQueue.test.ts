@@ -95,7 +95,7 @@ tests.live(
       const apply = yield* queued("apply", "apply", namedCapsule("1"))
       const plan = yield* queued("plan", "plan", namedCapsule("1"))
       expect(yield* claim).toBe(apply)
-      // Only the place that is kept for others is free in the Workspace.
+      // In the Workspace, only the place reserved for other Runs is free.
       expect(yield* placeOf(speculative)).toMatchObject({ reason: "place_kept" })
       expect(yield* placeOf(plan)).toMatchObject({ reason: "capsule_busy", heldByRunId: apply })
       expect(yield* claim).toBeUndefined()

@@ -4,7 +4,7 @@ import { withSources } from "../../../../src/cli/vendor/ModuleCalls.ts"
 const sources = new Map([["vpc", "./vendor/vpc-5.1.0/modules/a"]])
 
 describe("Module calls", () => {
-  test("the source of the named call changes, its version goes, and all other text stays", () => {
+  test("vendoring changes the source of the named call, removes its version, and keeps all other text", () => {
     const text = `# module "vpc" { source = "kept" }
 module "other" {
   source  = "terraform-aws-modules/vpc/aws"
@@ -28,7 +28,7 @@ module "vpc" {
     )
   })
 
-  test("a JSON file changes in the same call, in an object and in a list", () => {
+  test("vendoring changes the same call in a JSON file, in an object or a list", () => {
     const call = { source: "git::https://example.com/vpc.git", version: "1", count: 2 }
     const changed = { source: "./vendor/vpc-5.1.0/modules/a", count: 2 }
     const json = (value: unknown) => JSON.stringify({ module: value, locals: { source: "kept" } })
@@ -41,7 +41,7 @@ module "vpc" {
     expect(vendored([{ vpc: [call] }])).toEqual({ module: [{ vpc: [changed] }], locals: { source: "kept" } })
   })
 
-  test("a file without the call, a broken file and a file of another kind do not change", () => {
+  test("vendoring does not change a file without the call, a broken file or a file of another kind", () => {
     for (const [name, text] of [
       ["main.tf", 'module "other" {\n  source = "x/y/z"\n}\n'],
       ["main.tf", 'module "vpc" {'],

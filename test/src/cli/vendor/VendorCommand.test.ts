@@ -31,7 +31,7 @@ const repository = Effect.fnUntraced(function* (folder: string, contents: Readon
   return yield* run(folder, "git", "rev-parse", "HEAD")
 })
 
-/** A checkout whose module calls one package in two ways and through a local module; the package calls another package. */
+/** A checkout whose module calls one package in two ways and through a local module. The package calls another package. */
 const checkout = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-vendor-test-" })
@@ -72,60 +72,64 @@ output "name" {
 })
 
 describe("svc vendor", () => {
-  live("remote modules and the modules that they call become copies in one commit, and the plan stays the same", () =>
-    Effect.gen(function* () {
-      const files = yield* FileSystem.FileSystem
-      const { app, folder, names, network } = yield* checkout
-      const ended = yield* svc(["vendor", `${app}/infra`, "--tool", "terraform", "--json"])
-      expect(ended).toMatchObject({ code: 0, error: "" })
-      const vendored: unknown = JSON.parse(ended.out)
-      expect(vendored).toMatchObject({ committed: true })
-      expect(vendored).toHaveProperty("modules")
-      expect(ended.out).toContain(names)
-      expect(ended.out).toContain(network)
+  live(
+    "svc vendor copies remote modules and the modules that they call in one commit, and the plan stays the same",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const { app, folder, names, network } = yield* checkout
+        const ended = yield* svc(["vendor", `${app}/infra`, "--tool", "terraform", "--json"])
+        expect(ended).toMatchObject({ code: 0, error: "" })
+        const vendored: unknown = JSON.parse(ended.out)
+        expect(vendored).toMatchObject({ committed: true })
+        expect(vendored).toHaveProperty("modules")
+        expect(ended.out).toContain(names)
+        expect(ended.out).toContain(network)
 
-      const main = yield* files.readFileString(`${app}/infra/main.tf`)
-      expect(main).toMatch(/source = "\.\/vendor\/[\w.-]*network-main\/modules\/net" # the network\n/)
-      const status = yield* run(app, "git", "status", "--porcelain")
-      expect(status).toBe("")
-      expect(yield* run(app, "git", "log", "-1", "--format=%s")).toBe("Vendor 2 modules")
-      expect(yield* run(app, "git", "log", "-1", "--format=%b")).toContain(network)
-      expect(
-        (yield* files.readDirectory(`${app}/infra`, { recursive: true })).filter((name) =>
-          /\.git|\.terraform/.test(name)
-        )
-      ).toEqual([])
+        const main = yield* files.readFileString(`${app}/infra/main.tf`)
+        expect(main).toMatch(/source = "\.\/vendor\/[\w.-]*network-main\/modules\/net" # the network\n/)
+        const status = yield* run(app, "git", "status", "--porcelain")
+        expect(status).toBe("")
+        expect(yield* run(app, "git", "log", "-1", "--format=%s")).toBe("Vendor 2 modules")
+        expect(yield* run(app, "git", "log", "-1", "--format=%b")).toContain(network)
+        expect(
+          (yield* files.readDirectory(`${app}/infra`, { recursive: true })).filter((name) =>
+            /\.git|\.terraform/.test(name)
+          )
+        ).toEqual([])
 
-      const scanned = yield* svc(["scan", `${app}/infra`, "--module", ".", "--tool", "terraform"])
-      expect(scanned).toMatchObject({ code: 0 })
-      // Without the former repositories, so that nothing remote is left.
-      yield* files.remove(`${folder}/names`, { recursive: true })
-      yield* files.remove(`${folder}/network`, { recursive: true })
-      yield* run(`${app}/infra`, "terraform", "init", "-no-color")
-      const plan = yield* run(`${app}/infra`, "terraform", "plan", "-no-color")
-      expect(plan).toContain("Plan: 2 to add")
-      expect(plan).toContain('name = "one-named"')
-    })
+        const scanned = yield* svc(["scan", `${app}/infra`, "--module", ".", "--tool", "terraform"])
+        expect(scanned).toMatchObject({ code: 0 })
+        // Runs without the original repositories, to prove that no remote module is left.
+        yield* files.remove(`${folder}/names`, { recursive: true })
+        yield* files.remove(`${folder}/network`, { recursive: true })
+        yield* run(`${app}/infra`, "terraform", "init", "-no-color")
+        const plan = yield* run(`${app}/infra`, "terraform", "plan", "-no-color")
+        expect(plan).toContain("Plan: 2 to add")
+        expect(plan).toContain('name = "one-named"')
+      })
   )
 
-  live("a module without remote calls, a checkout with changes and a folder outside of Git stay as they are", () =>
-    Effect.gen(function* () {
-      const files = yield* FileSystem.FileSystem
-      const { app, folder } = yield* checkout
-      const before = yield* files.readFileString(`${app}/infra/main.tf`)
-      yield* files.writeFileString(`${app}/infra/new.tf`, "# new\n")
-      const changed = yield* svc(["vendor", `${app}/infra`, "--tool", "terraform"])
-      expect(changed.code).toBe(1)
-      expect(changed.error).toContain("has changes that are not committed")
-      expect(yield* files.readFileString(`${app}/infra/main.tf`)).toBe(before)
+  live(
+    "svc vendor leaves a module without remote calls, a checkout with changes, and a folder outside Git unchanged",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const { app, folder } = yield* checkout
+        const before = yield* files.readFileString(`${app}/infra/main.tf`)
+        yield* files.writeFileString(`${app}/infra/new.tf`, "# new\n")
+        const changed = yield* svc(["vendor", `${app}/infra`, "--tool", "terraform"])
+        expect(changed.code).toBe(1)
+        expect(changed.error).toContain("has changes that are not committed")
+        expect(yield* files.readFileString(`${app}/infra/main.tf`)).toBe(before)
 
-      yield* files.makeDirectory(`${folder}/plain`)
-      yield* files.writeFileString(`${folder}/plain/main.tf`, 'resource "terraform_data" "one" {}\n')
-      const outside = yield* svc(["vendor", `${folder}/plain`, "--tool", "terraform"])
-      expect(outside).toMatchObject({ code: 1 })
-      expect(outside.error).toContain("is not in a Git checkout")
-      const none = yield* svc(["vendor", `${folder}/plain`, "--tool", "terraform", "--no-commit"])
-      expect(none).toMatchObject({ code: 0, out: "The module calls no remote module." })
-    })
+        yield* files.makeDirectory(`${folder}/plain`)
+        yield* files.writeFileString(`${folder}/plain/main.tf`, 'resource "terraform_data" "one" {}\n')
+        const outside = yield* svc(["vendor", `${folder}/plain`, "--tool", "terraform"])
+        expect(outside).toMatchObject({ code: 1 })
+        expect(outside.error).toContain("is not in a Git checkout")
+        const none = yield* svc(["vendor", `${folder}/plain`, "--tool", "terraform", "--no-commit"])
+        expect(none).toMatchObject({ code: 0, out: "The module calls no remote module." })
+      })
   )
 })

@@ -24,21 +24,23 @@ const served = (url: Redacted.Redacted) =>
 
 const clients = (url: Redacted.Redacted) => Layer.build(layerClients(url, { exclusive: false, listens: false }))
 
-describe.skipIf(!hasPostgres)("A database in PostgreSQL", () => {
-  it.live("three processes migrate an empty database at once, and the tables and the installation exist once", () =>
-    Effect.gen(function* () {
-      const url = yield* emptyDatabase()
-      yield* Effect.all(
-        [1, 2, 3].map(() => PostgresDatabase.migratePostgres(url)),
-        { concurrency: 3 }
-      )
-      const sql = Context.get(yield* clients(url), SqlClient.SqlClient)
-      expect(yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM installation`).toEqual([{ count: 1 }])
-      yield* PostgresDatabase.migratePostgres(url)
-    })
+describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
+  it.live(
+    "three processes can migrate an empty database at once, which creates the tables and the installation once",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* emptyDatabase()
+        yield* Effect.all(
+          [1, 2, 3].map(() => PostgresDatabase.migratePostgres(url)),
+          { concurrency: 3 }
+        )
+        const sql = Context.get(yield* clients(url), SqlClient.SqlClient)
+        expect(yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM installation`).toEqual([{ count: 1 }])
+        yield* PostgresDatabase.migratePostgres(url)
+      })
   )
 
-  it.live("a second server refuses to start, and starts after the first has stopped", () =>
+  it.live("a second server refuses to start until the first server has stopped", () =>
     Effect.gen(function* () {
       const url = yield* migratedDatabase
       const refused = yield* Effect.scoped(
@@ -53,7 +55,7 @@ describe.skipIf(!hasPostgres)("A database in PostgreSQL", () => {
   )
 
   it.live(
-    "a database whose texts are not ordered by their bytes is refused with the statement that creates a good one",
+    "svc refuses a database that does not sort text by bytes, and prints the statement that creates a suitable database",
     () =>
       Effect.gen(function* () {
         const url = yield* emptyDatabase("TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en' LOCALE 'C'")
@@ -62,7 +64,7 @@ describe.skipIf(!hasPostgres)("A database in PostgreSQL", () => {
       })
   )
 
-  it.live("integers, sums, truth values and bytes are read as SQLite returns them, and U+0000 is refused", () =>
+  it.live("PostgreSQL returns integers, sums, truth values and bytes as SQLite does, and svc refuses U+0000", () =>
     Effect.gen(function* () {
       const url = yield* migratedDatabase
       const sql = Context.get(yield* clients(url), SqlClient.SqlClient)
@@ -82,13 +84,13 @@ describe.skipIf(!hasPostgres)("A database in PostgreSQL", () => {
       ])
       const nul = yield* Effect.exit(sql`INSERT INTO kinds ${sql.insert({ id: 1, text: "a\u0000b" })}`)
       expect(String(nul)).toContain("U+0000")
-      // As an escape in JSON it is stored, and does not hide the rest of the document.
+      // An escaped U+0000 in JSON is stored, and does not hide the rest of the document.
       const document = JSON.stringify({ a: "x\u0000", b: { c: "found" } })
       expect(yield* sql`SELECT json_extract(${document}, '$.b.c') AS c`).toEqual([{ c: "found" }])
     })
   )
 
-  it.live("a write is announced after its commit, and neither a read nor a failed transaction is", () =>
+  it.live("a write is announced after its commit, but a read or a failed transaction is not", () =>
     Effect.gen(function* () {
       const services = yield* clients(yield* migratedDatabase)
       const sql = Context.get(services, SqlClient.SqlClient)
@@ -105,7 +107,7 @@ describe.skipIf(!hasPostgres)("A database in PostgreSQL", () => {
       yield* sql.withTransaction(
         Effect.gen(function* () {
           yield* sql`UPDATE installation SET incarnation = 8`
-          // A nested transaction that fails leaves the outer one whole.
+          // A failed nested transaction does not affect the outer transaction.
           yield* Effect.exit(
             sql.withTransaction(Effect.andThen(sql`UPDATE installation SET incarnation = 9`, Effect.fail("no")))
           )
@@ -121,7 +123,7 @@ describe.skipIf(!hasPostgres)("A database in PostgreSQL", () => {
     })
   )
 
-  it.live("a remembered value is forgotten when another server commits", () =>
+  it.live("a cached value is dropped when another server commits", () =>
     Effect.gen(function* () {
       const url = yield* migratedDatabase
       const one = yield* clients(url)
@@ -133,7 +135,7 @@ describe.skipIf(!hasPostgres)("A database in PostgreSQL", () => {
           return Count.rows(Context.get(one, ReadSql))`SELECT incarnation AS count FROM installation`
         })
       )
-      // Commits to other databases of the server make it forget too, so it remembers only most of the time.
+      // Commits to other databases of the server clear the cache too, so a value is not always cached.
       const asked = 100
       for (let times = 0; times < asked; times++) expect(yield* find("a")).toEqual([{ count: 0 }])
       expect(reads).toBeLessThan(asked)
@@ -142,38 +144,40 @@ describe.skipIf(!hasPostgres)("A database in PostgreSQL", () => {
     })
   )
 
-  it.live("a server that stops in the middle of a transaction loses it, and another writes within seconds", () =>
-    Effect.gen(function* () {
-      const url = yield* migratedDatabase
-      const frozen = Context.get(
-        yield* Layer.build(layerClients(url, { exclusive: true, listens: false })),
-        SqlClient.SqlClient
-      )
-      const other = Context.get(yield* clients(url), SqlClient.SqlClient)
-      const begun = yield* Deferred.make<void>()
-      const thaw = yield* Deferred.make<void>()
-      const stopped = yield* Effect.forkChild(
-        Effect.exit(
-          frozen.withTransaction(
-            Effect.gen(function* () {
-              yield* frozen`UPDATE installation SET incarnation = 6`
-              yield* Deferred.succeed(begun, undefined)
-              yield* Deferred.await(thaw)
-            })
+  it.live(
+    "a server that stops in the middle of a transaction loses the transaction, and another server can write within seconds",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* migratedDatabase
+        const frozen = Context.get(
+          yield* Layer.build(layerClients(url, { exclusive: true, listens: false })),
+          SqlClient.SqlClient
+        )
+        const other = Context.get(yield* clients(url), SqlClient.SqlClient)
+        const begun = yield* Deferred.make<void>()
+        const thaw = yield* Deferred.make<void>()
+        const stopped = yield* Effect.forkChild(
+          Effect.exit(
+            frozen.withTransaction(
+              Effect.gen(function* () {
+                yield* frozen`UPDATE installation SET incarnation = 6`
+                yield* Deferred.succeed(begun, undefined)
+                yield* Deferred.await(thaw)
+              })
+            )
           )
         )
-      )
-      yield* Deferred.await(begun)
-      yield* other`UPDATE installation SET release = 'other'`
-      yield* Deferred.succeed(thaw, undefined)
-      expect(Exit.isFailure(yield* Fiber.join(stopped))).toBe(true)
-      expect(yield* Count.rows(other)`SELECT incarnation AS count FROM installation`).toEqual([{ count: 0 }])
-      // The frozen server opens a new session.
-      yield* frozen`UPDATE installation SET incarnation = 7`
-    })
+        yield* Deferred.await(begun)
+        yield* other`UPDATE installation SET release = 'other'`
+        yield* Deferred.succeed(thaw, undefined)
+        expect(Exit.isFailure(yield* Fiber.join(stopped))).toBe(true)
+        expect(yield* Count.rows(other)`SELECT incarnation AS count FROM installation`).toEqual([{ count: 0 }])
+        // The frozen server opens a new session.
+        yield* frozen`UPDATE installation SET incarnation = 7`
+      })
   )
 
-  it.live("what belongs to a file refuses with the way that PostgreSQL has", () =>
+  it.live("a command for the database file refuses to run, and explains the alternative for PostgreSQL", () =>
     Effect.gen(function* () {
       const file = Context.get(yield* served(yield* migratedDatabase), DatabaseFile)
       expect(String(yield* Effect.exit(file.backup("/nowhere")))).toContain("pg_dump")

@@ -4,7 +4,7 @@ import { postgresStatements } from "../../../../src/database/postgres/SchemaDial
 const translated = (statement: string, number = 1000) =>
   postgresStatements(number, [statement]).map((text) => text.replaceAll(/\s+/g, " "))
 
-test("integers have 64 bits and bytes are stored as bytes in PostgreSQL", () => {
+test("PostgreSQL stores integers with 64 bits, and bytes as bytes", () => {
   expect(
     translated("CREATE TABLE a (turn INTEGER PRIMARY KEY AUTOINCREMENT, bytes BLOB NOT NULL, size INTEGER)")
   ).toEqual([
@@ -15,7 +15,7 @@ test("integers have 64 bits and bytes are stored as bytes in PostgreSQL", () => 
   ])
 })
 
-test("a trigger becomes a function of PostgreSQL and a trigger that calls it", () => {
+test("a trigger is translated to a PostgreSQL function and a trigger that calls it", () => {
   expect(
     translated(
       "CREATE TRIGGER moved AFTER UPDATE OF a, b ON runs WHEN NEW.a IS NOT OLD.a BEGIN UPDATE groups SET n = n + 1; END"
@@ -26,7 +26,7 @@ test("a trigger becomes a function of PostgreSQL and a trigger that calls it", (
   ])
 })
 
-test("a trigger that refuses a row raises an exception before PostgreSQL writes the row", () => {
+test("a trigger that rejects a row raises an exception before PostgreSQL writes the row", () => {
   expect(
     translated("CREATE TRIGGER kept BEFORE INSERT ON runs WHEN NEW.a > 1 BEGIN SELECT RAISE(ABORT, 'too much'); END")
   ).toEqual([
@@ -35,7 +35,7 @@ test("a trigger that refuses a row raises an exception before PostgreSQL writes 
   ])
 })
 
-test("statements for rows of earlier releases are left out, because PostgreSQL never had such rows", () => {
+test("the translation omits statements for rows of earlier releases, because PostgreSQL never had such rows", () => {
   expect(translated("UPDATE runs SET fence = attempt", 30)).toEqual([])
   expect(translated("UPDATE runs SET fence = attempt")).toEqual(["UPDATE runs SET fence = attempt"])
   expect(translated("INSERT INTO authority_changes (id, count) VALUES (1, 0)", 17)).toHaveLength(1)

@@ -9,7 +9,7 @@ import { migrate } from "../../../../../src/database/Migrations.ts"
 import { layerWriter } from "../../../../../src/database/SqliteClient.ts"
 import { temporaryFolder } from "../../../../support/TemporaryFolder.ts"
 
-/** A server of a shared database, unless stated otherwise. It takes turns only when the test asks for them. */
+/** A server of a shared database by default. It writes heartbeats only when the test requests them. */
 export const server = (
   shared = true
 ): Effect.Effect<
@@ -26,7 +26,7 @@ export const server = (
     return { nodes: Context.get(built, Nodes), exclusive: Context.get(built, ExclusiveWork) }
   })
 
-/** Lets time pass in steps of a beat, in which these servers take a turn. */
+/** Advances the clock in steps of one heartbeat. These servers write a heartbeat in each step. */
 export const pass = Effect.fnUntraced(function* (
   seconds: number,
   ...living: ReadonlyArray<{ readonly nodes: Nodes["Service"] }>
