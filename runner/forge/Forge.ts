@@ -75,7 +75,7 @@ export interface ForgeStatus {
   readonly state: ForgeStatusState
   readonly description: string
   readonly url: string
-  /** A longer text in Markdown for forges whose checks show it. */
+  /** A longer text in Markdown, for forges that show it with a check. */
   readonly summary?: string | undefined
 }
 
@@ -132,8 +132,8 @@ export class Forge extends Context.Service<
       body: string
     ) => Asked<void>
     /**
-     * Sets the state of a commit of the pull request, or of the commit that its merge made: as a check if the credential may write
-     * checks, which only GitHub Apps may; otherwise as a commit status. A check offers no actions to the people who read it.
+     * Sets the state of a commit of the pull request, or of its merge commit: as a check if the credential may write checks,
+     * which only GitHub Apps may; otherwise as a commit status. A check offers no actions to the people who read it.
      */
     readonly setStatus: (
       access: ForgeAccess,

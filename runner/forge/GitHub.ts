@@ -276,7 +276,7 @@ export const makeGitHub = (): ForgeCalls => {
     yield* ask(access, { method: "POST", path: `/repositories/${id}/statuses/${commit}`, body })
   })
 
-  /** Writes the check of this name. A completed check is not opened again: a new check of the same name replaces it. */
+  /** Writes the check with this name. A completed check is not reopened: a new check with the same name replaces it. */
   const setCheck = Effect.fnUntraced(function* (
     access: ForgeAccess,
     { appId }: App,
@@ -304,7 +304,7 @@ export const makeGitHub = (): ForgeCalls => {
       : ask(access, { method: "PATCH", path: `/repositories/${id}/check-runs/${existing.id}`, body })
   })
 
-  /** Writes a check if the installation's token may. Otherwise writes a commit status. */
+  /** Writes a check if the installation's token permits it. Otherwise writes a commit status. */
   const setState = Effect.fnUntraced(function* (access: ForgeAccess, id: string, commit: string, status: ForgeStatus) {
     const { credential } = access
     const permissions = credential._tag === "App" ? (yield* installationToken(access, credential)).permissions : {}
@@ -325,7 +325,7 @@ export const makeGitHub = (): ForgeCalls => {
       set,
       (cause) => cause._tag === "ForgeFailure" && cause.reason === "forbidden" && tokens.has(keyOf(access)),
       () => {
-        // The permissions of the App may have changed since GitHub issued the kept token.
+        // The permissions of the App may have changed since GitHub issued the cached token.
         tokens.delete(keyOf(access))
         return set
       }

@@ -132,7 +132,7 @@ const kindOf = (piece: string, length: number): PatternKind => {
   return length < shortestAnywhere ? "guarded" : "anywhere"
 }
 
-/** Returns how many characters at the end of a text are compared as one. */
+/** Returns the number of characters at the end of a text that are compared as one. */
 const lastRun = (text: string): number => {
   const run = ["+", "\"$%'\\`"].find((characters) => characters.includes(text.at(-1) ?? " "))
   if (run === undefined) return Array.from(text.slice(-2)).at(-1)?.length ?? 0

@@ -147,7 +147,7 @@ class ConstraintReader {
   }
 }
 
-/** Reads what the blocks of one folder require of the tool. */
+/** Reads the requirements that the blocks of one folder have for the tool. */
 const readToolConstraints = (blocks: ReadonlyArray<PlacedBlock>): ModuleToolConstraints => {
   const reader = new ConstraintReader()
   for (const block of blocks) reader.read(block)

@@ -414,8 +414,8 @@ const notInTree = (modulePath: string) =>
 const defaultTool: ToolName = "opentofu"
 
 /**
- * Reports what the modules in a tree require, and why they cannot be installed. Never fetches anything, and never runs code of
- * the tree. Respects `ScanLimits`. `tool` is the tool whose files are read.
+ * Reports the requirements of the modules in a tree, and the reasons why they cannot be installed. Never fetches anything, and
+ * never runs code of the tree. Respects `ScanLimits`. `tool` is the tool whose files are read.
  */
 export class ModuleScanner extends Context.Service<
   ModuleScanner,

@@ -64,7 +64,7 @@ export const WorkspacePool = Schema.Struct({
 }).annotate({ identifier: "WorkspacePool" })
 export type WorkspacePool = typeof WorkspacePool.Type
 
-/** Default for how long, in seconds, an agent may be silent during an apply. */
+/** Default maximum time, in seconds, for which an agent may be silent during an apply. */
 export const defaultLeaseSeconds = 2700
 export const leaseBounds = { minimum: 120, maximum: 86_400 }
 export const LeaseSeconds = Schema.Int.check(Schema.isBetween(leaseBounds))

@@ -98,7 +98,7 @@ export class RuleStanding extends Schema.Opaque<RuleStanding>()(
   }).annotate({ identifier: "ApprovalRuleStanding" })
 ) {}
 
-/** The approvals of a plan, those still missing, and why the plan waits. */
+/** The given and the missing approvals of a plan, and the reason why it waits. */
 export class RunApprovals extends Schema.Opaque<RunApprovals>()(
   Schema.Struct({
     runId: RunId,

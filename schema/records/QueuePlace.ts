@@ -63,7 +63,9 @@ export class MissingAgentProperty extends Schema.Opaque<MissingAgentProperty>()(
   }).annotate({ identifier: "MissingOfAgents" })
 ) {}
 
-/** The position of a queued Run, and why it waits. Reveals nothing about other Workspaces except that they use slots. */
+/**
+ * The position of a queued Run, and the reason why it waits. Reveals nothing about other Workspaces except that they use slots.
+ */
 export class QueuePlace extends Schema.Opaque<QueuePlace>()(
   Schema.Struct({
     position: Schema.Int,

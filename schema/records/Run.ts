@@ -292,7 +292,7 @@ export class Run extends Schema.Opaque<Run>()(
     /** The pull request for whose head svc made this speculative plan. */
     pullRequestId: Schema.optionalKey(PullRequestId),
     attempt: Schema.Int,
-    /** While queued: the position, and why the Run waits. */
+    /** For a queued Run: its position, and the reason why it waits. */
     queue: Schema.optionalKey(QueuePlace),
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
     stateVersionId: Schema.optionalKey(StateVersionId),

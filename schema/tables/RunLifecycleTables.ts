@@ -29,7 +29,7 @@ export const runLifecycleTables: ReadonlyArray<string> = [
   `ALTER TABLE installation ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 0`,
   `UPDATE runs SET owner = CASE WHEN status = 'running' THEN (SELECT installation_id || '#0' FROM installation) END`,
   `CREATE INDEX runs_log_open ON runs (id) WHERE started_at IS NOT NULL AND log_ended_at IS NULL`,
-  // What the preparation of an execution stores for the settlement: ids and digests, never secrets.
+  // The data that the preparation of an execution stores for the settlement: ids and digests, never secrets.
   `CREATE TABLE run_preparations (
     run_id TEXT NOT NULL REFERENCES runs (id),
     fence INTEGER NOT NULL,

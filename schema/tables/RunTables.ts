@@ -113,7 +113,7 @@ export const secretRuleColumns: ReadonlyArray<string> = [
 export const runPurposeColumns: ReadonlyArray<string> = [`ALTER TABLE runs ADD COLUMN purpose TEXT`]
 
 /**
- * How a Run's module is isolated, and its network; `NULL` before it executes, and in rows written before these columns existed.
+ * The isolation of a Run's module, and its network; `NULL` before it executes, and in rows written before these columns existed.
  */
 export const runConfinementColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN isolation TEXT`,

@@ -27,7 +27,7 @@ const earlierInputs = (input: string, output: string, name: string, from: string
   WHERE d.mode ${mode} 'remote_state' AND ${name} IS NOT NULL`
 
 /**
- * Why a Capsule is stale, as JSON, and the inputs of its last apply: the producer's StateVersion for each input.
+ * The reasons why a Capsule is stale, as JSON, and the inputs of its last apply: the producer's StateVersion for each input.
  * `inputs_compared` is 0 until svc has compared the inputs of applies made before this column existed.
  */
 export const staleTables: ReadonlyArray<string> = [

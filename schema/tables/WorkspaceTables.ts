@@ -1,4 +1,4 @@
-/** When automation in a Workspace was paused, by whom and why. `NULL` while automation is not paused. */
+/** The time, person and reason of a pause of automation in a Workspace. `NULL` while automation is not paused. */
 export const automationColumns: ReadonlyArray<string> = [
   `ALTER TABLE workspaces ADD COLUMN automation_paused_at TEXT`,
   `ALTER TABLE workspaces ADD COLUMN automation_paused_by TEXT`,

@@ -24,7 +24,7 @@ interface Command {
   readonly record: string
   readonly steps: number
   readonly end: End
-  /** Interrupts the caller after this many of its own steps. `undefined` if the caller waits for the answer. */
+  /** Interrupts the caller after this many of its own steps. `undefined` if the caller waits for the response. */
   readonly leavesAfter: number | undefined
 }
 

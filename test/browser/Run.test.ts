@@ -213,7 +213,7 @@ describe("Reviewed plans", () => {
 describe("Plan changes", () => {
   const rows = (text: string) => ({ hasText: text })
 
-  test("a policy's changes show the statement, its new effect, and how many statements are folded", async () => {
+  test("a policy's changes show the statement, its new effect, and the number of folded statements", async () => {
     const { page, go, faults } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const policy = page.locator(".change", rows("aws_s3_bucket_policy.exports"))

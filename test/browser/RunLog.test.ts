@@ -60,7 +60,7 @@ describe("Run log", () => {
     expect(await page.locator(".log").getAttribute("data-following")).toBe("false")
   })
 
-  test("a Run's log wraps long lines on request, keeps their rows together, and remembers the choice", async () => {
+  test("a Run's log wraps long lines on request, keeps the rows of a line together, and remembers the choice", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     const long = Array.from({ length: 90 }, (_, index) => `word${index}`).join(" ")

@@ -23,12 +23,15 @@ import { travel } from "./Journey.ts"
 import { type ServeOptions, serve } from "./ServerProcess.ts"
 import { approve, planAgain, startApply, type Traveller } from "./Traveller.ts"
 
-/** Servers that die while svc follows a pull request. */
+/** Servers that are killed while svc follows a pull request. */
 export interface ReportKill {
   readonly name: string
-  /** True if svc has reviewed and planned the head before the forge is connected, so that the servers die in its report only. */
+  /**
+   * True if svc has reviewed and planned the head before the forge is connected, so that the servers are killed only during the
+   * report.
+   */
   readonly isPlannedBefore: boolean
-  /** The point at which each server dies, in each phase of the pull request. */
+  /** The point at which each server is killed, in each phase of the pull request. */
   readonly points: Readonly<Record<"opened" | "pushed" | "merged", ReadonlyArray<KillPointName>>>
 }
 
@@ -59,7 +62,7 @@ const forgeToken = "canary-forge-token-71c6"
 const repositoryPath = "team/app"
 const number = 1
 
-/** Serves the API of a fake forge and its repository at one origin, as forges do. */
+/** Serves a fake forge's API and its repository at one origin, as real forges do. */
 const gateway = (forge: string, git: string) =>
   loopback((incoming, response) => {
     const { headers, method, url = "/" } = incoming
@@ -74,7 +77,7 @@ const gateway = (forge: string, git: string) =>
     incoming.pipe(outgoing)
   })
 
-/** A repository with its pull request, at a fake forge. */
+/** A repository and its pull request at a fake forge. */
 const repositoryAt = Effect.fnUntraced(function* (root: string, notesDir: string) {
   const gitdir = `${root}/repository.git`
   yield* createRepository({ gitdir })
@@ -122,7 +125,7 @@ const shownBy = (state: ForgeState, open: FakePullRequest) => ({
   comment: own(open)[0]?.body.split("\n")[0]?.replaceAll("*", "")
 })
 
-/** Waits until the forge shows this verdict about the head, and checks that there is one comment. */
+/** Waits until the forge shows this verdict on the head, and checks that there is one comment. */
 const becomes = Effect.fnUntraced(function* (state: ForgeState, open: FakePullRequest, verdict: string) {
   yield* Effect.timeoutOrElse(
     eventually(
@@ -138,7 +141,7 @@ const becomes = Effect.fnUntraced(function* (state: ForgeState, open: FakePullRe
   yield* holds(own(open)[0]?.body.includes(open.headCommit.slice(0, 7)) === true, "The comment is about another commit")
 })
 
-/** Starts servers that die at one point each. The first one gets the request that leads to the points. */
+/** Starts servers that are each killed at one point. The first server gets the request that leads to the points. */
 const killedAt = Effect.fnUntraced(function* (
   options: ServeOptions,
   points: ReadonlyArray<KillPointName>,
@@ -153,7 +156,7 @@ const killedAt = Effect.fnUntraced(function* (
         if (started._tag === "Failure") return started.failure.signal
         const server = started.success
         const host = { current: Effect.succeed(server), kills: () => 0, stop: Effect.succeed(null) }
-        // The server may die before it answers.
+        // The server may be killed before it responds.
         if (!isAsked) yield* Effect.ignore(ask(crashClient(host)))
         isAsked = true
         const end = yield* Effect.timeoutOrElse(server.ended, {
@@ -171,7 +174,7 @@ const killedAt = Effect.fnUntraced(function* (
 
 const Plans = Schema.Array(Schema.Struct({ resolved_commit: Schema.String, many: Schema.Int }))
 
-/** The number of speculative plans of each head. */
+/** The number of speculative plans per head. */
 const plansOf = (dataDir: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })),
@@ -190,8 +193,8 @@ const plansOf = (dataDir: string) =>
 const planned = "1 Capsule: 1 planned."
 
 /**
- * Opens, moves and merges a pull request while servers die. After each phase the forge has exactly one comment, and comment and
- * status have the last verdict.
+ * Opens, moves and merges a pull request while servers are killed. After each phase, the forge has exactly one comment, and both
+ * comment and status show the last verdict.
  */
 export const runReportKill = Effect.fn("runReportKill")(function* (
   world: CrashWorld,
@@ -224,7 +227,7 @@ export const runReportKill = Effect.fn("runReportKill")(function* (
     mayFail: false,
     applyFailed: () => Effect.void
   })
-  /** Uses a server that nobody kills, and stops it. */
+  /** Starts a server that no test kills, and stops it afterwards. */
   const alive = <A>(use: (client: CrashClient) => Effect.Effect<A, unknown>) =>
     Effect.scoped(
       Effect.gen(function* () {
@@ -258,7 +261,7 @@ export const runReportKill = Effect.fn("runReportKill")(function* (
       return { capsuleId: capsule.id, connectionId: connection.id, sourceId: capsule.sourceId }
     })
   )
-  /** Connects the forge or removes it, and lets svc look at the repository, as a webhook does. */
+  /** Connects or removes the forge, and makes svc look at the repository, as a webhook does. */
   const look = (client: CrashClient, isConnected: boolean) =>
     client.call(({ sources }) =>
       sources.update({
@@ -271,7 +274,7 @@ export const runReportKill = Effect.fn("runReportKill")(function* (
       })
     )
 
-  /** Waits until svc knows the merge, or has planned the present head. */
+  /** Waits until svc has seen the merge, or has planned the current head. */
   const seen = (client: CrashClient, open: FakePullRequest) =>
     eventually(
       Effect.gen(function* () {

@@ -142,7 +142,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
     })
   )
 
-  live("svc capsule set plans another ref, waits for another person, and has the tool's exit codes", () =>
+  live("svc capsule set plans another ref, waits for another person, and exits with the tool's codes", () =>
     Effect.gen(function* () {
       const { file, json, server, told } = yield* acme({ "network/main.tf": network })
       const values = yield* file("values.json", '{ "region": "north", "password": "canary-of-the-plan" }')

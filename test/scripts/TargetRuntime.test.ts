@@ -68,7 +68,7 @@ live("the build fetches a platform's runtime once, and compares it with the lock
     expect(asked).toBeGreaterThan(0)
     expect(yield* files.readFileString(yield* runtime)).toBe("the runtime")
     expect(requests()).toBe(asked)
-    // A truncated or modified archive is fetched again.
+    // svc fetches a truncated or modified archive again.
     yield* files.writeFile(archive, good.slice(0, -10))
     expect(yield* files.readFileString(yield* runtime)).toBe("the runtime")
   })

@@ -29,7 +29,7 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
   ...of(
     clock,
     "account cleanup starts soon after startup, so a server that restarts every few hours still cleans up",
-    "a log notes where and how many lines the database rejected, and stores later lines",
+    "a log records the position and number of lines that the database rejected, and stores later lines",
     "log lines buffered under an earlier fence are not stored under the next fence",
     "Due work > due work runs once, after the commit that set its mark",
     "Due work > the next poll finds due work whose wake-up was lost",

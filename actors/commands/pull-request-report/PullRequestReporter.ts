@@ -20,7 +20,7 @@ import { ReportFacts } from "./ReportFacts.ts"
 const digestOf = (...parts: ReadonlyArray<string>) =>
   createHash("sha256").update(JSON.stringify(parts)).digest("base64url")
 
-/** Returns the commits that carry the status: the head, and after the merge also the commit that the merge made. */
+/** Returns the commits that get the status: the head and, after the merge, the merge commit. */
 const statusCommits = ({
   head_commit,
   merge_commit,
@@ -74,7 +74,7 @@ export class PullRequestReporter extends Context.Service<
             state: statusStateOf(report),
             description: verdict,
             url: report.url,
-            // Only checks show it. A commit status is not written again when only the comment has changed.
+            // Only checks show the text. A commit status is not written again if only the comment has changed.
             ...(credential._tag === "App" ? { summary: text } : {})
           }
         } satisfies Written

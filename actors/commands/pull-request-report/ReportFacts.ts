@@ -13,7 +13,7 @@ import { Runs } from "../../ledger/run/Runs.ts"
 import type { PullRequestReport, ReportedCapsule, ReportedFact } from "./PullRequestComment.ts"
 import { behindText, capsuleVerdict, risksOf, undoneBy } from "./ReportedState.ts"
 
-/** Returns a line of a review without the values of an attribute or Output, which people read in svc only. */
+/** Returns a line of a review without the value of an attribute or Output, because people may read values only in svc. */
 const withoutValues = (line: string) => line.replace(/: [\s\S]*$/, "")
 
 /**

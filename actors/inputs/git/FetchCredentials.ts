@@ -17,7 +17,7 @@ export interface FetchedWith {
   readonly authConnectionId?: ConnectionId
 }
 
-/** Whose authority a fetch uses: that of a Run or of a person. */
+/** The authority that a fetch uses: a Run's or a person's. */
 export type FetchedBy = Pick<RunRow, "workspace_id" | "source_id" | "created_by" | "trigger_kind"> &
   Partial<Pick<RunRow, "coordinator_kind">>
 

@@ -36,8 +36,8 @@ const commitReason = (sourceSnapshotId: SourceSnapshotId, because: string | unde
 })
 
 /**
- * Computes why Capsules are stale, and is the only writer of `consumed_inputs`. Code that changes a commit or an Output calls it
- * in the same transaction, so that no Capsule is `active` with an input that its producer no longer offers.
+ * Computes the reasons why Capsules are stale, and is the only writer of `consumed_inputs`. Code that changes a commit or an
+ * Output calls it in the same transaction, so that no Capsule is `active` with an input that its producer no longer offers.
  */
 export class StaleReasons extends Context.Service<
   StaleReasons,

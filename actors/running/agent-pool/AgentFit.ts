@@ -90,7 +90,7 @@ export const lackOf = (
   return others ? { property: "credentials", needed: credentialsInWords(need) } : undefined
 }
 
-/** Describes what the Run requires, for a message that no agent meets it. */
+/** Describes the Run's requirements, for a message that no agent meets them. */
 export const needInWords = (need: AgentNeed): string =>
   [
     named(need.tool),

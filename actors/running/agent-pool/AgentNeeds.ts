@@ -30,7 +30,8 @@ const Needed = rowShape({
 const Provided = rowShape({ name: ProvidedName })
 
 /**
- * Computes what a pool's Run requires from its agent, from the reviewed plan, the Capsule, the execution profile and the pool.
+ * Computes the requirements of a pool's Run for its agent, from the reviewed plan, the Capsule, the execution profile and the
+ * pool.
  */
 export class AgentNeeds extends Context.Service<
   AgentNeeds,

@@ -14,13 +14,13 @@ const Longest = rowShape({ lease: Schema.NullOr(Schema.Int) })
 const Restored = rowShape({ restored_at: Schema.NullOr(Timestamp) })
 
 /**
- * Computes how long applies must wait after a restore. An agent may still be executing an apply that the backup does not contain,
- * and two tools must never work on one Capsule, even if the second runs in another pool or on the control plane.
+ * Computes the time for which applies must wait after a restore. An agent may still be executing an apply that the backup does
+ * not contain, and two tools must never work on one Capsule, even if the second runs in another pool or on the control plane.
  */
 export class EarlierLeases extends Context.Service<
   EarlierLeases,
   {
-    /** Returns when applies may start; `undefined` if they may start now. */
+    /** Returns the time from which applies may start; `undefined` if they may start now. */
     readonly end: Effect.Effect<string | undefined>
   }
 >()("svc/actors/running/agent-pool/EarlierLeases") {

@@ -59,7 +59,7 @@ const isLack = (lack: Lack | undefined): lack is Lack => lack !== undefined
 const distinct = (lacks: ReadonlyArray<Lack>): ReadonlyArray<Lack> =>
   lacks.filter(({ property }, at) => lacks.findIndex((other) => other.property === property) === at)
 
-/** Computes why a queued Run cannot start in its pool now. Ignores the order of the queue. */
+/** Computes the reason why a queued Run cannot start in its pool now. Ignores the order of the queue. */
 export class PoolObstacles extends Context.Service<
   PoolObstacles,
   {

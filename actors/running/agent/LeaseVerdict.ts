@@ -11,7 +11,7 @@ const unstartedGivenUpAfter = seconds(60)
 
 const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(applySeconds(leaseSeconds))
 
-/** Returns how long an agent may be silent before its Run is given up. */
+/** Returns the time for which an agent may be silent before its Run is given up. */
 export const givenUpAfter = (kind: Lease["kind"], isStarted: boolean, leaseSeconds: number): bigint =>
   kind === "apply" && isStarted ? applyGivenUpAfter(leaseSeconds) : unstartedGivenUpAfter
 

@@ -344,8 +344,8 @@ export class ApplySettlement extends Context.Service<
       })
 
       /**
-       * Reads what would be too slow inside the transaction. The transaction derives the secrets again; if they have changed, it
-       * hides more Outputs.
+       * Reads data whose reading would take too long inside the transaction. The transaction derives the secrets again; if they
+       * have changed, it hides more Outputs.
        */
       const prepare = Effect.fnUntraced(function* (
         hold: RunHold,

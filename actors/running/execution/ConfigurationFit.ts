@@ -21,7 +21,7 @@ type Module = Pick<CompatibilityReport, "modulePath" | "rootProviderRequirements
 
 const finding = (severity: "info" | "warning", code: string, message: string): Finding => ({ severity, code, message })
 
-/** Describes how an input differs from the configuration, if it has a value. */
+/** Describes the difference between an input and the configuration, if the input has a value. */
 const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet: boolean): ReadonlyArray<Finding> => {
   const { name } = before
   const found: Array<Finding> = []

@@ -155,8 +155,8 @@ export const archivedIn = Effect.fn("archivedIn")(function* (capsuleId: CapsuleI
 export type ArchivedIn = Effect.Success<ReturnType<typeof archivedIn>>
 
 /**
- * Computes what restoring a backup would change in the Capsule, in the caller's transaction. Review and commit both compute it
- * and compare the digests.
+ * Computes the changes that restoring a backup would make to the Capsule, in the caller's transaction. Review and commit both
+ * compute them and compare the digests.
  */
 export const restoreTarget = Effect.fn("restoreTarget")(function* (
   capsule: GuardedCapsuleRow,

@@ -37,7 +37,7 @@ const observe = (
 export const measurePhase = (attributes: { readonly type: string; readonly phase: string }, millis: number) =>
   observe(phaseDuration, millis, attributes)
 
-/** Records how long a Run waited in the queue, when it is claimed. */
+/** Records the time that a Run waited in the queue, when it is claimed. */
 export const measureWait = Effect.fnUntraced(function* ({ queued_at, type }: Pick<RunRow, "queued_at" | "type">) {
   yield* observe(wait, (yield* Clock.currentTimeMillis) - millisOf(queued_at), { type })
 })

@@ -343,7 +343,7 @@ export class RunPreparation extends Context.Service<
         return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
       })
 
-      /** Shows on the Capsule which credential it is waiting for, and who must act. */
+      /** Records on the Capsule the missing credential and the people who must act. */
       const waits = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,

@@ -85,6 +85,6 @@ export const processesPlace = (folder: string, { processes }: RunBounds): GroupP
   killFile: undefined
 })
 
-/** Returns how often a limit was hit, from a file with lines such as `oom_kill 1`. */
+/** Returns the number of times that a limit was hit, from a file with lines such as `oom_kill 1`. */
 export const hitsIn = (text: string, key: string): number =>
   Number(new RegExp(`^${key} (\\d+)$`, "m").exec(text)?.[1] ?? 0)

@@ -50,7 +50,7 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly subject: string | undefined
 }
 
-/** A refusal, and where to report it: to the client, or only to the person on our own page. */
+/** A refusal, and its recipient: the client, or only the person on svc's own page. */
 export class AuthorizationRefused extends Schema.TaggedError<AuthorizationRefused>()("AuthorizationRefused", {
   error: OAuthError,
   target: Schema.optionalKey(Schema.Struct({ redirectUri: Schema.String, state: Schema.optionalKey(Schema.String) }))

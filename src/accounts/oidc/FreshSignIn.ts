@@ -23,7 +23,9 @@ export const toSignIn = Effect.fnUntraced(function* (path: string, parameters: P
   return seeOther(`${issuer}/sign-in?return=${encodeURIComponent(`${path}?${query}`)}`)
 })
 
-/** Returns when the person was last sent to sign in for exactly this request, in milliseconds since the Unix epoch. */
+/**
+ * Returns the time at which the person was last sent to sign in for exactly this request, in milliseconds since the Unix epoch.
+ */
 export const sentToSignInAt = Effect.fnUntraced(function* (parameters: Parameters) {
   const vault = yield* Vault
   const [text = "", digest = ""] = parameters.get(marker)?.split(".") ?? []

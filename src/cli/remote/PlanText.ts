@@ -212,7 +212,7 @@ const commitLine = ({ commitDescription, resolvedCommit }: Run): ReadonlyArray<s
   return [`commit ${shortCommit(resolvedCommit)}${said}`]
 }
 
-/** Describes the private data that was opened for the code of an unreviewed ref, and who opened it. */
+/** Describes the private data that was opened for the code of an unreviewed ref, and the person responsible. */
 const openedLine = ({ openedForRef: use }: Run, paint: Paint): ReadonlyArray<string> => {
   if (use === undefined) return []
   const who = use.openedBy === undefined ? "" : `, by ${terminalText(use.openedBy)}`

@@ -11,7 +11,7 @@ const timeOf = (events: ReadonlyArray<RunEvent>, kind: RunEvent["kind"]): number
   return event === undefined ? Number.NaN : Date.parse(event.at)
 }
 
-/** Returns how long the tool's phases took between `from` and `to`. */
+/** Returns the duration of the tool's phases between `from` and `to`. */
 const inTool = (events: ReadonlyArray<RunEvent>, to: number): number => {
   const phases = events.filter((event) => event.kind === "run.phase")
   return phases.reduce((sum, { at, data }, index) => {

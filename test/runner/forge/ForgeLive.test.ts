@@ -362,7 +362,7 @@ it.live("the client signs in as a GitHub App, keeps the installation's token, an
 )
 
 it.live(
-  "a check has a bounded summary and no actions, and a new check replaces a completed check that is pending again",
+  "a check has a limited summary and no actions, and a new check replaces a completed check that becomes pending",
   () =>
     Effect.gen(function* () {
       const { access, at, forge, repository, state } = yield* appWorld
@@ -377,7 +377,7 @@ it.live(
     })
 )
 
-it.live("an App that loses the permission to write checks writes commit statuses", () =>
+it.live("the client writes commit statuses for an App that has lost the permission to write checks", () =>
   Effect.gen(function* () {
     const { access, app, at, forge, repository, state } = yield* appWorld
     const { headCommit } = openPullRequest(repository, 1, ada)

@@ -49,7 +49,7 @@ export interface FakeStatus {
   readonly description: string
   readonly url: string
   readonly pipelineId?: number | undefined
-  /** Name of the branch whose pipeline shows the status. */
+  /** Name of the branch in whose pipeline the status appears. */
   readonly ref?: string | undefined
 }
 
@@ -59,7 +59,7 @@ export interface FakeCheck {
   readonly name: string
   state: string
   completed: boolean
-  /** Names of the fields of the last request. */
+  /** Field names of the last request. */
   fields: ReadonlyArray<string>
   title: string
 }

@@ -17,7 +17,7 @@ interface Props {
   readonly capsule: Capsule | undefined
 }
 
-/** Describes a silent agent: the work that continues, its deadline, and who may release the Run. */
+/** Describes a silent agent: the work that continues, its deadline, and the people who may release the Run. */
 const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: string }) => {
   const words = useWords(agentRunWords)
   const may = useMay()

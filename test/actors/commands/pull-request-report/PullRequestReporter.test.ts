@@ -362,7 +362,7 @@ describe("The report on a pull request", () => {
       expect((yield* applied(plan)).status).toBe("succeeded")
       yield* statusBecomes("1 Capsule: 1 applied.")
       expect(own(opened)).toHaveLength(1)
-      // The commit that the merge made has had the same states since the merge.
+      // The merge commit has had the same states since the merge.
       const ofMerge = state.statuses.filter((one) => one.commit === merged).map(({ description }) => description)
       expect(ofMerge).toContain("1 Capsule: 1 needs approval.")
       expect(ofMerge.at(-1)).toBe("1 Capsule: 1 applied.")
@@ -523,7 +523,7 @@ describe("The report on a pull request", () => {
       })
       expect(own(opened)).toHaveLength(1)
       expect(own(opened)[0]?.body).toContain("Differs from the approved change:\n\n- `")
-      // The lines of the difference have no values.
+      // The lines of the difference contain no values.
       expect(plan.differsFrom?.lines?.some(({ text }) => text.includes("three"))).toBe(true)
       expect(own(opened)[0]?.body).not.toMatch(/two|three/)
     })

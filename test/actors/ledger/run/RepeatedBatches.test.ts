@@ -167,7 +167,7 @@ tests.live("log lines buffered under an earlier fence are not stored under the n
   }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 )
 
-tests.live("a log notes where and how many lines the database rejected, and stores later lines", () =>
+tests.live("a log records the position and number of lines that the database rejected, and stores later lines", () =>
   Effect.gen(function* () {
     const logs = yield* RunLogs
     const hold = yield* newRun("refused")

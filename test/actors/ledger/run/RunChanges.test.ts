@@ -105,28 +105,30 @@ tests.live("failures, syncs, and an apply whose plan was removed are listed as s
   })
 )
 
-tests.live("paging through changes repeats and omits none, and rejects a filter that would split a change", () =>
-  Effect.gen(function* () {
-    const workspaceId = yield* workspaceOf("pages")
-    const runs = yield* Runs
-    for (const index of [1, 2, 3]) {
-      const planRunId = yield* endedRun(workspaceId, `p${index}`, index * 2, { capsuleId: namedCapsule(`c${index}`) })
-      yield* endedRun(workspaceId, `a${index}`, index * 2 + 1, { type: "apply", planRunId })
-    }
-    const first = yield* runs.changes(workspaceId, {}, { limit: 2 })
-    const second = yield* runs.changes(workspaceId, {}, { limit: 2, cursor: first.nextCursor })
-    expect([...first.items, ...second.items].map(({ id }) => nameOf(id))).toEqual(["p3", "p2", "p1"])
-    expect(second.folded.map(({ id }) => nameOf(id))).toEqual(["a1"])
-    const splitting: ReadonlyArray<RunFilter> = [
-      { search: "web" },
-      { actor: "user_x" },
-      { type: ["plan"] },
-      { status: ["failed"] },
-      { trigger: ["user"] },
-      { includeLooks: true }
-    ]
-    for (const filter of splitting) {
-      expect((yield* Effect.flip(runs.changes(workspaceId, filter, { limit: 2 }))).code).toBe("invalid_request")
-    }
-  })
+tests.live(
+  "paging through changes neither repeats nor omits a change, and rejects a filter that would split a change",
+  () =>
+    Effect.gen(function* () {
+      const workspaceId = yield* workspaceOf("pages")
+      const runs = yield* Runs
+      for (const index of [1, 2, 3]) {
+        const planRunId = yield* endedRun(workspaceId, `p${index}`, index * 2, { capsuleId: namedCapsule(`c${index}`) })
+        yield* endedRun(workspaceId, `a${index}`, index * 2 + 1, { type: "apply", planRunId })
+      }
+      const first = yield* runs.changes(workspaceId, {}, { limit: 2 })
+      const second = yield* runs.changes(workspaceId, {}, { limit: 2, cursor: first.nextCursor })
+      expect([...first.items, ...second.items].map(({ id }) => nameOf(id))).toEqual(["p3", "p2", "p1"])
+      expect(second.folded.map(({ id }) => nameOf(id))).toEqual(["a1"])
+      const splitting: ReadonlyArray<RunFilter> = [
+        { search: "web" },
+        { actor: "user_x" },
+        { type: ["plan"] },
+        { status: ["failed"] },
+        { trigger: ["user"] },
+        { includeLooks: true }
+      ]
+      for (const filter of splitting) {
+        expect((yield* Effect.flip(runs.changes(workspaceId, filter, { limit: 2 }))).code).toBe("invalid_request")
+      }
+    })
 )

@@ -285,7 +285,7 @@ it.effect("Project slugs are unique within their Workspace, and generated if omi
 )
 
 it.effect(
-  "one switch pauses all automation in a Workspace, and shows who paused it and why until someone resumes it",
+  "one switch pauses all automation in a Workspace, and shows the person and reason until someone resumes it",
   () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
