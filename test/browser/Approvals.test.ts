@@ -53,7 +53,7 @@ describe("approval rules", () => {
     expect(asked.filter((path) => path.startsWith("/api/"))).toEqual([`/api/v1/runs/${reviewRun}/approve`])
   })
 
-  test("a rule and a team can be added using only the keyboard", async () => {
+  test("a rule and a team can be added with only the keyboard", async () => {
     const { faults, go, page } = await suite.visit()
     const sent: Array<string> = []
     page.on("request", (request) => {

@@ -37,7 +37,7 @@ describe("the graph", () => {
     expect(faults).toEqual([])
   })
 
-  test("a graph of 300 Capsules is searched and navigated using only the keyboard", async () => {
+  test("a graph of 300 Capsules can be searched and navigated with only the keyboard", async () => {
     const { page, go } = await suite.visit(undefined, largeWorld())
     await go("/w/acme/graph", ".node-centre")
     expect(await page.locator(".dot").count()).toBe(300)

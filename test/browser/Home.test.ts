@@ -102,7 +102,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("the activity on home names the capsule of a Run that the page does not know", async () => {
+  test("the activity on home shows the name of a Run's capsule even if the page has not loaded the Run", async () => {
     const world = newWorld()
     const [event] = world.activity
     if (event === undefined) throw new Error("No activity.")

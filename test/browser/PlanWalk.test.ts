@@ -15,7 +15,7 @@ describe("First-time users", () => {
     ["en", lightEnglish],
     ["ja", darkJapanese]
   ] as const) {
-    test(`a first-time user finds a plan's changes, commit and approver on the Run's page alone (${language})`, async () => {
+    test(`a first-time user finds a plan's changes, commit and approver on the Run's page (${language})`, async () => {
       const world = newWorld()
       world.approvals = lapsed
       const { faults, go, page } = await suite.visit(look, world)

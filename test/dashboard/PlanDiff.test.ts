@@ -136,7 +136,7 @@ describe("Plan diff", () => {
     expect(JSON.stringify(sides)).not.toContain("secret")
   })
 
-  test("a plan's diff distinguishes null, absent and known later", () => {
+  test("a plan's diff distinguishes null, absent values and values that are known later", () => {
     expect(sidesOf({ before: null, unknown: true })).toEqual({
       before: { kind: "null" },
       after: { kind: "later" }

@@ -177,7 +177,7 @@ const ofPerson = new Set([
 
 const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 429
 
-it.live("each kind of credential works only on its own routes, and never after its person is locked", () =>
+it.live("each kind of credential works only on its own routes, and never after its owner is locked out", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-matrix-" })

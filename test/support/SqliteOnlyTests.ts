@@ -19,7 +19,7 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
     "Run moves > no sequence of requests makes an illegal Run move or uses a plan twice",
     "Uncertain state > a Capsule whose apply may have created objects stays uncertain until a later apply succeeds",
     "Deliveries > a notice is removed thirty days after its end, and the oldest is dropped if more than ten thousand wait",
-    "detects a sealed part that is changed, missing, swapped or taken from another value",
+    "svc detects a sealed part that is changed, missing, swapped or taken from another value",
     "every table column that can store parts has triggers that delete them",
     "Moved sealed values > the vault check finds damaged values in every column that has ever contained a sealed value",
     "a rotation that stops at any step leaves everything readable, and the next rotation completes it"

@@ -86,7 +86,7 @@ const unavailableCalls = {
   shmget: [29, 194]
 } as const satisfies Record<string, CallNumbers>
 
-/** Calls that are denied depending on an argument. */
+/** System calls that are denied only with certain arguments. */
 const checkedCalls = {
   clone: [56, 220],
   clone3: [435, 435],

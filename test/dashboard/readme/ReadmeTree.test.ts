@@ -12,7 +12,7 @@ const kindsIn = (blocks: ReadonlyArray<ReadmeBlock>): ReadonlyArray<string> =>
   ])
 
 describe("a README", () => {
-  test("converts a README into headings, lists, tables, code and quotes", () => {
+  test("the dashboard converts a README into headings, lists, tables, code and quotes", () => {
     const { blocks, isCut } = readmeTree(
       [
         "# Payments &amp; more",
@@ -49,7 +49,7 @@ describe("a README", () => {
     expect(code).toEqual({ kind: "code", text: "module {}" })
   })
 
-  test("drops HTML tags from a README, and keeps the text between them", () => {
+  test("the dashboard drops HTML tags from a README, and keeps the text between them", () => {
     const { blocks } = readmeTree(
       `<div onclick="alert(1)">hello <script>alert(2)</script></div>\n\nline<br>two <img src=x onerror=alert(3)> <a href="javascript:alert(4)">go</a>\n\n<!-- BEGIN -->`
     )
@@ -58,7 +58,7 @@ describe("a README", () => {
     expect(JSON.stringify(blocks)).toContain('"kind":"break"')
   })
 
-  test("replaces images in a README by text with their address, which is not fetched", () => {
+  test("the dashboard replaces images in a README by text with their address, which is not fetched", () => {
     const [block] = readmeTree("![A diagram](https://tracker.example/pixel.png)").blocks
     expect(block).toEqual({
       kind: "paragraph",
@@ -66,7 +66,7 @@ describe("a README", () => {
     })
   })
 
-  test("truncates a README beyond a readable length or depth", () => {
+  test("the dashboard truncates a README beyond a readable length or depth", () => {
     const long = readmeTree("word *word*\n\n".repeat(5000))
     expect(long.isCut).toBe(true)
     expect(long.blocks.length).toBeLessThan(6000)

@@ -30,7 +30,7 @@ const historyOf = (url: string, commit: string) =>
 
 describe("GitRemote.history", () => {
   for (const server of ["git http-backend", "the built-in Git server"] as const)
-    it.live(`the history reads messages and counts the commits ahead as git rev-list does, from ${server}`, () =>
+    it.live(`the history reads messages and counts the commits ahead like git rev-list, from ${server}`, () =>
       Effect.gen(function* () {
         const { gitdir, commits } = yield* repositoryOf(5)
         const [, base = "", , fork = "", tip = ""] = commits

@@ -23,7 +23,7 @@ describe("Secret rule", () => {
     expect(redactor.text("hunter2-hunter2")).toBe("[redacted var.db.users.*]")
   })
 
-  test("hides a short secret as a whole token and in pairs, but never inside a word", () => {
+  test("the redactor hides a short secret as a whole token and in pairs, but never inside a word", () => {
     expect(redactor.text("kq7zx")).toBe("[redacted var.db.password]")
     expect(redactor.text("pw=kq7zx;")).toBe("pw=[redacted var.db.password];")
     expect(redactor.text('{"pw":"kq7zx"}')).toBe('{"pw":"[redacted var.db.password]"}')

@@ -7,7 +7,7 @@ const value = (json: string, syntax: "hcl" | "json" = "hcl") =>
   configValue(Result.getOrThrow(readLocatedJson(json, 100)), syntax)
 
 describe("configValue", () => {
-  test("a configuration value is literal text or an expression, as the parser reports", () => {
+  test("a configuration value is literal text or an expression, according to the parser", () => {
     expect(value('"plain { } $ % $$ text"')).toEqual({ kind: "string", value: "plain { } $ % $$ text" })
     expect(value('"$${a} %%{b} $$${c} $$$${d}"')).toEqual({ kind: "string", value: "${a} %{b} $${c} $$${d}" })
     expect(value('"${var.x}"')).toEqual({ kind: "expression", text: "var.x" })

@@ -174,7 +174,7 @@ describe("Module reads", () => {
     )
   }
 
-  scanner.live("a module reads through templates, local modules and newly added reads", () =>
+  scanner.live("a module reads files through templates, local modules and newly added reads", () =>
     Effect.gen(function* () {
       const template = { "apps/a/t.tpl": '${file("../../shared/page.html")}' }
       const change = yield* reading(value('templatefile("t.tpl", {})'), "README.md", template)

@@ -252,7 +252,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("the scan rejects a module with OpenTofu-only files for Terraform, and reports a file", () =>
+  scanner.live("the scan rejects a module with OpenTofu-only files for Terraform, and reports one of the files", () =>
     Effect.gen(function* () {
       const tree = memoryTree({ "main.tofu": "", "a/main.tf": 'module "m" {\n  source = "../b"\n}\n', "b/x.tofu": "" })
       const { modules } = yield* Effect.flatMap(ModuleScanner, ({ scanTree }) => scanTree(tree, "terraform"))

@@ -19,7 +19,7 @@ const query = (text: string) => verdict(`${origin}/install?${text}`)
 const git = "git=https://git.example/team/app"
 const back = "product=app&return_uri=myapp://done"
 
-test("accepts the shortest install link", () => {
+test("the parser accepts the shortest install link", () => {
   expect(Result.getOrThrow(parseInstallQuery(git))).toEqual({
     _tag: "Install",
     git: "https://git.example/team/app",
@@ -27,7 +27,7 @@ test("accepts the shortest install link", () => {
   })
 })
 
-test("accepts the longest install link", () => {
+test("the parser accepts the longest install link", () => {
   const text =
     "git=https%3A%2F%2Fgit.example%2Fteam%2Fapp&ref=v1.2.0%2Bbuild&sourcePath=infra&path=modules/app&name=My+app%20%E5%90%8D&product=app&return_uri=https%3A%2F%2Fapp.example%2Fcb"
   expect(Result.getOrThrow(parseInstallQuery(text))).toEqual({

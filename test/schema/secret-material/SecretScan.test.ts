@@ -52,7 +52,7 @@ const credentials = [
   "https://hooks.slack.com/services/T0ABCDEF/B0ABCDEF/abcdefghijkl"
 ]
 
-describe.each(Object.entries(encodings))("detects a credential %s (J7)", (_, encode) => {
+describe.each(Object.entries(encodings))("the secret scan detects a credential %s (J7)", (_, encode) => {
   test.each(credentials)("%s", (credential) => {
     expect(forbiddenMaterial(encode(credential))).toBe("secret_material")
   })

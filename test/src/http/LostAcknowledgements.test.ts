@@ -125,7 +125,7 @@ const configuring = Effect.fnUntraced(function* (plane: Plane, capsuleId: string
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Lost acknowledgements", () => {
-  live("a configuration plan is finished once, whether or not its plan was durable", () =>
+  live("svc finishes a configuration plan once, whether or not the plan was already durable", () =>
     Effect.gen(function* () {
       const { layer, next } = unacknowledged()
       const plane = yield* servedPlane({ files, writer: layer })

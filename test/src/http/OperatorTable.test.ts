@@ -165,7 +165,7 @@ describe("Operator routes", () => {
     })
   )
 
-  tests.live("operator routes record in the Workspace's activity which operator read a file", () =>
+  tests.live("operator routes record the operator who read a file in the Workspace's activity", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const [, file] = requests

@@ -105,7 +105,7 @@ describe("Stream revocation", () => {
     })
   )
 
-  live("a revoked server-sent event stream ends without the frame that announces an end", () =>
+  live("a revoked server-sent event stream ends without the final frame", () =>
     Effect.gen(function* () {
       ;(yield* Journal).append(1)
       const { url } = yield* TestServer

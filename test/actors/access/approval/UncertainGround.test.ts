@@ -117,7 +117,7 @@ describe("Uncertain state", () => {
     })
   )
 
-  tests.live("rejects a plan's approval if an uncertain state arrives after the plan", () =>
+  tests.live("svc rejects a plan's approval if an uncertain state arrives after the plan", () =>
     Effect.gen(function* () {
       const capsule = yield* active("before-approval", pureModule)
       const plan = yield* replanned(capsule.capsule.id)

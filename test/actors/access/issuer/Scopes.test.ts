@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { isSubset, parseScopes } from "../../../../actors/access/issuer/Scopes.ts"
 
-test("parses a scope list into distinct scopes, in order", () => {
+test("parsing a scope list yields distinct scopes, in order", () => {
   expect(parseScopes("openid read openid")).toEqual(["openid", "read"])
   expect(parseScopes("  openid   read ")).toEqual(["openid", "read"])
   expect(parseScopes("")).toEqual([])

@@ -135,14 +135,16 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("rejects a membership change that is empty, sets the status to invited, or targets an unknown member", () =>
-  Effect.gen(function* () {
-    const of = yield* team
-    expect(yield* code(update(of, of.owner, of.viewer, {}))).toBe("invalid_request")
-    expect(yield* code(update(of, of.owner, of.viewer, { status: "invited" }))).toBe("invalid_request")
-    expect(yield* code(update(of, of.owner, of.outsider, { role: "admin" }))).toBe("not_found")
-    expect(yield* code(remove(of, of.owner, of.outsider))).toBe("not_found")
-  }).pipe(fresh)
+it.effect(
+  "svc rejects a membership change that is empty, sets the status to invited, or targets an unknown member",
+  () =>
+    Effect.gen(function* () {
+      const of = yield* team
+      expect(yield* code(update(of, of.owner, of.viewer, {}))).toBe("invalid_request")
+      expect(yield* code(update(of, of.owner, of.viewer, { status: "invited" }))).toBe("invalid_request")
+      expect(yield* code(update(of, of.owner, of.outsider, { role: "admin" }))).toBe("not_found")
+      expect(yield* code(remove(of, of.owner, of.outsider))).toBe("not_found")
+    }).pipe(fresh)
 )
 
 it.effect("members are listed oldest first, including suspended members, and the history records each change", () =>

@@ -43,7 +43,7 @@ it.live("a new secret consists of a prefix, 30 characters and a checksum of both
   }).pipe(Effect.provide(NodeCrypto.layer))
 )
 
-it.live("detects a secret with a typo, a missing part or the wrong kind without a lookup", () =>
+it.live("svc detects a secret with a typo, a missing part or the wrong kind without a lookup", () =>
   Effect.gen(function* () {
     const token = Redacted.value(yield* mintSecret("personalToken"))
     for (let at = 0; at < token.length; at++) {

@@ -109,7 +109,7 @@ it.live("sealed parts can be opened only with their own table, row and version",
   })
 )
 
-it.live("detects a sealed part that is changed, missing, swapped or taken from another value", () =>
+it.live("svc detects a sealed part that is changed, missing, swapped or taken from another value", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const other = yield* sealed(place("run_a"), bytesOf(3 * partBytes, 11))

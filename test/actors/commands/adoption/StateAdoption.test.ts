@@ -137,7 +137,7 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () =>
   )
 
   tests.live(
-    "rejects a state that does not match its module until a person decides about the remaining resources",
+    "svc rejects a state that does not match its module until a person decides about the remaining resources",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

@@ -170,7 +170,7 @@ tests.live("the counts of each facet apply every filter except the facet's own",
   })
 )
 
-tests.live("rejects a Run cursor with a different filter or view", () =>
+tests.live("svc rejects a Run cursor with a different filter or view", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const runs = yield* Runs

@@ -139,7 +139,7 @@ tests.live("a plan writes one notice each when it waits, is approved and is appl
 )
 
 tests.live(
-  "a failure's notice contains its code but never its message, and a superseded plan's notice its status",
+  "the notice of a failure contains its code but never its message, and the notice of a superseded plan contains its status",
   () =>
     Effect.gen(function* () {
       yield* listening

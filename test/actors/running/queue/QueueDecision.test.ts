@@ -169,7 +169,7 @@ describe("Random arrivals", () => {
       { seed, numRuns: 300 }
     ))
 
-  test("if each of the K places turns over, each Workspace and each person starts a Run within ceil(N / K) rounds", () => {
+  test("if each of the K places becomes free, each Workspace and each person starts a Run within ceil(N / K) rounds", () => {
     const rounds = (lines: number, places: number, of: (line: number) => Partial<Arrival>) => {
       const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
       // One member queues many Runs before anyone else.

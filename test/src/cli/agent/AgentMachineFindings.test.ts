@@ -51,7 +51,7 @@ const found = Effect.fnUntraced(function* (
   return findings.find(({ check }) => check === "credentials")
 })
 
-it.live("an agent's doctor reports which credentials no Run can use, and which credentials every module can read", () =>
+it.live("an agent's doctor reports credentials that no Run can use, and credentials that every module can read", () =>
   Effect.gen(function* () {
     expect(yield* found("landlock", {})).toEqual({ check: "credentials", status: "ok", message: "cloud." })
     expect((yield* found("landlock", { label: "blue" }))?.message).toBe("cloud (label blue).")

@@ -228,7 +228,7 @@ describe("Terminal plans", () => {
     ])
   })
 
-  test("a plan that accepts drift shows the accepted changes, and that only the state changes", () => {
+  test("a plan that accepts drift shows the accepted changes, and explains that only the state changes", () => {
     const accepting = {
       purpose: "accept_drift",
       refreshOnly: true,

@@ -60,7 +60,7 @@ plane.live("watching leases reads nothing until an agent connects, and then read
 )
 
 plane.live(
-  "a Run in a pool reports which property no agent has, and when all agents are busy",
+  "a Run in a pool reports the property that no agent has, or that all agents are busy",
   () =>
     Effect.gen(function* () {
       const { enrolled, pools } = yield* world

@@ -63,7 +63,7 @@ const judged = Effect.fnUntraced(function* <E = never, R = never>(
   }
 })
 
-plane.live("an apply continues while its agent contacts only a server that does not judge leases", () =>
+plane.live("an apply continues even if its agent contacts only a server that does not judge leases", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
