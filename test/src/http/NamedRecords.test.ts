@@ -164,24 +164,26 @@ const answerTo = Effect.fnUntraced(function* (
 describe("Limited tokens", () => {
   for (const row of authorizationTable) {
     for (const field of row.records) {
-      tests.live(`a limited token cannot refer to an outside record in ${row.method} ${row.path}: ${field}`, () =>
-        Effect.gen(function* () {
-          const credential = yield* limitedToken
-          const name = field.split(".").at(-1)?.replace("[]", "") ?? ""
-          const named = outside[name]
-          if (named === undefined) return yield* Effect.die(`No record outside the limits for ${field}`)
-          const example = exampleBody(row.method, row.path)
-          const sound = filled(example, field.split("."), named)
-          const unknown = filled(example, field.split("."), named.replace(/.$/, "0"))
-          // The limits are checked before validation, so they refuse an invalid body too.
-          const broken = filled({ ...locating, bogus: 1 }, field.split("."), named)
-          // An unknown Workspace returns 404 to everybody, so the test skips that body.
-          const isWorkspace = named === world.workspaceB
-          for (const body of isWorkspace ? [sound, broken] : [sound, broken, unknown]) {
-            const { status, text: message } = yield* answerTo(row, body, credential)
-            expect([message, status]).toEqual([message, 403])
-          }
-        })
+      tests.live(
+        `a limited token cannot refer to a record outside its limits in ${row.method} ${row.path}: ${field}`,
+        () =>
+          Effect.gen(function* () {
+            const credential = yield* limitedToken
+            const name = field.split(".").at(-1)?.replace("[]", "") ?? ""
+            const named = outside[name]
+            if (named === undefined) return yield* Effect.die(`No record outside the limits for ${field}`)
+            const example = exampleBody(row.method, row.path)
+            const sound = filled(example, field.split("."), named)
+            const unknown = filled(example, field.split("."), named.replace(/.$/, "0"))
+            // The limits are checked before validation, so they refuse an invalid body too.
+            const broken = filled({ ...locating, bogus: 1 }, field.split("."), named)
+            // An unknown Workspace returns 404 to everybody, so the test skips that body.
+            const isWorkspace = named === world.workspaceB
+            for (const body of isWorkspace ? [sound, broken] : [sound, broken, unknown]) {
+              const { status, text: message } = yield* answerTo(row, body, credential)
+              expect([message, status]).toEqual([message, 403])
+            }
+          })
       )
     }
   }

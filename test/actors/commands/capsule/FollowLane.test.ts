@@ -64,7 +64,7 @@ type Columns = Readonly<Record<string, string | number | null>>
 const change = (table: string, columns: Columns) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE ${sql(table)} SET ${sql.update(columns)}`)
 
-/** A Capsule whose lane has a newer commit that it follows. */
+/** A Capsule that follows its lane, which has a newer commit. */
 const behind = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM auto_update_decisions`

@@ -106,7 +106,7 @@ describe.skipIf(Bun.which("terraform") === null)("Credential waits", () => {
   }
 
   tests.live(
-    "a Capsule waits for the operator if the operator forbids its provider, and for an admin if a rule does",
+    "a Capsule waits for the operator if the operator forbids its provider, and for an admin if a rule forbids it",
     () =>
       Effect.sync(() => {
         const connection = undefined

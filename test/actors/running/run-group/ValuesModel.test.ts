@@ -226,7 +226,7 @@ const convergence = Effect.fnUntraced(function* (modules: PureModules, where: st
   expect([where, open]).toEqual([where, []])
 })
 
-tests.live(`no Capsule keeps an old value unnoticed after ${steps} random steps from ${seeds} seeds`, () =>
+tests.live(`after ${steps} random steps from ${seeds} seeds, no Capsule keeps an old value unnoticed`, () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const mirror = yield* providerMirror

@@ -92,7 +92,7 @@ tests.live("signing out everywhere revokes every application", () =>
   })
 )
 
-tests.live("a new password, a reset by link and a locked account revoke every application", () =>
+tests.live("a new password, a reset by link, or locking the account revokes every application", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const links = yield* SetupLinks
