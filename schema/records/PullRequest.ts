@@ -12,6 +12,32 @@ export const mostOpenPullRequests = 100
 export const HeadIsFork = Schema.Literals(["yes", "no", "unknown"])
 export type HeadIsFork = typeof HeadIsFork.Type
 
+/**
+ * The state of a Capsule's plan for a pull request, before the merge and after it. `differs`: the plan after the merge differs
+ * from the approved change. `refused`: svc may not plan this head.
+ */
+export const CapsuleVerdict = Schema.Literals([
+  "failed",
+  "differs",
+  "needs_approval",
+  "refused",
+  "planning",
+  "superseded",
+  "approved",
+  "planned",
+  "applied",
+  "unchanged"
+])
+export type CapsuleVerdict = typeof CapsuleVerdict.Type
+
+/** A change that the comment and the page list first, because it deserves attention. */
+export const PullRequestRisk = Schema.Struct({
+  /** `undoes`: the base changed this file after the branch was created, and the plan would revert that change. */
+  kind: Schema.Literals(["undoes", "destroys", "replaces", "forgets"]),
+  address: Schema.String
+})
+export type PullRequestRisk = typeof PullRequestRisk.Type
+
 /** A Capsule that follows the base of the pull request, and the effect of the head on it. */
 export const PullRequestCapsule = Schema.Struct({
   capsuleId: CapsuleId,

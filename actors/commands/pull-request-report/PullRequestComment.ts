@@ -1,28 +1,6 @@
 import type { ForgeStatusState } from "../../../schema/records/Forge.ts"
 import type { PlanSummary } from "../../../schema/records/PlanDetails.ts"
-
-/**
- * The state of a Capsule's plan for a pull request, before the merge and after it. `differs`: the plan after the merge differs
- * from the approved change. `refused`: svc may not plan this head.
- */
-export type CapsuleVerdict =
-  | "failed"
-  | "differs"
-  | "needs_approval"
-  | "refused"
-  | "planning"
-  | "superseded"
-  | "approved"
-  | "planned"
-  | "applied"
-  | "unchanged"
-
-/** A change that the comment lists first, because it deserves attention. */
-export interface ReportedRisk {
-  /** `undoes`: the base changed this file after the branch was created, and the plan would revert that change. */
-  readonly kind: "undoes" | "destroys" | "replaces" | "forgets"
-  readonly address: string
-}
+import type { CapsuleVerdict, PullRequestRisk } from "../../../schema/records/PullRequest.ts"
 
 /** A Capsule in a report. Its texts are redacted, but may contain any characters. */
 export interface ReportedCapsule {
@@ -32,7 +10,7 @@ export interface ReportedCapsule {
   /** The page of the plan or, without a plan, of the Capsule. */
   readonly url: string
   readonly summary?: PlanSummary | undefined
-  readonly risks: ReadonlyArray<ReportedRisk>
+  readonly risks: ReadonlyArray<PullRequestRisk>
   /** The people or roles whose approval is missing, or the reason for a refusal. */
   readonly note?: string | undefined
 }
@@ -154,7 +132,7 @@ const listText = (texts: ReadonlyArray<string>, most: number): string => {
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(", ")
 }
 
-const riskText = (risks: ReadonlyArray<ReportedRisk>): string =>
+const riskText = (risks: ReadonlyArray<PullRequestRisk>): string =>
   (["undoes", "destroys", "replaces", "forgets"] as const)
     .flatMap((kind) => {
       const addresses = risks.filter((risk) => risk.kind === kind).map(({ address }) => address)

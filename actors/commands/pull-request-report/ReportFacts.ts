@@ -11,7 +11,7 @@ import { StaticReviewJson } from "../../ledger/pull-request/PullRequestRow.ts"
 import { awaitedApprovals } from "../../ledger/run/RunNotices.ts"
 import { Runs } from "../../ledger/run/Runs.ts"
 import type { PullRequestReport, ReportedCapsule, ReportedFact } from "./PullRequestComment.ts"
-import { behindText, capsuleVerdict, risksOf, undoneBy } from "./ReportedState.ts"
+import { behindText, capsuleVerdict, risksOf, undoneBy } from "../../ledger/pull-request-report/ReportedState.ts"
 
 /** Returns a line of a review without the value of an attribute or Output, because people may read values only in svc. */
 const withoutValues = (line: string) => line.replace(/: [\s\S]*$/, "")

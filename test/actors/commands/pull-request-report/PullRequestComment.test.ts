@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import * as fc from "fast-check"
 import type { ForgeStatusState } from "../../../../schema/records/Forge.ts"
+import type { CapsuleVerdict } from "../../../../schema/records/PullRequest.ts"
 import {
-  type CapsuleVerdict,
   codeSpan,
   commentOf,
   markerOf,

@@ -1,6 +1,6 @@
 import { changesSomething, type ResourceChange } from "../../../schema/records/PlanDetails.ts"
 import type { Run, RunStatus } from "../../../schema/records/Run.ts"
-import type { CapsuleVerdict, ReportedRisk } from "./PullRequestComment.ts"
+import type { CapsuleVerdict, PullRequestRisk } from "../../../schema/records/PullRequest.ts"
 
 type ReportedPlan = Pick<Run, "status" | "outputChanges" | "resourceChanges">
 
@@ -68,7 +68,7 @@ export const capsuleVerdict = (facts: CapsuleFacts): CapsuleVerdict =>
   facts.isMerged ? ofLane(facts) : ofProposal(facts)
 
 /** Returns the files for which a plan would revert newer contents of the base. */
-export const undoneBy = (base: Run["base"]): ReadonlyArray<ReportedRisk> =>
+export const undoneBy = (base: Run["base"]): ReadonlyArray<PullRequestRisk> =>
   (base?.standing === "stale" ? (base.undoneFiles ?? []) : []).map((address) => ({ kind: "undoes", address }))
 
 /** Returns the distance from the base: the largest number of base commits that a plan lacks. */
@@ -80,8 +80,8 @@ export const behindText = (bases: ReadonlyArray<Run["base"]>): string | undefine
 /** Returns the changes that remove an existing object. */
 export const risksOf = (
   changes: ReadonlyArray<Pick<ResourceChange, "actions" | "address">>
-): ReadonlyArray<ReportedRisk> =>
-  changes.flatMap(({ actions, address }): ReadonlyArray<ReportedRisk> => {
+): ReadonlyArray<PullRequestRisk> =>
+  changes.flatMap(({ actions, address }): ReadonlyArray<PullRequestRisk> => {
     if (actions.includes("forget")) return [{ kind: "forgets", address }]
     if (!actions.includes("delete")) return []
     return [{ kind: actions.includes("create") ? "replaces" : "destroys", address }]

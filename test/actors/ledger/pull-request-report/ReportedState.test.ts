@@ -5,8 +5,8 @@ import {
   capsuleVerdict,
   risksOf,
   undoneBy
-} from "../../../../actors/commands/pull-request-report/ReportedState.ts"
-import type { CapsuleVerdict } from "../../../../actors/commands/pull-request-report/PullRequestComment.ts"
+} from "../../../../actors/ledger/pull-request-report/ReportedState.ts"
+import type { CapsuleVerdict } from "../../../../schema/records/PullRequest.ts"
 import type { ResourceChange } from "../../../../schema/records/PlanDetails.ts"
 import type { RunStatus } from "../../../../schema/records/Run.ts"
 
