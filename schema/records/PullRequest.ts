@@ -1,9 +1,11 @@
 import { Schema } from "effect"
 import { ForgePullRequestState } from "./Forge.ts"
-import { CapsuleId, PullRequestId, RunId, SourceId, Subject, WorkspaceId } from "./Ids.ts"
+import { CapsuleId, PullRequestId, RunId, SourceId, Subject, TeamId, WorkspaceId } from "./Ids.ts"
+import { PlanSummary } from "./PlanDetails.ts"
 import { CommitId, Timestamp } from "./Primitives.ts"
 import { RunStatus } from "./Run.ts"
 import { StaticReview } from "./StaticReview.ts"
+import { Role } from "./Workspace.ts"
 
 /** Maximum number of open pull requests per Source that svc follows. svc chooses the highest numbers. */
 export const mostOpenPullRequests = 100
@@ -38,6 +40,23 @@ export const PullRequestRisk = Schema.Struct({
 })
 export type PullRequestRisk = typeof PullRequestRisk.Type
 
+/** Number of Capsules by verdict. A verdict that no Capsule has is absent. */
+export const PullRequestCounts = Schema.Struct({
+  failed: Schema.optionalKey(Schema.Int),
+  differs: Schema.optionalKey(Schema.Int),
+  needs_approval: Schema.optionalKey(Schema.Int),
+  refused: Schema.optionalKey(Schema.Int),
+  planning: Schema.optionalKey(Schema.Int),
+  superseded: Schema.optionalKey(Schema.Int),
+  approved: Schema.optionalKey(Schema.Int),
+  planned: Schema.optionalKey(Schema.Int),
+  applied: Schema.optionalKey(Schema.Int),
+  unchanged: Schema.optionalKey(Schema.Int)
+} satisfies Record<CapsuleVerdict, unknown>)
+export type PullRequestCounts = typeof PullRequestCounts.Type
+
+const RunInPullRequest = Schema.Struct({ id: RunId, status: RunStatus })
+
 /** A Capsule that follows the base of the pull request, and the effect of the head on it. */
 export const PullRequestCapsule = Schema.Struct({
   capsuleId: CapsuleId,
@@ -46,7 +65,30 @@ export const PullRequestCapsule = Schema.Struct({
   /** The reason why svc assumes that the head affects the Capsule. */
   because: Schema.optionalKey(Schema.String),
   /** The latest speculative plan for the head. */
-  run: Schema.optionalKey(Schema.Struct({ id: RunId, status: RunStatus })),
+  run: Schema.optionalKey(RunInPullRequest),
+  /** Present only if the head touches the Capsule. */
+  verdict: Schema.optionalKey(CapsuleVerdict),
+  /** The changes of the plan after the merge, or else of the speculative plan. */
+  summary: Schema.optionalKey(PlanSummary),
+  /** Files and objects of that plan that deserve attention, in the order of their importance. */
+  risks: Schema.optionalKey(Schema.Array(PullRequestRisk)),
+  /** Number of commits of the base that the speculative plan lacks. */
+  behind: Schema.optionalKey(Schema.Int),
+  /** After the merge: the plan of the lane. */
+  plan: Schema.optionalKey(RunInPullRequest),
+  /** The latest apply of that plan. */
+  apply: Schema.optionalKey(RunInPullRequest),
+  /** The approvals that the plan or its change requires. */
+  awaits: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        approvers: Schema.Int,
+        role: Role,
+        teamId: Schema.optionalKey(TeamId),
+        team: Schema.optionalKey(Schema.String)
+      })
+    )
+  ),
   /** The reason why svc does not plan the head. */
   refusal: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
 })
@@ -79,6 +121,8 @@ export class PullRequest extends Schema.Opaque<PullRequest>()(
     mergeCommit: Schema.optionalKey(CommitId),
     /** The commit for which an owner or admin allowed plans. A later push revokes this. */
     planned: Schema.optionalKey(Schema.Struct({ commit: CommitId, by: Subject, at: Timestamp })),
+    /** Number of Capsules that the head touches, by verdict. Absent in the response to `plan`. */
+    counts: Schema.optionalKey(PullRequestCounts),
     /** The reason why the head could not be read. */
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
     /** Present only in responses for a single pull request. */

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleId, ProjectId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { changesSomething } from "../../../schema/records/PlanDetails.ts"
 import { type Run, RunStatus } from "../../../schema/records/Run.ts"
 import type { StaticReview } from "../../../schema/records/StaticReview.ts"
 import { ChangeApprovals } from "../../access/approval/ChangeApprovals.ts"
@@ -8,6 +9,7 @@ import { NoticeSettings } from "../../base/notice/NoticeRows.ts"
 import { Flag, type RowOf, rowShape } from "../../base/database/Table.ts"
 import type { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
 import { StaticReviewJson } from "../../ledger/pull-request/PullRequestRow.ts"
+import { planAfterMerge } from "../../ledger/pull-request-report/CapsuleProgress.ts"
 import { awaitedApprovals } from "../../ledger/run/RunNotices.ts"
 import { Runs } from "../../ledger/run/Runs.ts"
 import type { PullRequestReport, ReportedCapsule, ReportedFact } from "./PullRequestComment.ts"
@@ -83,11 +85,9 @@ export class ReportFacts extends Context.Service<
 
       /** Finds the lane's plan after the merge: the plan of the merge commit or, without one, the newest plan since the merge. */
       const planAfter = Effect.fnUntraced(function* (row: PullRequestRow, capsuleId: CapsuleId) {
-        if (row.state !== "merged") return undefined
-        const [found] = yield* Found.rows(sql)`SELECT id FROM runs
-          WHERE capsule_id = ${capsuleId} AND type = 'plan' AND purpose IS NULL
-            AND (resolved_commit = ${row.merge_commit ?? ""} OR created_at >= ${row.closed_at ?? row.created_at})
-          ORDER BY CASE WHEN resolved_commit = ${row.merge_commit ?? ""} THEN 0 ELSE 1 END, created_at DESC, id DESC LIMIT 1`
+        const [found] = yield* Found.rows(sql)`SELECT l.id FROM pull_requests p
+          JOIN pull_request_capsules j ON j.pull_request_id = p.id AND j.capsule_id = ${capsuleId}
+          JOIN runs l ON l.id = ${sql.literal(planAfterMerge)} WHERE p.id = ${row.id}`
         return yield* runWith(found?.id)
       })
 
@@ -118,11 +118,14 @@ export class ReportFacts extends Context.Service<
         const speculative = yield* runWith(judged.run_id)
         const plan = yield* planAfter(row, judged.id)
         const verdict = capsuleVerdict({
-          speculative,
+          speculative: speculative && { status: speculative.status, changes: changesSomething(speculative) },
           isRefused: judged.refusal_message !== null,
           approvals: judged.run_id === null ? 0 : (yield* approvals.live(judged.run_id)).length,
           isMerged: row.state === "merged",
-          plan: plan === undefined ? undefined : { ...plan, differs: plan.differsFrom !== undefined },
+          plan:
+            plan === undefined
+              ? undefined
+              : { status: plan.status, changes: changesSomething(plan), differs: plan.differsFrom !== undefined },
           apply: yield* applyOf(plan?.id)
         })
         const shown = plan ?? speculative

@@ -1,8 +1,12 @@
-import { changesSomething, type ResourceChange } from "../../../schema/records/PlanDetails.ts"
+import type { ResourceChange } from "../../../schema/records/PlanDetails.ts"
 import type { Run, RunStatus } from "../../../schema/records/Run.ts"
 import type { CapsuleVerdict, PullRequestRisk } from "../../../schema/records/PullRequest.ts"
 
-type ReportedPlan = Pick<Run, "status" | "outputChanges" | "resourceChanges">
+interface ReportedPlan {
+  readonly status: RunStatus
+  /** True if an apply of the plan would change anything. */
+  readonly changes: boolean
+}
 
 /** The facts that determine a Capsule's verdict. */
 export interface CapsuleFacts {
@@ -41,7 +45,7 @@ const ofProposal = ({ approvals, isRefused, speculative }: CapsuleFacts): Capsul
   if (speculative === undefined) return isRefused ? "refused" : "planning"
   const unreviewable = ofUnreviewable(speculative.status)
   if (unreviewable !== undefined) return unreviewable
-  if (!changesSomething(speculative)) return "unchanged"
+  if (!speculative.changes) return "unchanged"
   return approvals > 0 ? "approved" : "planned"
 }
 
@@ -56,7 +60,7 @@ const ofLane = ({ apply, plan }: CapsuleFacts): CapsuleVerdict => {
   const unreviewable = ofUnreviewable(plan.status)
   if (unreviewable !== undefined) return unreviewable
   if (plan.status === "succeeded") return "approved"
-  if (!changesSomething(plan)) return "unchanged"
+  if (!plan.changes) return "unchanged"
   return plan.differs ? "differs" : "needs_approval"
 }
 

@@ -5,7 +5,8 @@ import { RunStatus } from "../../../schema/records/Run.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
-import { pageOfRows } from "../../base/paging/RowPages.ts"
+import { type Page, pageOfRows } from "../../base/paging/RowPages.ts"
+import { capsuleProgress, capsuleReports, countsOf } from "../pull-request-report/CapsuleProgress.ts"
 import { PullRequestReportRow } from "../pull-request-report/PullRequestReports.ts"
 import {
   ListedPullRequest,
@@ -39,6 +40,12 @@ export const layer = Layer.effect(
     const sql = yield* ReadSql
     const cursors = yield* Cursors
 
+    const counted = Effect.fnUntraced(function* (page: Page<ListedPullRequest>) {
+      const ids = page.items.map(({ id }) => id)
+      const counts = countsOf(yield* capsuleProgress(sql, ids))
+      return { ...page, items: page.items.map((row) => ({ ...toPullRequest(row), counts: counts.get(row.id) ?? {} })) }
+    })
+
     return PullRequests.of({
       list: Effect.fn("PullRequests.list")(function* (workspaceId, { sourceId, state }, page) {
         const list = {
@@ -52,7 +59,7 @@ export const layer = Layer.effect(
           filter: [workspaceId, sourceId, state]
         }
         const rows = yield* pageOfRows(ListedPullRequest, sql, cursors, list, page)
-        return { ...rows, items: rows.items.map(toPullRequest) }
+        return yield* counted(rows)
       }),
       ofCapsule: Effect.fn("PullRequests.ofCapsule")(function* (capsuleId, { state }, page) {
         const list = {
@@ -66,7 +73,7 @@ export const layer = Layer.effect(
           filter: [capsuleId, state]
         }
         const rows = yield* pageOfRows(ListedPullRequest, sql, cursors, list, page)
-        return { ...rows, items: rows.items.map(toPullRequest) }
+        return yield* counted(rows)
       }),
       read: Effect.fn("PullRequests.read")(function* (id) {
         const [row] = yield* Effect.orDie(PullRequestRow.rows(sql)`SELECT * FROM pull_requests WHERE id = ${id}`)
@@ -74,6 +81,8 @@ export const layer = Layer.effect(
         const judged = yield* Effect.orDie(Judged.rows(sql)`SELECT c.*, r.status AS run_status
           FROM pull_request_capsules c LEFT JOIN runs r ON r.id = c.run_id
           WHERE c.pull_request_id = ${id} AND c.head_commit = ${row.head_commit} ORDER BY c.capsule_id`)
+        const progress = yield* capsuleProgress(sql, [id])
+        const reports = yield* capsuleReports(sql, progress)
         const [report] = yield* Effect.orDie(
           PullRequestReportRow.some(
             sql,
@@ -87,7 +96,8 @@ export const layer = Layer.effect(
           ...toPullRequest(row),
           ...(report === undefined ? {} : { report: toReport(report) }),
           ...(row.review === null ? {} : { review: StaticReviewJson.read(row.review) }),
-          capsules: judged.map(toCapsule)
+          counts: countsOf(progress).get(id) ?? {},
+          capsules: judged.map((capsule) => ({ ...toCapsule(capsule), ...reports.get(capsule.capsule_id) }))
         } satisfies PullRequest
       })
     })

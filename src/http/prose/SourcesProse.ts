@@ -66,7 +66,7 @@ export const pullRequestsProse: GroupProse<typeof PullRequestsApi> = {
   routes: {
     list: route(
       "List pull requests, newest first",
-      "svc finds a Source's pull requests in the refs of its repository, on schedule and after a webhook, while `autoSync` is on and `pullRequests` is not `off`. It follows at most 100 open pull requests of a Source, those with the highest numbers. `fork` is `unknown` unless it is proven that the head is in the same repository; `unknown` is treated like `yes`. Lists contain neither `review` nor `capsules`."
+      "svc finds a Source's pull requests in the refs of its repository, on schedule and after a webhook, while `autoSync` is on and `pullRequests` is not `off`. It follows at most 100 open pull requests of a Source, those with the highest numbers. `fork` is `unknown` unless it is proven that the head is in the same repository; `unknown` is treated like `yes`. `counts` is the number of touched Capsules by verdict, as in the comment at the forge; after the merge it follows the plans and applies of the lane. Lists contain neither `review` nor `capsules`."
     ),
     ofCapsule: route(
       "List the pull requests that touch a Capsule, newest first",
@@ -74,7 +74,7 @@ export const pullRequestsProse: GroupProse<typeof PullRequestsApi> = {
     ),
     read: route(
       "Read a pull request",
-      "`review` is the static review of the current head: it compares the files of the modules that Capsules follow, and runs no code of the head. `capsules` are the Capsules that follow the base, with the reason why each is affected, its plan (`run`) or the reason why it is not planned (`refusal`). Both are absent until the head was fetched and read; `error` has the reason if that failed."
+      "`review` is the static review of the current head: it compares the files of the modules that Capsules follow, and runs no code of the head. `capsules` are the Capsules that follow the base, with the reason why each is affected, its plan (`run`) or the reason why it is not planned (`refusal`). A Capsule that is affected also has a `verdict`, the `summary` and the `risks` of its plan, the approvals that it `awaits`, and after the merge the `plan` of the lane with its `apply`. Both are absent until the head was fetched and read; `error` has the reason if that failed."
     ),
     plan: route(
       "Plan exactly this commit of a pull request",

@@ -7,23 +7,9 @@ import {
   undoneBy
 } from "../../../../actors/ledger/pull-request-report/ReportedState.ts"
 import type { CapsuleVerdict } from "../../../../schema/records/PullRequest.ts"
-import type { ResourceChange } from "../../../../schema/records/PlanDetails.ts"
 import type { RunStatus } from "../../../../schema/records/Run.ts"
 
-const change: ResourceChange = {
-  address: "aws_vpc.main",
-  mode: "managed",
-  type: "aws_vpc",
-  name: "main",
-  provider: "hashicorp/aws",
-  actions: ["update"],
-  changedAttributes: []
-}
-
-const plan = (status: RunStatus, changes: ReadonlyArray<ResourceChange> = [change]) => ({
-  status,
-  resourceChanges: changes
-})
+const plan = (status: RunStatus, changes = true) => ({ status, changes })
 
 const none: CapsuleFacts = {
   speculative: undefined,
@@ -46,7 +32,7 @@ test.each<[string, CapsuleFacts, CapsuleVerdict]>([
   ["a cancelled plan", { ...none, speculative: plan("cancelled") }, "superseded"],
   ["a plan", { ...none, speculative: plan("succeeded") }, "planned"],
   ["an approved change", { ...none, speculative: plan("succeeded"), approvals: 1 }, "approved"],
-  ["a plan without changes", { ...none, speculative: plan("succeeded", []) }, "unchanged"],
+  ["a plan without changes", { ...none, speculative: plan("succeeded", false) }, "unchanged"],
   ["a merge that is not planned yet", merged({ speculative: plan("succeeded") }), "planning"],
   ["a plan of the lane", merged({ plan: laneOf("running") }), "planning"],
   ["a failed plan of the lane", merged({ plan: laneOf("failed") }), "failed"],
