@@ -1,7 +1,16 @@
 import { Schema } from "effect"
 import { CredentialWait, StaleReason } from "./Capsule.ts"
 import { CommitDescription } from "./Commit.ts"
-import { CapsuleId, ConnectionId, NoticeEndpointId, RunGroupId, RunId, SourceId, Subject } from "./Ids.ts"
+import {
+  CapsuleId,
+  ConnectionId,
+  NoticeEndpointId,
+  PullRequestId,
+  RunGroupId,
+  RunId,
+  SourceId,
+  Subject
+} from "./Ids.ts"
 import { needGroups, needKinds } from "./NeedOrder.ts"
 import { Timestamp } from "./Primitives.ts"
 import { PlanSummary } from "./PlanDetails.ts"
@@ -65,7 +74,7 @@ export class Need extends Schema.Opaque<Need>()(
     /** The Capsule's other reasons. */
     also: Schema.Array(NeedKind),
     since: Timestamp,
-    /** More than one only if all of them wait for the same new commit of a Source. */
+    /** More than one only if all of them wait for the same new commit of a Source, or change with the same pull request. */
     capsules: Schema.Array(NeedingCapsule),
     /** Set for a failure: true if the Capsule has never been applied. */
     neverApplied: Schema.optionalKey(Schema.Boolean),
@@ -76,6 +85,10 @@ export class Need extends Schema.Opaque<Need>()(
     /** True if only somebody else can act on the entry. */
     waitsForOthers: Schema.optionalKey(Schema.Boolean),
     turn: Schema.optionalKey(CredentialWait.fields.turn),
+    /** The pull request whose change needs approvals. */
+    pullRequest: Schema.optionalKey(
+      Schema.Struct({ id: PullRequestId, number: Schema.Int, title: Schema.optionalKey(Schema.String) })
+    ),
     runGroupId: Schema.optionalKey(RunGroupId),
     connectionId: Schema.optionalKey(ConnectionId),
     connectionName: Schema.optionalKey(Schema.String),

@@ -10,6 +10,7 @@ export const needKinds = [
   "uncertain_ground",
   "waiting_approval",
   "approved",
+  "waiting_change",
   "waiting_credential",
   "check_failed",
   "update_held",

@@ -20,6 +20,7 @@ export const groupOf: Readonly<Record<NeedKind, NeedGroup>> = {
   uncertain_ground: "failed",
   waiting_approval: "decision",
   approved: "decision",
+  waiting_change: "decision",
   waiting_credential: "blocked",
   check_failed: "blocked",
   update_held: "blocked",

@@ -13,8 +13,8 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 import { MembershipRow } from "../../ledger/workspace/MembershipRow.ts"
 import type { OpenNeed } from "./NeedDecision.ts"
 
-/** The lowest role that can act on an entry. The approval rules apply to a plan that is waiting for approval. */
-export const actingRole: Readonly<Record<Exclude<NeedKind, "waiting_approval">, Role>> = {
+/** The lowest role that can act on an entry. The approval rules apply to a plan or change that is waiting for approval. */
+export const actingRole: Readonly<Record<Exclude<NeedKind, "waiting_approval" | "waiting_change">, Role>> = {
   unknown_safety: "member",
   failed: "member",
   uncertain_ground: "owner",
@@ -123,6 +123,7 @@ export const othersTurns = Effect.fn("othersTurns")(function* (
   const counting = yield* countingPlans(ruled, reader)
   const isOwn = (entry: OpenNeed): boolean => {
     // Members cannot act on such an entry, because only the server's operator can.
+    if (entry.kind === "waiting_change") return entry.waitsForOthers !== true
     if (entry.turn === "operator") return false
     if (entry.turn !== undefined) return reaches(entry, entry.turn)
     if (entry.kind !== "waiting_approval") return reaches(entry, actingRole[entry.kind])

@@ -14,6 +14,7 @@ import { Cursors } from "../../base/paging/Cursors.ts"
 import type { PageRequest } from "../../base/paging/RowPages.ts"
 import { CommitDescriptionJson } from "../../ledger/source/SourceRow.ts"
 import { Sources } from "../../ledger/source/Sources.ts"
+import { changeNeeds } from "./ChangeNeeds.ts"
 import { capsuleNeeds, comparePlaces, groupOf, newerSnapshot, type OpenNeed, placeOf } from "./NeedDecision.ts"
 import { othersTurns } from "./NeedTurns.ts"
 import {
@@ -158,7 +159,7 @@ const make = Effect.gen(function* () {
   const sources = yield* Sources
   const inDatabase = Effect.provideService(SqlClient.SqlClient, sql)
 
-  const openNeeds = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+  const openNeeds = Effect.fnUntraced(function* (workspaceId: WorkspaceId, reader: Reader) {
     const capsules = yield* standingRows(sql, workspaceId)
     const commits = yield* commitsOf(
       sql,
@@ -180,7 +181,8 @@ const make = Effect.gen(function* () {
       stopped: yield* stoppedEndpoints(sql, workspaceId),
       pausedAt: yield* pausedAt(sql, workspaceId)
     })
-    return { entries: [...entries, ...others], health }
+    const changes = yield* inDatabase(changeNeeds(workspaceId, reader))
+    return { entries: [...entries, ...changes, ...others], health }
   })
 
   /** Adds the Runs and commits to the entries of one page. */
@@ -213,7 +215,7 @@ const make = Effect.gen(function* () {
   const list = Effect.fn("Needs.list")(function* (workspaceId: WorkspaceId, reader: Reader, page: PageRequest) {
     const binding = { route: "dashboard.needs", subject: page.subject ?? "", filter: [workspaceId] }
     const anchor = page.cursor === undefined ? undefined : yield* cursors.decode(binding, page.cursor, 3)
-    const { entries: open, health } = yield* openNeeds(workspaceId)
+    const { entries: open, health } = yield* openNeeds(workspaceId, reader)
     const others = yield* inDatabase(othersTurns(workspaceId, open, reader))
     const entries = open.map((entry): OpenNeed => (others.has(entry.key) ? { ...entry, waitsForOthers: true } : entry))
     const sorted = entries

@@ -232,6 +232,6 @@ test("attention entries are ordered by reason, then newest first", () => {
     ["001", later, "c"],
     ["001", at, "a"],
     ["001", at, "b"],
-    ["016", later, "a"]
+    ["017", later, "a"]
   ])
 })

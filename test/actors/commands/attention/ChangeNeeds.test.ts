@@ -1,0 +1,75 @@
+import { afterAll, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
+import { Needs } from "../../../../actors/commands/attention/Needs.ts"
+import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import type { CommandContext } from "../../../../schema/commands/Command.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { suite } from "../../../support/Effect.ts"
+import { eventually } from "../../../support/Eventually.ts"
+import { replanned } from "../../../support/Journey.ts"
+import { newMember, TestPlane, testPlane } from "../../../support/TestPlane.ts"
+import { admin, ruled, subjectOf } from "../../support/ApprovalSteps.ts"
+import { greeting } from "../../support/GreetingModule.ts"
+import { branched, followed, listed, looked, pullRef, readOf } from "../../support/PullRequestWorld.ts"
+
+setDefaultTimeout(120_000)
+const tests = suite(testPlane())
+afterAll(tests.dispose)
+
+/** The entries about changes in this person's list. */
+const changesFor = Effect.fnUntraced(function* (person: CommandContext) {
+  const { workspaceId } = yield* TestPlane
+  const page = yield* (yield* Needs).list(workspaceId, { subject: subjectOf(person) }, { limit: 100 })
+  return page.items.filter(({ kind }) => kind === "waiting_change")
+})
+
+tests.live(
+  "the change of a pull request waits for people who may approve it, and its verdict follows it through the merge",
+  () =>
+    Effect.gen(function* () {
+      const { context: owner, moveBranch, workspaceId } = yield* TestPlane
+      const { base, capsule, secret, source } = yield* followed("progress", greeting("one"), {
+        pullRequests: "own_branches"
+      })
+      const head = yield* branched(base, "progress-topic", greeting("two"))
+      yield* pullRef(1, head)
+      yield* looked(source.id, secret)
+      const approver = yield* admin
+      const member = yield* newMember(workspaceId, owner, "member")
+      const opened = yield* readOf(source.id, 1)
+      expect(opened.counts).toEqual({ planned: 1 })
+      expect(opened.capsules).toMatchObject([
+        { verdict: "planned", summary: { change: 1 }, awaits: [{ approvers: 1, role: "admin" }] }
+      ])
+      // Without a rule that carries approvals over, nobody is asked.
+      expect(yield* changesFor(approver)).toEqual([])
+      yield* ruled({ approvers: 1, planAuthorCounts: false, carryOver: "approval_and_apply" })
+      expect(yield* changesFor(approver)).toMatchObject([
+        { pullRequest: { id: opened.id, number: 1 }, capsules: [{ id: capsule.id }] }
+      ])
+      expect((yield* changesFor(approver))[0]).not.toHaveProperty("waitsForOthers")
+      expect(yield* changesFor(member)).toMatchObject([{ waitsForOthers: true }])
+
+      const runId = opened.capsules?.[0]?.run?.id
+      if (runId === undefined) return yield* Effect.die("no plan")
+      const { changeDigest = "", planDigest = "" } = yield* (yield* Runs).read(runId)
+      yield* (yield* RunCommands).ApproveChange(runId, { context: approver, changeDigest, planDigest })
+      expect((yield* readOf(source.id, 1)).counts).toEqual({ approved: 1 })
+      expect(yield* changesFor(approver)).toEqual([])
+      expect(yield* changesFor(member)).toEqual([])
+
+      yield* moveBranch("progress", head)
+      yield* looked(source.id, secret)
+      expect(yield* readOf(source.id, 1)).toMatchObject({ state: "merged" })
+      const plan = yield* replanned(capsule.id)
+      expect(plan.carriedFrom?.pullRequestId).toBe(opened.id)
+      const applied = yield* eventually(readOf(source.id, 1), ({ counts }) => counts?.applied === 1)
+      expect(applied.capsules).toMatchObject([
+        { verdict: "applied", run: { id: runId }, plan: { id: plan.id }, apply: { status: "succeeded" } }
+      ])
+      expect((yield* listed(source.id)).map(({ counts }) => counts)).toEqual([{ applied: 1 }])
+      const ofCapsule = yield* (yield* PullRequests).ofCapsule(capsule.id, {}, { limit: 10 })
+      expect(ofCapsule.items.map(({ counts }) => counts)).toEqual([{ applied: 1 }])
+    })
+)
