@@ -34,6 +34,7 @@ export const resultShapes: Readonly<Record<string, Readonly<Record<string, strin
   "run watch": { run: "Run" },
   "run wait": { run: "Run", "approvals?": "with --approved: the approvers, and whether they are enough" },
   "run cancel": { run: "Run" },
+  "run withdraw": { changeApproval: "ChangeApproval" },
   "run comment": { comment: "RunComment" },
   "run comments": { comments: "array of RunComment, oldest first" },
   "run release": { run: "Run" },

@@ -19,6 +19,7 @@ import { capsuleNamed, capsulesOf, runNamed, workspaceNamed } from "./Selection.
 import { terminalText } from "./TerminalText.ts"
 import { waitCommand } from "./WaitCommand.ts"
 import { intFlag } from "../ValueFlags.ts"
+import { withdrawCommand } from "./WithdrawCommand.ts"
 
 const defaultRuns = 20
 const any = () => true
@@ -191,6 +192,7 @@ export const runCommand = Command.make("run").pipe(
     watchCommand,
     waitCommand,
     cancelCommand,
+    withdrawCommand,
     commentCommand,
     commentsCommand,
     releaseCommand
