@@ -178,6 +178,11 @@ export const changeApprovalsApprove: Endpoint<"changeApprovals", "approve"> =
   "POST /api/v1/runs/:runId/change-approvals"
 export const changeApprovalsWithdraw: Endpoint<"changeApprovals", "withdraw"> =
   "DELETE /api/v1/runs/:runId/change-approvals/:changeApprovalId"
+export const pullRequestsList: Endpoint<"pullRequests", "list"> = "GET /api/v1/workspaces/:workspaceId/pull-requests"
+export const pullRequestsOfCapsule: Endpoint<"pullRequests", "ofCapsule"> =
+  "GET /api/v1/capsules/:capsuleId/pull-requests"
+export const pullRequestsRead: Endpoint<"pullRequests", "read"> = "GET /api/v1/pull-requests/:pullRequestId"
+export const pullRequestsPlan: Endpoint<"pullRequests", "plan"> = "POST /api/v1/pull-requests/:pullRequestId/plan"
 export const commentsList: Endpoint<"comments", "list"> = "GET /api/v1/runs/:runId/comments"
 export const commentsWrite: Endpoint<"comments", "write"> = "POST /api/v1/runs/:runId/comments"
 export const commentsRemove: Endpoint<"comments", "remove"> = "DELETE /api/v1/runs/:runId/comments/:commentId"

@@ -54,6 +54,10 @@ import type {
   Run as RunSchema
 } from "../../../schema/records/Run.ts"
 import type { ChangeApproval as ChangeApprovalSchema } from "../../../schema/records/ChangeApproval.ts"
+import type {
+  CapsuleVerdict as CapsuleVerdictSchema,
+  PullRequest as PullRequestSchema
+} from "../../../schema/records/PullRequest.ts"
 import type { RunComment as RunCommentSchema } from "../../../schema/records/RunComment.ts"
 import type {
   RunGroup as RunGroupSchema,
@@ -123,6 +127,10 @@ export type NewDependency = typeof NewDependencySchema.Encoded
 export type Dependency = typeof DependencySchema.Encoded
 export type Run = typeof RunSchema.Encoded
 export type ChangeApproval = typeof ChangeApprovalSchema.Encoded
+export type CapsuleVerdict = typeof CapsuleVerdictSchema.Encoded
+export type PullRequest = typeof PullRequestSchema.Encoded
+export type PullRequestCapsule = NonNullable<PullRequest["capsules"]>[number]
+export type ModuleReview = NonNullable<PullRequest["review"]>["modules"][number]
 export type RunComment = typeof RunCommentSchema.Encoded
 export type RunGroup = typeof RunGroupSchema.Encoded
 export type RunWave = typeof RunWaveSchema.Encoded

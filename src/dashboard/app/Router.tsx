@@ -16,6 +16,11 @@ import { Crash, NotFound } from "./Fallbacks.tsx"
 import { Shell } from "./Shell.tsx"
 import { defaultWorkspace } from "./DefaultWorkspace.ts"
 
+interface PullRequestSearch {
+  readonly state?: string | undefined
+  readonly source?: string | undefined
+}
+
 interface Context {
   readonly queryClient: QueryClient
 }
@@ -226,6 +231,28 @@ const update = createRoute({
   )
 })
 
+const pullRequests = createRoute({
+  getParentRoute: () => workspace,
+  path: "/pull-requests",
+  validateSearch: ({ source, state }: Record<string, unknown>): PullRequestSearch => ({
+    state: text(state),
+    source: text(source)
+  }),
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/pull-requests/PullRequestsScreen.tsx")),
+    "PullRequestsScreen"
+  )
+})
+
+const pullRequest = createRoute({
+  getParentRoute: () => workspace,
+  path: "/pull-requests/$pullRequestId",
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/pull-request/PullRequestScreen.tsx")),
+    "PullRequestScreen"
+  )
+})
+
 const sources = createRoute({
   getParentRoute: () => workspace,
   path: "/sources",
@@ -313,6 +340,8 @@ const tree = root.addChildren([
     runs,
     run,
     update,
+    pullRequests,
+    pullRequest,
     sources,
     source,
     connections,

@@ -6,6 +6,7 @@ export const goKeys = {
   h: "home",
   c: "capsules",
   r: "runs",
+  p: "pullRequests",
   s: "sources",
   k: "connections",
   a: "activity",

@@ -1,6 +1,7 @@
 import type { makeRouter } from "../../../src/dashboard/app/Router.tsx"
 import type { signedOutPages } from "../../../src/dashboard/Pages.tsx"
 import { storefrontId } from "./records/Capsules.ts"
+import { mergedPullRequest, openPullRequest, strangePullRequest } from "./records/PullRequests.ts"
 import { waitingUpdate } from "./records/RunGroups.ts"
 import { applyRun, doneRun, driftRun, failedRun, queuedRun, reviewRun } from "./records/Runs.ts"
 
@@ -71,6 +72,7 @@ export const screensByRoute: Readonly<
     { name: "capsule-history", path: `${capsule}/history`, ready: ".history li" },
     { name: "capsule-readme", path: `${capsule}/readme`, ready: ".readme h3" },
     { name: "capsule-runs", path: `${capsule}/runs`, ready: ".row-run" },
+    { name: "capsule-pull-requests", path: `${capsule}/pull-requests`, ready: ".row-run" },
     { name: "capsule-state", path: `${capsule}/state`, ready: ".row-static" },
     { name: "capsule-configuration", path: `${capsule}/configuration`, ready: ".inputs .input-source :is(a, .status)" },
     { name: "capsule-dependencies", path: `${capsule}/dependencies`, ready: ".row-static" },
@@ -88,6 +90,15 @@ export const screensByRoute: Readonly<
   ],
   "/w/$workspace/updates/$groupId": [
     { name: "update", path: `/w/acme/updates/${waitingUpdate.id}`, ready: ".row-static" }
+  ],
+  "/w/$workspace/pull-requests": [
+    { name: "pull-requests", path: "/w/acme/pull-requests", ready: ".row-run" },
+    { name: "pull-requests-none", path: "/w/acme/pull-requests?state=closed", ready: ".empty" }
+  ],
+  "/w/$workspace/pull-requests/$pullRequestId": [
+    { name: "pull-request", path: `/w/acme/pull-requests/${openPullRequest}`, ready: ".row-static" },
+    { name: "pull-request-stranger", path: `/w/acme/pull-requests/${strangePullRequest}`, ready: ".row-static" },
+    { name: "pull-request-merged", path: `/w/acme/pull-requests/${mergedPullRequest}`, ready: ".row-static" }
   ],
   "/w/$workspace/sources": [{ name: "sources", path: "/w/acme/sources", ready: ".row-run" }],
   "/w/$workspace/sources/$sourceId": [
@@ -114,5 +125,11 @@ export const screens: ReadonlyArray<Screen> = [
   { name: "capsule-unknown-tab", path: `${capsule}/nothing-here`, ready: "h1.empty-title" },
   { name: "capsule-unknown", path: "/w/acme/capsules/cap_9999999999999999", ready: "h1.empty-title", missing: true },
   { name: "run-unknown", path: "/w/acme/runs/run_9999999999999999", ready: "h1.empty-title", missing: true },
+  {
+    name: "pull-request-unknown",
+    path: "/w/acme/pull-requests/pr_9999999999999999",
+    ready: "h1.empty-title",
+    missing: true
+  },
   { name: "workspace-unknown-tab", path: "/w/acme/settings/nothing-here", ready: "h1.empty-title" }
 ]

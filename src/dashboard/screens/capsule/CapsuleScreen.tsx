@@ -78,6 +78,7 @@ const tabs = [
   "resources",
   "history",
   "runs",
+  "pull-requests",
   "state",
   "configuration",
   "dependencies",
@@ -90,6 +91,10 @@ type Tab = (typeof tabs)[number]
 const isTab = (tab: string | undefined): tab is Tab => tabs.some((each) => each === tab)
 
 const Resources = lazy(whenReachable(async () => ({ default: (await import("./Resources.tsx")).Resources })))
+
+const CapsulePullRequests = lazy(
+  whenReachable(async () => ({ default: (await import("./CapsulePullRequests.tsx")).CapsulePullRequests }))
+)
 
 const PlanRevision = lazy(whenReachable(async () => ({ default: (await import("./PlanRevision.tsx")).PlanRevision })))
 
@@ -197,6 +202,11 @@ const Content = ({ capsule, tab }: { readonly capsule: Capsule; readonly tab: Ta
         </Suspense>
       ) : null}
       {tab === "runs" ? <CapsuleRuns capsule={capsule} /> : null}
+      {tab === "pull-requests" ? (
+        <Suspense fallback={<Skeleton rows={6} />}>
+          <CapsulePullRequests capsule={capsule} />
+        </Suspense>
+      ) : null}
       {tab === "state" ? <StateVersions capsule={capsule} /> : null}
       {tab === "configuration" ? <Configuration capsule={capsule} /> : null}
       {tab === "dependencies" ? <Dependencies capsule={capsule} /> : null}

@@ -22,6 +22,7 @@ const look: Readonly<Record<Need["kind"], readonly [IconName, string]>> = {
   uncertain_ground: ["warning", "bad"],
   waiting_approval: ["person", "attention"],
   approved: ["person", "attention"],
+  waiting_change: ["pull", "attention"],
   waiting_credential: ["connection", "bad"],
   check_failed: ["warning", "warn"],
   update_held: ["stop", "warn"],
@@ -74,6 +75,22 @@ const Title = ({ need }: NeedProps) => {
   const workspace = useWorkspace()
   const { capsules, connectionName, kind, recordId, ref, run, sourceName } = need
   const [capsule] = capsules
+  if (need.pullRequest !== undefined) {
+    const { id, number, title } = need.pullRequest
+    return (
+      <span className="row-name">
+        <Link
+          to="/w/$workspace/pull-requests/$pullRequestId"
+          params={{ workspace: workspace.handle, pullRequestId: id }}
+        >
+          <strong>
+            #{number} <bdi>{title}</bdi>
+          </strong>
+        </Link>
+        <Names need={need} />
+      </span>
+    )
+  }
   if (kind === "update_open" || kind === "update_held") {
     return (
       <span className="row-name">
@@ -146,10 +163,12 @@ const Reason = ({ need: { group, reason, run } }: NeedProps) => {
   )
 }
 
-const subjectOf = ({ capsules: [capsule], connectionName, noticeEndpointName, sourceName }: Need) =>
-  capsule === undefined
-    ? (connectionName ?? sourceName ?? noticeEndpointName)
-    : `${capsule.name} ${capsule.environment}`
+const subjectOf = ({ capsules: [capsule], connectionName, noticeEndpointName, pullRequest, sourceName }: Need) =>
+  pullRequest !== undefined
+    ? `#${pullRequest.number}`
+    : capsule === undefined
+      ? (connectionName ?? sourceName ?? noticeEndpointName)
+      : `${capsule.name} ${capsule.environment}`
 
 const Action = ({ need }: NeedProps) => {
   const words = useWords(needWords)
@@ -166,6 +185,19 @@ const Action = ({ need }: NeedProps) => {
         of={of}
         to="/w/$workspace/settings/$tab"
         params={{ workspace: handle, tab: kind === "notices_stopped" ? "notices" : "settings" }}
+      >
+        {label}
+      </LinkButton>
+    )
+  }
+  if (need.pullRequest !== undefined) {
+    return (
+      <LinkButton
+        small
+        of={of}
+        tone="primary"
+        to="/w/$workspace/pull-requests/$pullRequestId"
+        params={{ workspace: handle, pullRequestId: need.pullRequest.id }}
       >
         {label}
       </LinkButton>
@@ -238,7 +270,10 @@ export const NeedEntry = ({
   const asksOthers = need.kind === "waiting_approval" && need.waitsForOthers === true
   const isShared = need.kind === "stale" && need.capsules.length > 1
   return (
-    <li className="attention-row" data-testid={`need-${need.capsules[0]?.name ?? need.kind}`}>
+    <li
+      className="attention-row"
+      data-testid={`need-${need.pullRequest === undefined ? (need.capsules[0]?.name ?? need.kind) : need.kind}`}
+    >
       {choice ?? (
         <span className={`attention-icon attention-${tone}`}>
           <Icon name={icon} />

@@ -17,6 +17,7 @@ import { Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ApprovalStanding } from "./ApprovalStanding.tsx"
+import { PullRequestLink } from "./PullRequestLink.tsx"
 import { changeReviewWords } from "./ChangeReviewWords.ts"
 
 const changeApprovalsQuery = (runId: string) =>
@@ -45,6 +46,7 @@ const CarryOver = ({ run: { carriedFrom, differsFrom } }: { readonly run: Run })
           {words.carriedText} {carriedFrom.applies === true ? words.applies : ""}
         </p>
         <RunLink runId={carriedFrom.runId} text={words.openChange} />
+        {carriedFrom.pullRequestId === undefined ? null : <PullRequestLink id={carriedFrom.pullRequestId} />}
       </Notice>
     )
   }
@@ -78,6 +80,7 @@ const CarryOver = ({ run: { carriedFrom, differsFrom } }: { readonly run: Run })
         </>
       )}
       <RunLink runId={differsFrom.runId} text={words.openChange} />
+      {differsFrom.pullRequestId === undefined ? null : <PullRequestLink id={differsFrom.pullRequestId} />}
     </Notice>
   )
 }

@@ -1,4 +1,5 @@
 import type { Run } from "../../api/Types.ts"
+import { PullRequestLink } from "./PullRequestLink.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 
@@ -60,6 +61,7 @@ export const PlannedRef = ({ run }: { readonly run: Run }) => {
   return (
     <div data-testid="planned-ref" className="stack">
       {run.speculative === true ? <p>{words.speculative}</p> : null}
+      {run.pullRequestId === undefined ? null : <PullRequestLink id={run.pullRequestId} />}
       {run.base === undefined ? null : <Base base={run.base} />}
     </div>
   )

@@ -22,7 +22,6 @@ import { useHasLook } from "./UseLookedPlan.ts"
 import { logWords } from "./LogWords.ts"
 import { expectedOf, type Step, stepsOf } from "./Phases.ts"
 import { PlanView } from "./PlanView.tsx"
-import { RunFacts } from "./RunFacts.tsx"
 import { useRunEvents } from "./Streams.ts"
 import { useRunNotice } from "./UseRunNotice.ts"
 import { ExplainedPlan, Why } from "./Why.tsx"
@@ -124,6 +123,7 @@ const OrphanedStateList = lazy(
 )
 const LookNotice = lazy(whenReachable(async () => ({ default: (await import("./LookNotice.tsx")).LookNotice })))
 const PlannedRef = lazy(whenReachable(async () => ({ default: (await import("./PlannedRef.tsx")).PlannedRef })))
+const RunFacts = lazy(whenReachable(async () => ({ default: (await import("./RunFacts.tsx")).RunFacts })))
 const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
 // A drift check shows differences but no actions.
@@ -147,6 +147,16 @@ const LogPlace = () => {
       <div className="log-frame">
         <div className="log" />
       </div>
+    </Panel>
+  )
+}
+
+/** A placeholder for the facts, which load after everything that a decision needs. */
+const FactsPlace = () => {
+  const words = useWords(runWords)
+  return (
+    <Panel title={words.facts}>
+      <Skeleton rows={8} />
     </Panel>
   )
 }
@@ -319,7 +329,9 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
           </Suspense>
         </div>
         <aside className="split-side" aria-label={words.facts}>
-          <RunFacts run={run} capsule={capsule} />
+          <Suspense fallback={<FactsPlace />}>
+            <RunFacts run={run} capsule={capsule} />
+          </Suspense>
         </aside>
       </div>
       {cancelling ? <CancelDialog run={run} onClose={() => setCancelling(false)} /> : null}

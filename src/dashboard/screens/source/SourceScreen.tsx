@@ -308,7 +308,19 @@ const Content = ({ source }: { readonly source: Source }) => {
                     <code key="reviewed">{source.reviewedRefs.join(" ")}</code>
                   )
                 ],
-                [words.pullRequests, words.pullRequestPolicy[source.pullRequests]],
+                [
+                  words.pullRequests,
+                  <span key="pull-requests" className="stack">
+                    {words.pullRequestPolicy[source.pullRequests]}
+                    <Link
+                      to="/w/$workspace/pull-requests"
+                      params={{ workspace: workspace.handle }}
+                      search={{ source: source.id }}
+                    >
+                      {words.openPullRequests}
+                    </Link>
+                  </span>
+                ],
                 [words.autoSync, source.autoSync ? terms.yes : terms.no],
                 [
                   words.lastSynced,

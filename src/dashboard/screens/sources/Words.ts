@@ -16,6 +16,7 @@ const en = {
   reviewedRefsHelp:
     "Further revisions, separated by spaces. Their plans may use private inputs and state, no matter who starts them, and their code can reveal both. Only owners and admins can set this.",
   pullRequests: "Pull requests",
+  openPullRequests: "Open the pull requests",
   pullRequestsHelp:
     "A static review reads the files only. A plan of a branch in this repository may use what reviewed revisions may use. Only owners and admins can set this.",
   pullRequestPolicy: {
@@ -117,6 +118,7 @@ const ja: typeof en = {
   reviewedRefsHelp:
     "空白で区切ります。ここにあるリビジョンのプランは、誰が開始しても非公開の入力とステートを使えます。そのコードは両方を明かすことができます。オーナーと管理者だけが設定できます。",
   pullRequests: "プルリクエスト",
+  openPullRequests: "プルリクエストを開く",
   pullRequestsHelp:
     "静的レビューはファイルだけを読み取ります。このリポジトリのブランチのプランは、レビュー済みのリビジョンに許可されているものを使えます。オーナーと管理者だけが設定できます。",
   pullRequestPolicy: {

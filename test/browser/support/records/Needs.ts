@@ -1,5 +1,6 @@
 import type { CapsuleHealth, Need } from "../../../../src/dashboard/api/Types.ts"
 import { storefrontId } from "./Capsules.ts"
+import { openPullRequest } from "./PullRequests.ts"
 import { failedRun, reviewRun } from "./Runs.ts"
 import { ago, commit } from "./Seeds.ts"
 
@@ -60,6 +61,15 @@ export const needs: ReadonlyArray<Need> = [
       sourceId: "src_0000000000000001",
       description: { title: "storefront: cut legacy export access", authorName: "Aiko Mori", authoredAt: ago(14) }
     }
+  },
+  {
+    key: `waiting_change ${openPullRequest}`,
+    group: "decision",
+    kind: "waiting_change",
+    also: [],
+    since: ago(9),
+    capsules: [about(1, "storefront")],
+    pullRequest: { id: openPullRequest, number: 1, title: "Keep the exports for a month" }
   },
   {
     key: "origins_unconfirmed conn_0000000000000004",

@@ -5,6 +5,7 @@ import { digest, newId } from "../records/Seeds.ts"
 import { workspaceId } from "../records/Workspaces.ts"
 import { type Answer, type Asked, field, missing, ok, refuse, textField } from "./Answer.ts"
 import { orphanedStateRoute } from "./OrphanedStateRoutes.ts"
+import { pullRequestList } from "./PullRequestRoutes.ts"
 import { type World, addRun } from "./World.ts"
 
 const itsTurn = {
@@ -31,6 +32,7 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
   const capsule = world.capsules[index]
   if (capsule === undefined) return missing
   if (action === undefined && asked.method === "GET") return ok({ capsule })
+  if (action === "pull-requests") return pullRequestList(world, asked.query, id)
   if (action === undefined && asked.method === "PATCH") {
     const next = { ...capsule, ...(typeof asked.body === "object" ? asked.body : {}) }
     world.capsules[index] = next

@@ -10,6 +10,7 @@ import { type Answer, type Asked, missing, ok, refuse } from "./Answer.ts"
 import { backupFileRoute } from "./BackupRoutes.ts"
 import { capsuleRoute, revisionPlan } from "./CapsuleRoutes.ts"
 import { connectionRoute } from "./ConnectionRoutes.ts"
+import { pullRequestRoute } from "./PullRequestRoutes.ts"
 import { latestRuns, runRoute } from "./RunRoutes.ts"
 import { shareRoute } from "./SharingRoutes.ts"
 import { signInRoute } from "./SignInRoutes.ts"
@@ -53,6 +54,7 @@ export const answer = (world: World, asked: Asked): Answer => {
   if (kind === "account") return accountRoute([id, ...rest].join("/"), asked)
   if (kind === "workspaces" && tail !== undefined) return workspaceRoute(world, tail, asked)
   if (kind === "runs") return runRoute(world, id, tail, asked)
+  if (kind === "pull-requests") return pullRequestRoute(world, id, tail, asked)
   if (kind === "run-groups") return ok({ runGroup: waitingUpdate, runs: [] })
   if (kind === "revision-plans") return ok({ revisionPlan: revisionPlan(id, "reviewable", "review_run") })
   if (kind === "backups") return backupFileRoute(world, id, tail, asked)

@@ -8,6 +8,7 @@ import { waitingUpdate } from "../records/RunGroups.ts"
 import { ago, commit, digest, newId } from "../records/Seeds.ts"
 import { workspaceId, workspaces } from "../records/Workspaces.ts"
 import { type Answer, type Asked, field, missing, ok, textField } from "./Answer.ts"
+import { pullRequestList } from "./PullRequestRoutes.ts"
 import { runFacetCounts, runList } from "./RunListRoutes.ts"
 import { type World, addRun } from "./World.ts"
 
@@ -97,6 +98,7 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
     return ok({ tag: "v2.4.1", commit: commit(41), version: "2.4.1" })
   if (rest === "capsules") return ok({ capsules: world.empty ? [] : world.capsules })
   if (rest === "runs") return runList(world, asked.query)
+  if (rest === "pull-requests") return pullRequestList(world, asked.query)
   if (rest === "run-facets") return runFacetCounts(world, asked.query)
   if (rest === "members") return ok({ members })
   if (rest === "teams") return ok(asked.method === "GET" ? { teams } : { team: teams[0] })

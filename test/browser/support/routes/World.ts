@@ -14,6 +14,7 @@ import type {
   Run,
   RunApprovals,
   ChangeApproval,
+  PullRequest,
   RunComment,
   Source,
   StateResource,
@@ -28,6 +29,7 @@ import { installConfig, report } from "../records/InstallConfigs.ts"
 import { health, needs } from "../records/Needs.ts"
 import { baseRun, failedRun, runs } from "../records/Runs.ts"
 import { changeApprovals } from "../records/ChangeApprovals.ts"
+import { pullRequests } from "../records/PullRequests.ts"
 import { comments } from "../records/Comments.ts"
 import { newId } from "../records/Seeds.ts"
 import type { CostEstimate } from "../../../../schema/records/CostEstimate.ts"
@@ -46,6 +48,7 @@ export interface World {
   capsules: Array<Capsule>
   runs: Array<Run>
   changeApprovals: Array<ChangeApproval>
+  pullRequests: ReadonlyArray<PullRequest>
   comments: Array<RunComment>
   sources: Array<Source>
   /** Sources that were removed because their first read failed, so no list contains them. */
@@ -81,6 +84,7 @@ export const newWorld = (): World => ({
   capsules: [...capsules],
   runs: [...runs],
   changeApprovals: [...changeApprovals],
+  pullRequests,
   comments: [...comments],
   sources: [...sources],
   removedSources: [],

@@ -1,0 +1,55 @@
+import { useQueryClient } from "@tanstack/react-query"
+import { call } from "../../api/Call.ts"
+import { pullRequestsPlan } from "../../api/Endpoints.ts"
+import { pullRequestQuery } from "../../api/PullRequestQueries.ts"
+import type { PullRequest } from "../../api/Types.ts"
+import { useDecision } from "../../ui/Decision.ts"
+import { Notice } from "../../ui/Feedback.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
+import { shortCommit } from "../../words/Format.ts"
+import { useWords } from "../../words/Words.ts"
+import { pullRequestWords } from "./Words.ts"
+
+/** Allows exactly the commit that the page showed when the dialog opened. The server refuses it if the head has moved. */
+export const PlanCommit = ({
+  pullRequest,
+  onClose
+}: {
+  readonly pullRequest: PullRequest
+  readonly onClose: () => void
+}) => {
+  const words = useWords(pullRequestWords)
+  const queryClient = useQueryClient()
+  const { headCommit, id, review } = pullRequest
+  const running = (review?.modules ?? []).flatMap(({ path, runsCode }) =>
+    runsCode.present.map(({ name }) => ({ key: `${path} ${name}`, name }))
+  )
+  const plan = useDecision({
+    send: (signal) => call(pullRequestsPlan, { signal, params: { pullRequestId: id }, body: { commit: headCommit } }),
+    onSuccess: onClose,
+    onSettled: () => queryClient.invalidateQueries({ queryKey: pullRequestQuery(id).queryKey })
+  })
+  return (
+    <FormDialog
+      title={words.planTitle(shortCommit(headCommit))}
+      action={words.plan}
+      tone={running.length === 0 ? "primary" : "danger"}
+      change={plan}
+      onSubmit={() => plan.mutate()}
+      onClose={onClose}
+    >
+      <p>{words.planText}</p>
+      {running.length === 0 ? null : (
+        <Notice tone="warn" title={words.planRuns}>
+          <ul className="addresses">
+            {running.map(({ key, name }) => (
+              <li key={key}>
+                <code>{name}</code>
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+    </FormDialog>
+  )
+}
