@@ -1,0 +1,183 @@
+import { Effect } from "effect"
+import { password } from "../../browser/support/Person.ts"
+import { realServer } from "../../browser/support/RealServer.ts"
+import { forgeRepository, type MergeWay } from "../../support/forge/ForgeRepository.ts"
+import { httpSession, type HttpSession } from "./HttpSession.ts"
+
+/** The module of the team's Capsule. `more` is appended. */
+export const moduleOf = (greeting: string, more = ""): string => `variable "note" {
+  type = string
+}
+resource "terraform_data" "greeting" {
+  input = "${greeting}"
+}
+resource "terraform_data" "note" {
+  input = var.note
+}
+${more}`
+
+interface PullRequestRead {
+  readonly id: string
+  readonly number: number
+  readonly state: string
+  readonly headCommit: string
+  readonly counts?: Readonly<Record<string, number>>
+  readonly capsules?: ReadonlyArray<{ readonly verdict?: string; readonly run?: { readonly id: string } }>
+}
+
+/** A plan of the lane, as the tests compare it. */
+export interface LanePlan {
+  readonly id: string
+  readonly status: string
+  readonly carriedFrom?: { readonly pullRequestNumber?: number }
+  readonly differsFrom?: {
+    readonly pullRequestNumber?: number
+    readonly reasons: ReadonlyArray<{ readonly code: string }>
+    readonly lines: ReadonlyArray<{ readonly side: string; readonly text: string }>
+  }
+}
+
+/** Polls slowly, because the server limits the requests of a person. */
+export const patiently = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
+  Effect.gen(function* () {
+    for (;;) {
+      const answer = yield* ask
+      if (holds(answer)) return answer
+      yield* Effect.sleep("500 millis")
+    }
+  })
+
+interface Ended {
+  readonly run: { readonly status: string }
+}
+
+/** Waits until the Run is neither queued nor running. */
+export const ended = ({ send }: HttpSession, id: string) =>
+  Effect.map(
+    patiently(
+      send("GET", `/api/v1/runs/${id}`),
+      ({ run }: Ended) => run.status !== "queued" && run.status !== "running"
+    ),
+    ({ run }) => run
+  )
+
+/**
+ * A server with an applied Capsule whose Source is at a forge, its owner Mina, and Ken, an admin. A rule needs one approval by
+ * somebody else than the plan's author, and carries approvals over.
+ */
+export const pullRequestTeam = Effect.gen(function* () {
+  const forge = yield* forgeRepository({ "main.tf": moduleOf("one") })
+  const server = yield* realServer(forge.origin, ["--runner-isolation=off"])
+  const { origin } = server.network
+  const [mina, ken] = [httpSession(origin), httpSession(origin)]
+  const account = (secret: string, displayName: string, email: string) => ({ secret, displayName, email, password })
+  const secretOf = (link: string) => new URL(link).hash.slice(1)
+  yield* mina.send("POST", "/auth/setup", account(secretOf(server.setupLink), "Mina", "mina@acme.example"))
+  const { selectedWorkspaceId, workspaces } = yield* mina.send("GET", "/api/v1/dashboard/bootstrap")
+  const within = `/api/v1/workspaces/${selectedWorkspaceId}`
+  const { link } = yield* mina.send("POST", `${within}/invitations`, { role: "member" })
+  yield* ken.send("POST", "/auth/invitations/sign-up", account(secretOf(link), "Ken", "ken@acme.example"))
+  const { subject } = yield* ken.send("GET", "/api/v1/dashboard/bootstrap")
+  const roleOfKen = (role: "admin" | "member") =>
+    Effect.asVoid(mina.send("PATCH", `${within}/members/${subject.id}`, { role }))
+  yield* roleOfKen("admin")
+
+  const created = yield* mina.send("POST", `${within}/install-plans`, {
+    source: { name: "infra", url: forge.url, ref: "main" },
+    capsule: { name: "greeter", environment: "production" },
+    options: { modulePath: "." },
+    variables: { note: "kept" }
+  })
+  const { installPlan: plan } = yield* patiently(
+    mina.send("POST", `/api/v1/install-plans/${created.installPlan.id}/reconcile`),
+    ({ installPlan }) => installPlan.nextAction !== "reconcile"
+  )
+  const sourceId = String(plan.sourceId)
+  const capsuleId = String(plan.capsuleId)
+
+  /** Approves a plan as Ken and applies it as Mina. */
+  const apply = Effect.fnUntraced(function* (planId: string, isApproved = false) {
+    if (!isApproved) yield* ken.send("POST", `/api/v1/runs/${planId}/approve`)
+    const { run } = yield* mina.send("POST", `/api/v1/runs/${planId}/apply`)
+    const { status } = yield* ended(mina, run.id)
+    if (status !== "succeeded") throw new Error(`The apply of ${planId} is ${status}.`)
+  })
+  yield* ended(mina, plan.planRunId)
+  yield* apply(plan.planRunId)
+  const { approvalRule } = yield* mina.send("POST", `${within}/approval-rules`, {
+    approvers: 1,
+    planAuthorCounts: false,
+    carryOver: "approval"
+  })
+  const { source } = yield* mina.send("GET", `/api/v1/sources/${sourceId}`)
+  const { hookSecret } = yield* mina.send("POST", `/api/v1/sources/${sourceId}/hook-secret`, {
+    hookSecretVersion: source.hookSecretVersion
+  })
+
+  /** Delivers a webhook of the forge. */
+  const deliver = Effect.promise(async () => {
+    const answer = await fetch(`${origin}/hooks/sources/${sourceId}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-gitlab-token": String(hookSecret) },
+      body: "{}"
+    })
+    if (answer.status !== 202) throw new Error(`The delivery was answered with ${answer.status}.`)
+  })
+  const read = Effect.fnUntraced(function* (number: number) {
+    const { pullRequests } = yield* mina.send("GET", `${within}/pull-requests?limit=100`)
+    const listed: ReadonlyArray<PullRequestRead> = pullRequests
+    const found = listed.find((each) => each.number === number)
+    if (found === undefined) return undefined
+    const { pullRequest } = yield* mina.send("GET", `/api/v1/pull-requests/${found.id}`)
+    const one: PullRequestRead = pullRequest
+    return one
+  })
+  /** Waits until the Capsule has this verdict for the present head. */
+  const judged = (number: number, verdict: string) =>
+    patiently(
+      read(number),
+      (found) =>
+        found?.headCommit === forge.headOf(number) &&
+        found.counts?.[verdict] === 1 &&
+        found.capsules?.[0]?.verdict === verdict
+    )
+
+  return {
+    apply,
+    approvalRule,
+    capsuleId,
+    deliver,
+    forge,
+    handle: String(workspaces[0].handle),
+    judged,
+    ken,
+    mina,
+    origin,
+    roleOfKen,
+    sourceId,
+    within,
+    /** Ken approves the change of a pull request as soon as it is planned. */
+    approveChange: Effect.fnUntraced(function* (number: number) {
+      const runId = (yield* judged(number, "planned"))?.capsules?.[0]?.run?.id ?? ""
+      const { run } = yield* ken.send("GET", `/api/v1/runs/${runId}`)
+      const { changeDigest, planDigest } = run
+      yield* ken.send("POST", `/api/v1/runs/${runId}/change-approvals`, { changeDigest, planDigest })
+    }),
+    /** Merges, and waits until svc has read the merge and the branch. */
+    merged: Effect.fnUntraced(function* (number: number, way: MergeWay) {
+      forge.merge(number, way)
+      yield* deliver
+      yield* patiently(read(number), (found) => found?.state === "merged")
+      const { run } = yield* mina.send("POST", `/api/v1/sources/${sourceId}/sync`, { intent: "observe" })
+      yield* ended(mina, run.id)
+    }),
+    /** Plans the lane as Mina. */
+    planLane: Effect.gen(function* () {
+      const { run } = yield* mina.send("POST", `/api/v1/capsules/${capsuleId}/plan`)
+      yield* ended(mina, run.id)
+      const { run: planned } = yield* mina.send("GET", `/api/v1/runs/${run.id}`)
+      const lane: LanePlan = planned
+      return lane
+    })
+  }
+})
