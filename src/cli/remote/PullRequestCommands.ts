@@ -41,6 +41,12 @@ const found = Effect.fnUntraced(function* (given: Given, state: PullRequest["sta
 
 const titleOf = ({ headBranch, title }: PullRequest) => terminalText(title ?? headBranch ?? "")
 
+/** Returns the number of touched Capsules by verdict. */
+const countsText = ({ counts = {} }: PullRequest): string =>
+  Object.entries(counts)
+    .map(([verdict, count]) => `${count} ${verdict.replaceAll("_", " ")}`)
+    .join(", ")
+
 const listCommand = Command.make(
   "list",
   {
@@ -61,13 +67,14 @@ const listCommand = Command.make(
         all.length === 0
           ? "There are no such pull requests. svc finds them while a Source looks by schedule and webhook."
           : rowsText(
-              ["number", "state", "source", "head", "fork", "title"],
+              ["number", "state", "source", "head", "fork", "capsules", "title"],
               all.map((one) => [
                 `#${one.number}`,
                 one.state,
                 terminalText(names.get(one.sourceId) ?? one.sourceId),
                 shortCommit(one.headCommit) ?? "",
                 one.fork,
+                countsText(one),
                 titleOf(one)
               ])
             )
@@ -103,9 +110,16 @@ const pullRequestNamed = Effect.fnUntraced(function* (named: string, given: Give
 })
 
 const capsuleLine = (capsule: PullRequestCapsule, name: string) => {
-  const { because, refusal, run, touched } = capsule
-  const outcome = run === undefined ? refusal?.message : `plan ${run.id} ${run.status}`
-  const touch = touched ? (because ?? "touched") : "not touched"
+  const { apply, because, plan, refusal, run, touched, verdict } = capsule
+  const runs = [
+    ["plan", run],
+    ["plan after the merge", plan],
+    ["apply", apply]
+  ] as const
+  const linked = runs.flatMap(([what, one]) => (one === undefined ? [] : [`${what} ${one.id} ${one.status}`]))
+  const outcome = linked.length === 0 ? refusal?.message : linked.join(", ")
+  const judged = verdict === undefined ? "" : `${verdict.replaceAll("_", " ")}; `
+  const touch = `${judged}${touched ? (because ?? "touched") : "not touched"}`
   return `  ${terminalText(name)}: ${[touch, outcome].flatMap((text) => (text === undefined ? [] : [terminalText(text)])).join("; ")}`
 }
 
