@@ -1,5 +1,6 @@
 import { afterAll, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { Needs } from "../../../../actors/commands/attention/Needs.ts"
 import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
@@ -42,14 +43,20 @@ tests.live(
       expect(opened.capsules).toMatchObject([
         { verdict: "planned", summary: { change: 1 }, awaits: [{ approvers: 1, role: "admin" }] }
       ])
-      // Without a rule that carries approvals over, nobody is asked.
+      const sql = yield* SqlClient.SqlClient
+      // Without a rule, or with a rule that carries nothing over, an approval has no effect, so nobody is asked.
       expect(yield* changesFor(approver)).toEqual([])
-      yield* ruled({ approvers: 1, planAuthorCounts: false, carryOver: "approval_and_apply" })
+      yield* ruled({ approvers: 1, planAuthorCounts: false })
+      expect(yield* changesFor(approver)).toEqual([])
+      yield* sql`UPDATE approval_rules SET carry_over = 'approval_and_apply'`
       expect(yield* changesFor(approver)).toMatchObject([
         { pullRequest: { id: opened.id, number: 1 }, capsules: [{ id: capsule.id }] }
       ])
       expect((yield* changesFor(approver))[0]).not.toHaveProperty("waitsForOthers")
       expect(yield* changesFor(member)).toMatchObject([{ waitsForOthers: true }])
+      yield* sql`UPDATE pull_requests SET draft = 1`
+      expect(yield* changesFor(approver)).toEqual([])
+      yield* sql`UPDATE pull_requests SET draft = 0`
 
       const runId = opened.capsules?.[0]?.run?.id
       if (runId === undefined) return yield* Effect.die("no plan")
@@ -71,5 +78,12 @@ tests.live(
       expect((yield* listed(source.id)).map(({ counts }) => counts)).toEqual([{ applied: 1 }])
       const ofCapsule = yield* (yield* PullRequests).ofCapsule(capsule.id, {}, { limit: 10 })
       expect(ofCapsule.items.map(({ counts }) => counts)).toEqual([{ applied: 1 }])
+
+      // A plan that would undo the merge is never carried over, so nobody is asked to approve it.
+      yield* pullRef(2, yield* branched(base, "progress-late", greeting("three")))
+      yield* looked(source.id, secret)
+      const late = yield* readOf(source.id, 2)
+      expect(late.capsules).toMatchObject([{ verdict: "planned", behind: 1, risks: [{ kind: "undoes" }] }])
+      expect(yield* changesFor(approver)).toEqual([])
     })
 )
