@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import type { Run } from "../../src/dashboard/api/Types.ts"
 import { decisionWords } from "../../src/dashboard/screens/run/DecisionWords.ts"
 import { changeReviewWords } from "../../src/dashboard/screens/run/ChangeReviewWords.ts"
 import { pullRequestWords } from "../../src/dashboard/screens/pull-request/Words.ts"
@@ -9,6 +10,7 @@ import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 import { storefrontId } from "./support/records/Capsules.ts"
 import { mergedPullRequest, openPullRequest, pullRequests, strangePullRequest } from "./support/records/PullRequests.ts"
 import { reviewRun } from "./support/records/Runs.ts"
+import { without } from "./support/records/Seeds.ts"
 import { newWorld, replaceRun } from "./support/routes/World.ts"
 import { barriers, browserSuite, darkJapanese, lightEnglish, phone } from "./support/Suite.ts"
 
@@ -170,20 +172,21 @@ test("the page of a plan links to its pull request, and so does the plan after t
   const link = page.getByTestId("pull-request-link")
   await link.getByText("Keep the exports for a month").waitFor()
   expect(await link.getAttribute("href")).toBe(address)
-  replaceRun(world, reviewRun, {
-    speculative: false,
-    status: "waiting_approval",
-    differsFrom: {
-      runId: reviewRun,
-      pullRequestId: openPullRequest,
-      pullRequestNumber: 1,
-      reasons: [{ code: "change", message: "The plan makes another change." }],
-      lines: [
-        { side: "approved", text: "input = one" },
-        { side: "planned", text: "input = two" }
-      ]
-    }
-  })
+  const differsFrom: Run["differsFrom"] = {
+    runId: reviewRun,
+    pullRequestId: openPullRequest,
+    pullRequestNumber: 1,
+    reasons: [{ code: "change", message: "The plan makes another change." }],
+    lines: [
+      { side: "approved", text: "input = one" },
+      { side: "planned", text: "input = two" }
+    ]
+  }
+  world.runs = world.runs.map((run) =>
+    run.id === reviewRun
+      ? { ...without(run, "speculative", "pullRequestId"), status: "waiting_approval", differsFrom }
+      : run
+  )
   await go(`/w/acme/runs/${reviewRun}`, "[data-testid=pull-request-link]")
   await page.getByText(changeReviewWords.en.differs(1)).waitFor()
   await page.getByText("input = two").waitFor()
