@@ -84,19 +84,19 @@ export const ineligibleBecause = (
 
 /** Explains why an approval does not count. The text continues a sentence after "because". */
 export const problemWords: Readonly<Record<ApprovalProblem, string>> = {
-  automation: "automation does not count as an approver here",
+  automation: "approvals by automation do not count here",
   no_member: "the approver is not an active member of the Workspace",
   role: "the approver's role does not allow it",
   team: "the approver is not in the team that has to approve",
   plan_author: "the author of the plan does not count",
   automation_author:
-    "the approver made the automation that started the plan, or its token, and so is an author of the plan",
+    "the approver created the automation or token that started the plan, and so is an author of the plan",
   auto_update_author:
     "the approver turned on or last changed the auto-update that started the plan, and so is an author of the plan",
-  author_automation: "an author of the plan or of the commit made this automation, or its token",
+  author_automation: "an author of the plan or of the commit created this automation or its token",
   commit_author: "an author of the commit does not count",
   commit_author_unknown:
-    "it is not known who wrote the commit, and its authors do not count; sync the Source and plan again"
+    "the authors of the commit are unknown, and commit authors do not count; sync the Source and plan again"
 }
 
 /** Fails with `permission_denied` if an approval would count towards none of the rules. */

@@ -55,7 +55,7 @@ const formatted = ({ chains, faults }: AuditVerdict): string =>
       ]
       return `BROKEN  ${named(workspaceId)}${place.length === 0 ? "" : ` (${place.join(", ")})`}: ${message}`
     }),
-    faults.length === 0 ? "Every audit event is as it was written." : "See docs/operations/audit.md."
+    faults.length === 0 ? "No audit event has been changed." : "See docs/operations/audit.md."
   ].join("\n")
 
 /** Reads the chain head from a file written by `svc audit head` or the API. */

@@ -31,9 +31,9 @@ const en = {
     plan_author: "started this plan",
     automation_author: "made the automation that started this plan, or its token",
     auto_update_author: "turned on or last changed the auto-update that started this plan",
-    author_automation: "an author of this plan or of its commit made this automation, or its token",
+    author_automation: "an author of this plan or of its commit created this automation or its token",
     commit_author: "wrote the commit",
-    commit_author_unknown: "it is not known who wrote the commit; sync the source and plan again"
+    commit_author_unknown: "the authors of the commit are unknown; sync the source and plan again"
   }
 }
 

@@ -118,7 +118,7 @@ describe("an approval", () => {
       expect((yield* standing(plan.id)).own).toEqual({ status: "does_not_count", problem: "commit_author" })
       expect((yield* standing(plan.id, second)).own).toEqual({ status: "counts" })
       yield* authors(null)
-      expect((yield* Effect.flip(approve(context, plan))).message).toContain("it is not known who wrote the commit")
+      expect((yield* Effect.flip(approve(context, plan))).message).toContain("the authors of the commit are unknown")
       yield* authors("[]")
       expect((yield* Effect.flip(approve(second, plan))).code).toBe("permission_denied")
     })
@@ -131,7 +131,9 @@ describe("an approval", () => {
       const robot = yield* admin
       yield* sql`UPDATE users SET kind = 'automation' WHERE subject = ${subjectOf(robot)}`
       const rule = yield* ruled({ approvers: 1 })
-      expect((yield* Effect.flip(approve(tokenOf(robot), plan))).message).toContain("automation does not count")
+      expect((yield* Effect.flip(approve(tokenOf(robot), plan))).message).toContain(
+        "approvals by automation do not count"
+      )
       const { context } = yield* TestPlane
       yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { automationCounts: true })
       expect((yield* approve(tokenOf(robot), plan)).status).toBe("succeeded")

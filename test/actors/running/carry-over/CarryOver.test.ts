@@ -578,7 +578,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
         // Without the branch's history, no approval counts.
         yield* sql`UPDATE change_bases SET commit_authors = NULL WHERE run_id = ${change.id}`
         const unknown = yield* Effect.flip(approveChange(author, change))
-        expect(unknown.message).toContain("it is not known who wrote the commit")
+        expect(unknown.message).toContain("the authors of the commit are unknown")
         const [user] = yield* sql<{ email: string }>`SELECT email FROM users WHERE subject = ${subjectOf(author)}`
         const addresses = JSON.stringify(["mina@example.test", user?.email])
         yield* sql`UPDATE change_bases SET commit_authors = ${addresses} WHERE run_id = ${change.id}`
