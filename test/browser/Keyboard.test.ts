@@ -25,6 +25,28 @@ describe("Keyboard only", () => {
     expect(await page.locator("dialog[open]").count()).toBe(0)
   })
 
+  test("the palette keeps the text and the focus while its code is loading", async () => {
+    const { page, go } = await suite.visit()
+    const asked = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    await page.route("**/assets/PaletteSearch-*.js", async (route) => {
+      asked.resolve()
+      await release.promise
+      await route.continue()
+    })
+    await go("/w/acme", ".attention-row")
+    await page.keyboard.press("Control+k")
+    await asked.promise
+    // The first letter would open the install form if the palette ignored it.
+    await page.keyboard.type("network")
+    release.resolve()
+    await page.getByRole("option", { name: "network" }).first().waitFor()
+    const field = page.getByRole("combobox")
+    expect(await field.inputValue()).toBe("network")
+    expect(await field.evaluate((element) => element === document.activeElement)).toBe(true)
+    expect(new URL(page.url()).pathname).toBe("/w/acme")
+  })
+
   test("arrow keys move through the palette and wrap around", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")

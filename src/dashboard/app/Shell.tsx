@@ -16,7 +16,7 @@ import { useWords } from "../words/Words.ts"
 import { AccountMenu } from "./AccountMenu.tsx"
 import { ConnectionNotice } from "./ConnectionNotice.tsx"
 import { navigation } from "./Navigation.ts"
-import { Palette } from "./Palette.tsx"
+import { Palette, preloadPalette } from "./Palette.tsx"
 import { type GoTarget, useShortcuts } from "./Shortcuts.ts"
 import { ShortcutHelp } from "./ShortcutHelp.tsx"
 import { WorkspaceMenu } from "./WorkspaceMenu.tsx"
@@ -40,7 +40,13 @@ const SideBar = ({
         <Brand />
       </Link>
       <WorkspaceMenu workspace={workspace} />
-      <button type="button" className="side-search" onClick={onPalette}>
+      <button
+        type="button"
+        className="side-search"
+        onClick={onPalette}
+        onFocus={preloadPalette}
+        onPointerEnter={preloadPalette}
+      >
         <Icon name="search" />
         <span>{terms.search}</span>
         <kbd>{/Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl"} K</kbd>
@@ -112,6 +118,7 @@ export const Shell = () => {
   const handle = workspace?.handle
   const actions = useMemo(
     () => ({
+      beforePalette: preloadPalette,
       palette: () => setOpen((current) => (current === "palette" ? undefined : "palette")),
       help: () => setOpen("help"),
       install: () => void navigate({ to: "/new" }),

@@ -16,6 +16,8 @@ export const goKeys = {
 export type GoTarget = (typeof goKeys)[keyof typeof goKeys]
 
 interface Actions {
+  /** Runs while Cmd or Ctrl is down, just before K. */
+  readonly beforePalette: () => void
   readonly palette: () => void
   readonly help: () => void
   readonly install: () => void
@@ -36,6 +38,7 @@ export const useShortcuts = (actions: Actions): void => {
     let goAt = 0
     const onKey = (event: KeyboardEvent) => {
       const { key } = event
+      if (key === "Meta" || key === "Control") actions.beforePalette()
       if ((event.metaKey || event.ctrlKey) && !event.altKey && key.toLowerCase() === "k") {
         event.preventDefault()
         actions.palette()

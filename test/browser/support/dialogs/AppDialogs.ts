@@ -49,7 +49,14 @@ const harmlessPlan = async (page: Page): Promise<void> => {
 
 /** Dialogs of the application frame and of its first screen. */
 export const appDialogs: ReadonlyArray<OpenedDialog> = [
-  { source: "app/Palette.tsx", ...home, open: (page) => page.keyboard.press("Control+k") },
+  {
+    source: "app/Palette.tsx",
+    ...home,
+    open: async (page) => {
+      await page.keyboard.press("Control+k")
+      await page.getByRole("option").first().waitFor()
+    }
+  },
   { source: "app/ShortcutHelp.tsx", ...home, open: (page) => page.keyboard.press("?") },
   {
     source: "app/ConfirmIdentity.tsx",
