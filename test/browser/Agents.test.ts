@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { agentRunWords } from "../../src/dashboard/screens/run/AgentWords.ts"
-import { decisionWords } from "../../src/dashboard/screens/run/DecisionWords.ts"
+import { queueWords } from "../../src/dashboard/screens/run/QueueWords.ts"
 import { diagnosisWords } from "../../src/dashboard/screens/run/DiagnosisWords.ts"
 import { agentWords } from "../../src/dashboard/screens/workspace/AgentWords.ts"
 import { applyingAgent } from "./support/records/Agents.ts"
@@ -56,7 +56,7 @@ describe("Workspace agents", () => {
 describe("Pool runs", () => {
   for (const look of looks) {
     test(`a waiting Run shows the reason why no agent can execute it, and links to the agents (${look.language}, ${look.width ?? 1440} px)`, async () => {
-      const words = decisionWords[look.language]
+      const words = queueWords[look.language]
       const world = withRun(queuedRun, {
         pool: "eu-west",
         queue: {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { discussionWords } from "../../src/dashboard/screens/run/DiscussionWords.ts"
+import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { aiko, bruno } from "./support/records/People.ts"
 import { reviewRun } from "./support/records/Runs.ts"
 import { barriers, browserSuite, darkJapanese, lightEnglish, phone } from "./support/Suite.ts"
@@ -21,7 +22,7 @@ describe("Run discussions", () => {
         "Yes,\ntonight."
       ])
       expect(await page.locator(".discussion").textContent()).toContain(words.removedBy("Aiko Tanaka"))
-      await page.getByRole("link", { name: words.comments(3), exact: true }).waitFor()
+      await page.getByRole("link", { name: runWords[look.language].comments(3), exact: true }).waitFor()
       // Only the person's own comments have a remove button.
       expect(await page.getByRole("button", { name: words.remove }).count()).toBe(1)
       expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)

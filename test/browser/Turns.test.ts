@@ -4,7 +4,7 @@ import { appWords } from "../../src/dashboard/app/Words.ts"
 import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
 import { needWords } from "../../src/dashboard/screens/home/NeedWords.ts"
 import { homeWords } from "../../src/dashboard/screens/home/Words.ts"
-import { discussionWords } from "../../src/dashboard/screens/run/DiscussionWords.ts"
+import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { storefrontId } from "./support/records/Capsules.ts"
 import { aiko } from "./support/records/People.ts"
 import { reviewRun } from "./support/records/Runs.ts"
@@ -94,7 +94,7 @@ describe("Removed members", () => {
       await page.clock.runFor(21_000)
       await page.getByRole("heading", { name: appWords.en.removedTitle("Acme Platform"), exact: true }).waitFor()
       expect(await page.getByText("storefront").count()).toBe(0)
-      expect(await page.getByText(discussionWords.en.title).count()).toBe(0)
+      expect(await page.getByText(runWords.en.discussion).count()).toBe(0)
       expect(await barriers(page)).toEqual([])
     })
   }

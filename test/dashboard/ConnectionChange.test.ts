@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { Connection } from "../../src/dashboard/api/Types.ts"
-import { changeBody, changeDraft, usedFrom } from "../../src/dashboard/screens/connections/ConnectionChange.ts"
+import { changeBody, changeDraft } from "../../src/dashboard/screens/connections/ConnectionChange.ts"
+import { usedFrom } from "../../src/dashboard/screens/connections/UsedFrom.ts"
 
 const connection: Connection = {
   id: `conn_${"a".repeat(24)}`,

@@ -32,6 +32,7 @@ import { planBasisWords } from "../../src/dashboard/screens/run/PlanBasisWords.t
 import { plannedRefWords } from "../../src/dashboard/screens/run/PlannedRef.tsx"
 import { planEndWords } from "../../src/dashboard/screens/run/PlanEndWords.ts"
 import { planWords } from "../../src/dashboard/screens/run/PlanWords.ts"
+import { queueWords } from "../../src/dashboard/screens/run/QueueWords.ts"
 import { whyWords } from "../../src/dashboard/screens/run/WhyWords.ts"
 import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { runListWords } from "../../src/dashboard/screens/runs/RunListWords.ts"
@@ -82,6 +83,7 @@ const dictionaries = {
   plannedRefWords,
   planEndWords,
   planWords,
+  queueWords,
   sourceOptionsWords,
   forgeWords,
   sourceWords,

@@ -1,19 +1,12 @@
 import type { Connection } from "../../api/Types.ts"
+import { type UsedFrom, usedFrom } from "./UsedFrom.ts"
 
 type Use = Connection["use"]
-
-/** The lowest role that may use a Connection. Higher roles may use it too. */
-export type UsedFrom = Use["roles"][number]
 
 const upTo: Readonly<Record<UsedFrom, Use["roles"]>> = {
   owner: ["owner"],
   admin: ["owner", "admin"],
   member: ["owner", "admin", "member"]
-}
-
-export const usedFrom = ({ roles }: Use): UsedFrom => {
-  if (roles.includes("member")) return "member"
-  return roles.includes("admin") ? "admin" : "owner"
 }
 
 /** The contents of the form. Lists have one entry per line. A secret is empty unless it will be replaced. */

@@ -21,7 +21,6 @@ import { useInstallDraft } from "./Draft.ts"
 import { dependenciesOf, FromCapsules, type Taken } from "./FromCapsules.tsx"
 import { type InstallLink, readInstallLink } from "./InstallLink.ts"
 import { ModuleStep } from "./ModuleStep.tsx"
-import { ReadFailure } from "./ReadFailure.tsx"
 import { useSnapshot } from "./ReadSource.ts"
 import { buildField, planButton, ReviewStep } from "./ReviewStep.tsx"
 import { SourceStep } from "./SourceStep.tsx"
@@ -108,6 +107,8 @@ const Problems = ({ problems }: { readonly problems: ReadonlyArray<ProblemAt> })
     </Notice>
   )
 }
+
+const ReadFailure = lazy(whenReachable(async () => ({ default: (await import("./ReadFailure.tsx")).ReadFailure })))
 
 // Loaded on demand, because it contains the rules for such a document.
 const SourceOptionsChooser = lazy(
@@ -309,7 +310,11 @@ const Flow = ({ link }: FlowProps) => {
         }
       >
         <SourceStep draft={draft} change={change} reading={reading} onRead={() => setAwaited(true)} />
-        <ReadFailure run={run} />
+        {run?.status === "failed" || run?.status === "cancelled" ? (
+          <Suspense fallback={null}>
+            <ReadFailure run={run} />
+          </Suspense>
+        ) : null}
       </Step>
       <Step
         number={2}

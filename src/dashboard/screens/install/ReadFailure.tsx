@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useEffect } from "react"
@@ -29,17 +30,15 @@ const useIsRemoved = (sourceId: string | undefined): boolean => {
 }
 
 /** The reason why a repository could not be read after a failed sync. */
-export const ReadFailure = ({ run }: { readonly run: Run | undefined }) => {
+export const ReadFailure = ({ run }: { readonly run: Run }) => {
   const words = useWords(installWords)
   const workspace = useWorkspace()
-  const failed = run?.status === "failed" || run?.status === "cancelled" ? run : undefined
-  const removed = useIsRemoved(failed?.sourceId)
-  if (failed === undefined) return null
+  const removed = useIsRemoved(run.sourceId)
   return (
     <Notice tone="bad" title={words.readFailed}>
-      <FailureReason error={failed.error} />
+      <FailureReason error={run.error} />
       {removed ? <p>{words.removed}</p> : null}
-      <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: failed.id }}>
+      <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: run.id }}>
         {words.openRun}
       </Link>
     </Notice>

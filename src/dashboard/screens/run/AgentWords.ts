@@ -1,6 +1,4 @@
 const en = {
-  pool: "Pool",
-  agent: "Agent",
   unreachable: (name: string) => `The agent ${name} is unreachable`,
   since: "Last heard of:",
   unanswered: (name: string) => `The agent ${name} receives no responses`,
@@ -34,8 +32,6 @@ const en = {
 }
 
 const ja: typeof en = {
-  pool: "プール",
-  agent: "エージェント",
   unreachable: (name) => `エージェント ${name} と連絡が取れません`,
   since: "最後の連絡:",
   unanswered: (name) => `エージェント ${name} に応答が届いていません`,

@@ -1,15 +1,15 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
-import { Link } from "@tanstack/react-router"
-import { type ReactNode, useState } from "react"
+import { lazy, type ReactNode, Suspense, useState } from "react"
 import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import { runApprovalsQuery } from "../../api/ApprovalQueries.ts"
 import { runsQuery } from "../../api/Queries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
 import { useLetterKeys } from "../../app/LetterKeys.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
-import { Notice } from "../../ui/Feedback.tsx"
+import { Notice, Skeleton } from "../../ui/Feedback.tsx"
 import { Time, useNow } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { Comment, Review } from "./Review.tsx"
@@ -37,64 +37,7 @@ export const useApplyOf = (run: Run): Run | null | undefined => {
     : (data.pages.flatMap(({ runs }) => runs).find((other) => other.planRunId === run.id) ?? null)
 }
 
-const waitsFor = (words: typeof decisionWords.en, place: NonNullable<Run["queue"]>): string => {
-  const pool = words.queuePools[place.pool]
-  switch (place.reason) {
-    case "capsule_busy":
-      return words.queueCapsule(place.position - 1)
-    case "workspace_limit":
-      return words.queueWorkspaceLimit(place.limit ?? 0, pool)
-    case "places_taken":
-      return words.queuePlacesTaken(place.limit ?? 0, pool)
-    case "place_kept":
-      return words.queuePlaceKept
-    case "no_agent":
-      // A Run without a pool waits for the agents of the pools listed below.
-      return place.pool === "agents" ? words.queueNoAgent : ""
-    case "turn":
-      return words.queueTurn
-  }
-}
-
-const Queue = ({ run }: { readonly run: Run }) => {
-  const words = useWords(decisionWords)
-  const workspace = useWorkspace()
-  const place = run.queue
-  const holder = place?.heldByRunId
-  return (
-    <Notice tone="info" title={words.queueTitle}>
-      {place === undefined ? null : (
-        <p>
-          {waitsFor(words, place)}
-          {place.reason === "capsule_busy" ? null : ` ${words.queuePosition(place.position)}`}
-        </p>
-      )}
-      {place?.missing === undefined ? null : (
-        <ul>
-          {place.missing.map(({ needed, property }) => (
-            <li key={property}>{words.missing[property](needed ?? "")}</li>
-          ))}
-        </ul>
-      )}
-      {place === undefined || run.pool === undefined ? null : (
-        <p>
-          {words.queueOfPool(run.pool)}{" "}
-          <Link to="/w/$workspace/settings/$tab" params={{ workspace: workspace.handle, tab: "agents" }}>
-            {words.openAgents}
-          </Link>
-        </p>
-      )}
-      {holder === undefined ? null : (
-        <p>
-          {words.queueHolder}{" "}
-          <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: holder }}>
-            {words.openHolder}
-          </Link>
-        </p>
-      )}
-    </Notice>
-  )
-}
+const Queue = lazy(whenReachable(async () => ({ default: (await import("./Queue.tsx")).Queue })))
 
 /** A new plan that replaces a void plan. */
 const Again = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) =>
@@ -130,7 +73,12 @@ const Content = ({
   const actorName = useActorName()
   const restores = useWords(restoreWords)
   const isReviewed = isPlan(run.type) && run.speculative !== true
-  if (run.status === "queued") return <Queue run={run} />
+  if (run.status === "queued")
+    return (
+      <Suspense fallback={<Skeleton rows={2} />}>
+        <Queue run={run} />
+      </Suspense>
+    )
   if (run.status === "running") {
     return cancelling ? (
       <Notice tone="warn">

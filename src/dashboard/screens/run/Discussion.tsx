@@ -20,6 +20,7 @@ import { CommentForm } from "./CommentForm.tsx"
 import { useApplyOf } from "./Decision.tsx"
 import { decisionWords } from "./DecisionWords.ts"
 import { discussionWords } from "./DiscussionWords.ts"
+import { runWords } from "./Words.ts"
 import { type StoryEvent, storyOf } from "./Story.ts"
 
 const marks: Readonly<Record<StoryEvent["kind"], { readonly icon: IconName; readonly tone: string }>> = {
@@ -109,6 +110,7 @@ const noComments: ReadonlyArray<RunComment> = []
 /** The events of a Run and people's comments in one timeline. */
 export const Discussion = ({ run, events }: { readonly run: Run; readonly events: ReadonlyArray<RunEvent> }) => {
   const words = useWords(discussionWords)
+  const runs = useWords(runWords)
   const workspace = useWorkspace()
   const may = useMay()
   const [removing, setRemoving] = useState<string | undefined>(undefined)
@@ -122,8 +124,8 @@ export const Discussion = ({ run, events }: { readonly run: Run; readonly events
   return (
     <div id="discussion">
       <Panel
-        title={words.title}
-        beside={<span className="muted">{words.comments(comments.length)}</span>}
+        title={runs.discussion}
+        beside={<span className="muted">{runs.comments(comments.length)}</span>}
         {...(run.planRunId === undefined
           ? {}
           : {

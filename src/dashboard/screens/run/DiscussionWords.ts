@@ -1,6 +1,4 @@
 const en = {
-  title: "Discussion",
-  comments: (count: number) => (count === 0 ? "No comments" : count === 1 ? "1 comment" : `${count} comments`),
   label: "Comment",
   help: "For everybody who may read this run. Known secrets are masked. Type @ to mention somebody.",
   helpMail: "For everybody who may read this run. Known secrets are masked. Type @ to mention somebody by mail.",
@@ -31,8 +29,6 @@ const en = {
 }
 
 const ja: typeof en = {
-  title: "話し合い",
-  comments: (count: number) => (count === 0 ? "コメントなし" : `コメント ${count} 件`),
   label: "コメント",
   help: "この実行を閲覧できる全員に表示されます。把握している機密の値は伏せ字になります。@ を入力すると、人を指名できます。",
   helpMail:

@@ -14,10 +14,8 @@ import { Time } from "../../ui/Time.tsx"
 import { duration, providerName, repositoryName, shortDigest } from "../../words/Format.ts"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
-import { usedFrom } from "../connections/ConnectionChange.ts"
-import { agentRunWords } from "./AgentWords.ts"
+import { usedFrom } from "../connections/UsedFrom.ts"
 import { ChangedFiles } from "./ChangedFiles.tsx"
-import { discussionWords } from "./DiscussionWords.ts"
 import { planBasisWords } from "./PlanBasisWords.ts"
 import { runWords } from "./Words.ts"
 
@@ -138,8 +136,6 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
   const words = useWords(runWords)
   const terms = useWords(vocabulary)
   const basis = useWords(planBasisWords)
-  const agents = useWords(agentRunWords)
-  const discussion = useWords(discussionWords)
   const { data: comments } = useQuery(commentsQuery(run.id))
   const language = useLanguage()
   const workspace = useWorkspace()
@@ -225,9 +221,9 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
             )
           ],
           [
-            discussion.title,
+            words.discussion,
             <a key="discussion" href="#discussion">
-              {discussion.comments(comments?.length ?? 0)}
+              {words.comments(comments?.length ?? 0)}
             </a>
           ],
           [words.approvedBy, run.approvedBy === undefined ? undefined : actorName(run.approvedBy)],
@@ -238,9 +234,9 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
               ? undefined
               : `${run.tool.name === "opentofu" ? "OpenTofu" : "Terraform"} ${run.tool.version}`
           ],
-          [agents.pool, run.pool],
+          [words.pool, run.pool],
           [
-            agents.agent,
+            words.agent,
             run.pool === undefined
               ? undefined
               : (run.agent?.name ?? (run.agentId === undefined ? undefined : <code key="agent">{run.agentId}</code>))

@@ -1,4 +1,8 @@
 const en = {
+  pool: "Pool",
+  agent: "Agent",
+  discussion: "Discussion",
+  comments: (count: number) => (count === 0 ? "No comments" : count === 1 ? "1 comment" : `${count} comments`),
   steps: {
     queue: "Queue",
     prepare: "Prepare",
@@ -113,6 +117,10 @@ const en = {
 }
 
 const ja: typeof en = {
+  pool: "プール",
+  agent: "エージェント",
+  discussion: "話し合い",
+  comments: (count: number) => (count === 0 ? "コメントなし" : `コメント ${count} 件`),
   steps: {
     queue: "待機",
     prepare: "準備",

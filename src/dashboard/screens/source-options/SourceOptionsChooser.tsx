@@ -240,7 +240,7 @@ export const SourceOptionsChooser = ({ link }: { readonly link: OptionsLink }) =
         <div className="form">
           <DocumentFacts link={link} tag={tag} snapshot={snapshot} file={file.data} />
           {read.error === null ? null : <FaultNotice error={read.error} />}
-          <ReadFailure run={run} />
+          {run?.status === "failed" || run?.status === "cancelled" ? <ReadFailure run={run} /> : null}
           {file.data === undefined ? (
             <div className="form-actions">
               <Button tone="primary" icon="source" busy={busy} onClick={() => read.mutate()}>
