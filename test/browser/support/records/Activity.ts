@@ -1,6 +1,7 @@
 import type { AuditEvent } from "../../../../src/dashboard/api/Types.ts"
 import { storefrontId } from "./Capsules.ts"
 import { aiko, bruno, me } from "./People.ts"
+import { approvedRun, failedRun, reviewRun } from "./Runs.ts"
 import { ago } from "./Seeds.ts"
 import { workspaceId } from "./Workspaces.ts"
 
@@ -12,7 +13,7 @@ const audit = (
   minutes: number,
   subject: string | undefined,
   target: string,
-  runId?: string,
+  run?: Pick<AuditEvent, "capsuleId" | "runId">,
   data: AuditEvent["data"] = {}
 ): AuditEvent => ({
   id: `act_${String(id).padStart(16, "0")}`,
@@ -20,19 +21,31 @@ const audit = (
   actor: subject === undefined ? { kind: "webhook" } : { kind: "user", subject },
   action,
   target: { kind: kindOf[target.split("_")[0] ?? ""] ?? "member", id: target },
-  ...(runId === undefined ? {} : { runId }),
+  ...run,
   data,
   requestId: `req_${id}`,
   createdAt: ago(minutes)
 })
 
 export const activity: ReadonlyArray<AuditEvent> = [
-  audit(1, "capsule.plan", 4, aiko, "run_0000000000000001", "run_0000000000000001"),
-  audit(2, "source.sync", 12, undefined, "src_0000000000000001"),
-  audit(3, "run.apply", 55, bruno, "run_0000000000000003", "run_0000000000000003"),
-  audit(4, "run.approve", 90, me, "run_0000000000000005", "run_0000000000000005", {
-    comment: "Looks right."
+  audit(1, "capsule.plan", 4, aiko, reviewRun, {
+    runId: reviewRun,
+    capsuleId: storefrontId
   }),
+  audit(2, "source.sync", 12, undefined, "src_0000000000000001"),
+  audit(3, "run.apply", 55, bruno, failedRun, {
+    runId: failedRun,
+    capsuleId: "cap_0000000000000003"
+  }),
+  audit(
+    4,
+    "run.approve",
+    90,
+    me,
+    approvedRun,
+    { runId: approvedRun, capsuleId: storefrontId },
+    { comment: "Looks right." }
+  ),
   audit(5, "connection.test", 240, aiko, "conn_0000000000000001"),
   audit(6, "capsule.configure", 1500, me, storefrontId),
   audit(7, "member.add", 2000, me, "usr_0000000000000004")
