@@ -14,6 +14,7 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed, but the response has not been sent
  * - `install.stepping`, `.stepped`: around each step of the coordinator, within its transaction
  * - `restoring.*`: the steps in which a backup becomes the database of a folder
+ * - `moving.*`: the steps in which a database is copied, verified, marked and put in its place
  * - `left_over.adopting`, `.adopted`: within the transaction of an adoption, just before its commit, and after it
  * - `state_upload.storing`, `.stored`: within the transaction of an upload, just before its commit, and after it
  * - `install.adopting`: within the transaction of the initial commit, once the uploaded state is StateVersion 1
@@ -68,6 +69,7 @@ export type KillPointName =
   | `pull_request.${"looked" | "judged" | "planned"}`
   | `report.${"sending" | "creating" | "commented" | "noted" | "sent"}`
   | `notice.${"sending" | "sent" | "settling" | "settled" | "mailing"}`
+  | `moving.${"copied" | "verified" | "marked" | "settled"}`
   | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`
 
 /**

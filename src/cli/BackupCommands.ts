@@ -1,23 +1,17 @@
-import process from "node:process"
 import { Effect, FileSystem, Path } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { backupTo } from "../database/Backup.ts"
-import type { Progress } from "../database/BackupFiles.ts"
 import { masterKeys } from "../database/BackupKeys.ts"
 import { type VerifiedBackup, verifyBackup } from "../database/BackupVerification.ts"
 import { databaseName } from "../database/DataFolder.ts"
 import { restoreFrom } from "../database/Restore.ts"
 import { layerCopying } from "../database/SqliteClient.ts"
-import { CommandFailed, jsonFlag, misuse, print, refused, requireEmbedded } from "./Output.ts"
+import { CommandFailed, jsonFlag, misuse, print, progress, refused, requireEmbedded } from "./Output.ts"
 import { formatReview } from "./RestoreReviewCommand.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 
 const flags = { ...dataFlags, json: jsonFlag }
 const file = Argument.File("file").pipe(Argument.withDescription("Backup file"), Argument.withMetavar("path"))
-
-/** Prints progress lines only on a terminal. */
-const progress: Progress = (line) =>
-  Effect.sync(() => void (process.stderr.isTTY && process.stderr.write(`${line} ...\n`)))
 
 const unauthenticatedFlag = Flag.Boolean("accept-unauthenticated").pipe(
   Flag.withDescription(

@@ -1,3 +1,4 @@
+import process from "node:process"
 import { Console, Effect, Runtime, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { embeddedOnly } from "../settings/EmbeddedOnly.ts"
@@ -53,6 +54,10 @@ export const printLine = (text: string): Effect.Effect<void, OutputFailed> =>
 /** Prints the result of a command with invisible characters escaped: the value with `--json`, otherwise the text. */
 export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void, OutputFailed> =>
   json ? Effect.flatMap(OutputFormat, (format) => printLine(formatted(format, value))) : printLine(visibleText(text))
+
+/** Prints a line about the progress of a long command, only on a terminal. */
+export const progress = (line: string): Effect.Effect<void> =>
+  Effect.sync(() => void (process.stderr.isTTY && process.stderr.write(`${line} ...\n`)))
 
 /** Prints as JSON if the selected format might omit a secret, which is printed only once. */
 const wholly = <E>(printed: Effect.Effect<void, E>) =>

@@ -10,6 +10,7 @@ import { demoCommand } from "./demo/DemoCommand.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
 import { licensesCommand } from "./LicensesCommand.ts"
 import { migrateCommand } from "./MigrateCommand.ts"
+import { moveCommand } from "./MoveCommand.ts"
 import { policyCommand } from "./PolicyCommands.ts"
 import { pruneCommand } from "./PruneCommand.ts"
 import { scanCommand } from "./ScanCommand.ts"
@@ -36,6 +37,7 @@ export const svc = Command.make("svc").pipe(
         adminCommand,
         auditCommand,
         migrateCommand,
+        moveCommand,
         backupCommand,
         restoreCommand,
         pruneCommand,

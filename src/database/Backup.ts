@@ -13,7 +13,8 @@ import { sealBackup } from "./BackupSeal.ts"
 import { readInstallation } from "./Installation.ts"
 import { neededFiles } from "./NeededFiles.ts"
 import { layerReader } from "./SqliteClient.ts"
-import { newestKnown, NewestMigration } from "./Migrations.ts"
+import { newestKnown } from "./Migrations.ts"
+import { recordedVersion } from "./move/MoveMarks.ts"
 
 /** Makes the contents and the name of `file` durable. */
 export const syncFile = Effect.fnUntraced(function* (file: string) {
@@ -30,9 +31,7 @@ const layerOfCopy = (file: string) =>
 /** Collects the manifest's facts about the copy, including the files that its existing Capsules need. */
 const factsOf = (file: string) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const [row] = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations`
-    const schemaVersion = row?.newest ?? 0
+    const schemaVersion = (yield* recordedVersion) ?? 0
     const installation = yield* readInstallation
     // Read only the keys from an older database, because its tables do not match the other queries.
     const needed = schemaVersion === newestKnown ? yield* neededFiles : []

@@ -99,6 +99,7 @@ import { respellAccountAddresses } from "../../actors/access/account/AddressSpel
 import { rowShape } from "../../actors/base/database/Table.ts"
 import { respellInvitations } from "../../actors/access/member/InvitationRow.ts"
 import { foldColumns } from "./FoldedColumns.ts"
+import { markFault, readMark, recordedVersion } from "./move/MoveMarks.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
 // Tables in an order in which each follows the tables that it references.
@@ -205,6 +206,9 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   message: Schema.String
 }) {}
 
+/** The rows of the database have been moved to another database, or a move into the database has not finished. */
+export class DatabaseMoved extends Schema.TaggedError<DatabaseMoved>()("DatabaseMoved", { message: Schema.String }) {}
+
 const table = "svc_migrations"
 /** The schema version of this release. */
 export const newestKnown = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
@@ -245,17 +249,15 @@ const shortened = (translate: Translate) =>
     )
   )
 
-/** Version recorded in the database, or `null` before the first migration. */
-export const NewestMigration = rowShape({ newest: Schema.NullOr(Schema.Int) })
-
 const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
 
-/** Returns the schema version, and a fault if this release does not support it. */
+/** Returns the schema version, and a fault if this release does not support it or the database was moved. */
 export const tableVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM ${sql(table)}`
-  const newest = rows[0]?.newest ?? 0
-  if (newest <= newestKnown) return { newest, fault: undefined }
+  const newest = (yield* recordedVersion) ?? 0
+  const mark = yield* readMark
+  if (mark !== undefined) return { newest, fault: markFault(mark), moved: true }
+  if (newest <= newestKnown) return { newest, fault: undefined, moved: false }
   const [row] = yield* LastRelease.rowsOnce(sql)`SELECT release FROM installation`
   // Describe a build of the same release as newer, because two builds of a release have the same name.
   const last = row?.release ?? undefined
@@ -264,12 +266,15 @@ export const tableVersion = Effect.gen(function* () {
     message: `The database has version ${newest}, but this build of svc ${version} supports versions up to ${newestKnown}.`,
     remedy: `Start ${other} served it last, or restore a backup that this release made.`
   }
-  return { newest, fault }
+  return { newest, fault, moved: false }
 })
 
 const checkVersion = Effect.gen(function* () {
-  const { fault } = yield* tableVersion
-  if (fault !== undefined) return yield* new DatabaseTooNew({ message: faultText(fault) })
+  const { fault, moved } = yield* tableVersion
+  if (fault === undefined) return
+  const message = faultText(fault)
+  if (moved) return yield* new DatabaseMoved({ message })
+  return yield* new DatabaseTooNew({ message })
 })
 
 /** Records the release that now serves the database. */

@@ -33,6 +33,7 @@ import { readInstallation, readInstance } from "./Installation.ts"
 import { inspectPartialInstallation, restoringFilesName, restoringName, setAside } from "./PartialInstallation.ts"
 import { instanceLock } from "./InstanceLock.ts"
 import { migrate } from "./Migrations.ts"
+import { readMark, removeMark } from "./move/MoveMarks.ts"
 import { layerWriter } from "./SqliteClient.ts"
 import { InstallationRow } from "./InstallationRow.ts"
 
@@ -120,6 +121,8 @@ const prepare = (file: string, folder: string, manifest: Option.Option<BackupMan
     if (problems.length > 0) {
       return yield* new BackupRefused({ message: `The file is damaged: ${problems.slice(0, 3).join("; ")}` })
     }
+    // The backup of a database that was moved later is an older copy, from which everything uncertain is taken below.
+    if ((yield* readMark)?.state === "moved") yield* removeMark
     yield* migrate
     yield* checkOwner(folder)
     const taken = yield* takeBack(manifest, keys)

@@ -9,6 +9,7 @@ export const StartReason = Schema.Literals([
   "InstanceAlreadyRunning",
   "PlatformError",
   "DatabaseDamaged",
+  "DatabaseMoved",
   "DatabaseTooNew",
   "DatabaseVanished",
   "InstallationMismatch",

@@ -138,7 +138,7 @@ const Text = Schema.NonEmptyString
 const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
 
 /** The address of a PostgreSQL database, including its credentials. */
-const DatabaseUrl = Schema.RedactedFromValue(
+export const DatabaseUrl = Schema.RedactedFromValue(
   Schema.NonEmptyString.check(
     Schema.makeFilter((text) => URL.canParse(text) && ["postgres:", "postgresql:"].includes(new URL(text).protocol), {
       expected: "postgres://user:password@host:port/database"

@@ -1,11 +1,11 @@
 import { Effect, FileSystem, Path } from "effect"
 import { readAuditKey } from "../../../actors/base/audit/AuditLink.ts"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { loadKeyring } from "../../../actors/base/vault/MasterKeyStore.ts"
 import { databaseName, masterKeyName } from "../../database/DataFolder.ts"
 import { lookAtInstance } from "../../database/InstanceLock.ts"
 import { readInstallation } from "../../database/Installation.ts"
-import { NewestMigration } from "../../database/Migrations.ts"
+import { recordedVersion } from "../../database/move/MoveMarks.ts"
 import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import { masterKeySource, type Settings } from "../../settings/Settings.ts"
 import { CommandFailed, misuse, requireEmbedded } from "../Output.ts"
@@ -34,9 +34,7 @@ export const withAuditDatabase = <A, E, R>(settings: Settings, use: Effect.Effec
       () => false
     )
     const checked = Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const [row] = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations`
-      const version = row?.newest ?? 0
+      const version = (yield* recordedVersion) ?? 0
       if (version >= firstWithChains) return yield* use
       return yield* new CommandFailed({
         message: `The tables have version ${version}, of an earlier release: its audit events are in no chain. The next start of this release links them.`

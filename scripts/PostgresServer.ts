@@ -1,0 +1,91 @@
+// A PostgreSQL server in memory, for tests and benchmarks. Installs Debian's `postgresql` if there is none and this is root. The
+// server refuses to run as root, so it then runs as `nobody`.
+import process from "node:process"
+import { Effect, FileSystem, Option, Runtime, Schema, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { folderInMemory } from "./MemoryDisk.ts"
+
+/** The tests failed, or the server could not be started. */
+export class Failed extends Schema.TaggedError<Failed>()("Failed", { message: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 1
+}
+
+const isRoot = process.getuid?.() === 0
+/** Starts a program of the server as a user that the server accepts. */
+const asUser = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
+  isRoot ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", ...args] : args
+
+export const run = Effect.fn("run")(function* (
+  [program = "", ...args]: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>> = {},
+  onOutput: (text: string) => Effect.Effect<void> = () => Effect.void
+) {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const handle = yield* spawner.spawn(ChildProcess.make(program, args, { env, extendEnv: true, stdin: "ignore" }))
+  const output = Stream.decodeText(handle.all).pipe(Stream.tap(onOutput), Stream.mkString)
+  const [text, code] = yield* Effect.all([output, handle.exitCode], { concurrency: 2 })
+  return { text, code: Number(code) }
+}, Effect.scoped)
+
+export const must = Effect.fn("must")(function* (args: ReadonlyArray<string>, env?: Readonly<Record<string, string>>) {
+  const { code, text } = yield* run(args, env)
+  if (code !== 0) return yield* new Failed({ message: `${args.join(" ")} ended with ${code}: ${text.slice(-2000)}` })
+  return text
+})
+
+/** Finds the folder with the server's programs, of the newest version that is installed. */
+const programs = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const installed = "/usr/lib/postgresql"
+  const found = Effect.orElseSucceed(files.readDirectory(installed), () => [])
+  if ((yield* found).length === 0 && isRoot) {
+    yield* must(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "postgresql"])
+  }
+  const newest = (yield* found).map(Number).sort((a, b) => b - a)[0]
+  if (newest === undefined) {
+    return yield* new Failed({ message: "PostgreSQL is not installed. Install the Debian package postgresql." })
+  }
+  return `${installed}/${newest}/bin`
+})
+
+/** Starts a server that keeps nothing, and listens on a socket in its folder alone. */
+export const postgresServer = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const bin = yield* programs
+  const memory = yield* folderInMemory
+  const folder = yield* files.makeTempDirectoryScoped({
+    prefix: "svc-postgres-",
+    ...Option.match(memory, { onNone: () => ({}), onSome: (directory) => ({ directory }) })
+  })
+  if (isRoot) yield* must(["chown", "nobody:nogroup", folder])
+  const data = `${folder}/data`
+  yield* must(
+    asUser([`${bin}/initdb`, "-D", data, "-U", "svc", "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync"])
+  )
+  const settings = [
+    "listen_addresses=",
+    `unix_socket_directories=${folder}`,
+    "fsync=off",
+    "synchronous_commit=off",
+    "full_page_writes=off",
+    "autovacuum=off",
+    "max_connections=300"
+  ]
+  yield* Effect.acquireRelease(
+    must(
+      asUser([
+        `${bin}/pg_ctl`,
+        "-D",
+        data,
+        "-l",
+        `${folder}/log`,
+        "-w",
+        "-o",
+        settings.map((setting) => `-c ${setting}`).join(" "),
+        "start"
+      ])
+    ),
+    () => Effect.ignore(must(asUser([`${bin}/pg_ctl`, "-D", data, "-m", "immediate", "-w", "stop"])))
+  )
+  return `postgres:///postgres?host=${encodeURIComponent(folder)}&user=svc`
+})

@@ -1,0 +1,165 @@
+import { Effect, type FileSystem, type Path, type Scope } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { now, newId } from "../../../actors/base/Identity.ts"
+import { KillPoint } from "../../../actors/base/KillPoint.ts"
+import type { Keyring } from "../../../actors/base/vault/MasterKey.ts"
+import type { Progress } from "../BackupFiles.ts"
+import { readInstallation } from "../Installation.ts"
+import { faultText } from "../StartFault.ts"
+import { type DatabasePlace, type MoveMark, markFault, readMark, removeMark, writeMark } from "./MoveMarks.ts"
+import { checkValues, requireEmpty, sameTables } from "./MovePreconditions.ts"
+import { MoveRefused } from "./MoveRefused.ts"
+import { checkKeys, verifyCopy } from "./MoveVerification.ts"
+import { continueSequences, readSequences } from "./Sequences.ts"
+import { compareTable, type ComparedTable, copyTable, type MovedDatabases } from "./TableCopy.ts"
+import type { TableShape } from "./TableShapes.ts"
+import { withoutConstraints } from "./TargetConstraints.ts"
+
+/** A step of a move at one of its ends. */
+type Step<A, R = never> = Effect.Effect<A, MoveRefused | SqlError.SqlError, R | FileSystem.FileSystem | Path.Path>
+
+/** The database that is moved. */
+export interface MoveSource {
+  readonly place: DatabasePlace
+  /** Opens the database for this process alone. */
+  readonly open: Step<SqlClient.SqlClient, Scope.Scope>
+  /** Checks the opened database, in the transaction that lasts for the whole move. */
+  readonly check: Step<void, SqlClient.SqlClient>
+  /** Makes the database refuse writes, in the transaction that marks it as moved. */
+  readonly close: Step<void, SqlClient.SqlClient>
+}
+
+/** The database that receives the rows. */
+export interface MoveTarget {
+  readonly place: DatabasePlace
+  /** Opens the database, with tables. `source` is the mark of the database that is moved. */
+  readonly open: (source: MoveMark | undefined) => Step<SqlClient.SqlClient, Scope.Scope>
+  /** Checks the copied rows. */
+  readonly check: Step<void, SqlClient.SqlClient>
+  /** Puts the database in its place, once it is the current one, and opens it. */
+  readonly settle: Step<SqlClient.SqlClient, Scope.Scope>
+}
+
+export interface MoveResult {
+  readonly tables: ReadonlyArray<ComparedTable>
+  /** Number of audit chains that were checked in the new database. */
+  readonly chains: number
+  /** Faults of sealed values and audit chains, which both databases have. */
+  readonly faults: ReadonlyArray<string>
+  /** True if an interrupted attempt had copied the rows. */
+  readonly resumed: boolean
+}
+
+const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =>
+  Effect.provideService(effect, SqlClient.SqlClient, sql)
+
+const MoveId = { make: (text: string) => text }
+
+/** Copies all rows and the mark in one transaction, so that an interrupted copy leaves nothing. */
+const copyAll = Effect.fnUntraced(function* (
+  databases: MovedDatabases,
+  tables: ReadonlyArray<TableShape>,
+  mark: MoveMark,
+  progress: Progress
+) {
+  const { from, to } = databases
+  const copy = Effect.gen(function* () {
+    for (const [index, table] of tables.entries()) {
+      yield* progress(`Copying ${table.name} (${index + 1} of ${tables.length} tables)`)
+      yield* copyTable(databases, table)
+    }
+    yield* continueSequences(to, yield* readSequences(from))
+  })
+  yield* to.withTransaction(Effect.andThen(withoutConstraints(to, tables, copy), on(to, writeMark(mark))))
+})
+
+const compareAll = Effect.fnUntraced(function* (
+  databases: MovedDatabases,
+  tables: ReadonlyArray<TableShape>,
+  progress: Progress
+) {
+  const compared: Array<ComparedTable> = []
+  for (const [index, table] of tables.entries()) {
+    yield* progress(`Comparing ${table.name} (${index + 1} of ${tables.length} tables)`)
+    compared.push(yield* compareTable(databases, table))
+  }
+  const [before, after] = [yield* readSequences(databases.from), yield* readSequences(databases.to)]
+  for (const [table, last] of before) {
+    if (after.get(table) !== last) {
+      return yield* new MoveRefused({
+        message: `The numbers of ${table} do not continue at ${last} in the new database.`
+      })
+    }
+  }
+  return compared
+})
+
+/**
+ * Copies a database, compares both row by row, checks the sealed values and audit chains of the copy, and makes the copy the
+ * current database.
+ *
+ * The copy has a mark until the end, and the old database gets a mark once the copy is verified. No server starts on a marked
+ * database, so at every moment at most one of the two can be served. Until the old database has its mark, an interruption leaves
+ * it unchanged, and a repetition begins anew. After that, a repetition verifies the copy again and finishes.
+ */
+export const moveDatabase = Effect.fn("moveDatabase")(function* (
+  source: MoveSource,
+  target: MoveTarget,
+  keyring: Keyring,
+  progress: Progress
+) {
+  const killPoint = yield* KillPoint
+  const isToPostgres = target.place.kind === "postgres"
+
+  const moved = Effect.gen(function* () {
+    const from = yield* SqlClient.SqlClient
+    yield* source.check
+    const left = yield* readMark
+    const to = yield* target.open(left)
+    const arrived = yield* on(to, readMark)
+    const resumed = left?.state === "moved" && arrived?.state === "arriving" && left.id === arrived.id
+    if (left !== undefined && !resumed) return yield* new MoveRefused({ message: faultText(markFault(left)) })
+    const installation = (yield* readInstallation)?.id ?? ""
+    if (arrived !== undefined && (arrived.state === "moved" || arrived.installation !== installation)) {
+      return yield* new MoveRefused({
+        message: `The new database is not empty. ${faultText(markFault(arrived))} Or create an empty database.`
+      })
+    }
+    const databases = { from, to }
+    const tables = yield* sameTables(databases)
+    yield* checkKeys(keyring)
+    const mark = {
+      id: left?.id ?? (yield* newId(MoveId, "move")),
+      installation,
+      at: left?.at ?? (yield* now)
+    }
+    if (!resumed) {
+      if (arrived === undefined) yield* requireEmpty(to, tables)
+      yield* progress("Looking for values that the new database cannot hold")
+      if (isToPostgres) yield* checkValues(from, tables)
+      yield* copyAll(databases, tables, { ...mark, state: "arriving", other: source.place }, progress)
+      yield* killPoint("moving.copied")
+    }
+    const compared = yield* compareAll(databases, tables, progress)
+    yield* progress("Opening every sealed value and checking the audit chains")
+    const { chains, faults } = yield* verifyCopy(databases, keyring)
+    yield* on(to, target.check)
+    yield* killPoint("moving.verified")
+    if (!resumed) {
+      yield* source.close
+      yield* writeMark({ ...mark, state: "moved", other: target.place })
+    }
+    return { tables: compared, chains, faults, resumed } satisfies MoveResult
+  })
+
+  const result = yield* Effect.scoped(Effect.flatMap(source.open, (from) => from.withTransaction(on(from, moved))))
+  yield* killPoint("moving.marked")
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      const to = yield* target.settle
+      yield* killPoint("moving.settled")
+      yield* on(to, removeMark)
+    })
+  )
+  return result
+})

@@ -1,0 +1,258 @@
+import { DatabaseSync } from "node:sqlite"
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
+import { describe, expect } from "bun:test"
+import { Context, Effect, Exit, FileSystem, Layer, type Redacted } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { SqlClient } from "effect/sql"
+import { KillPoint } from "../../../../actors/base/KillPoint.ts"
+import type { Keyring } from "../../../../actors/base/vault/MasterKey.ts"
+import { loadKeyring } from "../../../../actors/base/vault/MasterKeyStore.ts"
+import { platform } from "../../../../src/composition/Platform.ts"
+import type { Progress } from "../../../../src/database/BackupFiles.ts"
+import { DataFolder } from "../../../../src/database/DataFolder.ts"
+import { settleInstallation } from "../../../../src/database/FirstStart.ts"
+import { migrate } from "../../../../src/database/Migrations.ts"
+import { moveDatabase } from "../../../../src/database/move/DatabaseMove.ts"
+import { postgresSource, postgresTarget } from "../../../../src/database/move/PostgresEnd.ts"
+import { sqliteSource, sqliteTarget } from "../../../../src/database/move/SqliteEnd.ts"
+import { layerClients } from "../../../../src/database/postgres/PostgresClient.ts"
+import * as PostgresDatabase from "../../../../src/database/postgres/PostgresDatabase.ts"
+import { layerWriter } from "../../../../src/database/SqliteClient.ts"
+import { fixtureFile } from "../../../upgrade/Fixture.ts"
+import { it } from "../../../support/Effect.ts"
+import { emptyDatabase, hasPostgres, migratedDatabase } from "../../../support/PostgresTests.ts"
+import { newKeyring } from "../support/Keyrings.ts"
+import { contentsOf, fillEveryTable } from "./support/WholeDatabase.ts"
+
+const silent = () => Effect.void
+
+const toPostgres = (folder: string, url: Redacted.Redacted, keyring: Keyring, progress: Progress = silent) =>
+  Effect.flatMap(sqliteSource, (source) => moveDatabase(source, postgresTarget(url), keyring, progress)).pipe(
+    Effect.provide(Layer.fresh(DataFolder.layer(folder)), { local: true })
+  )
+
+const toSqlite = (folder: string, url: Redacted.Redacted, keyring: Keyring) =>
+  Effect.gen(function* () {
+    return yield* moveDatabase(yield* postgresSource(url), yield* sqliteTarget, keyring, silent)
+  }).pipe(Effect.provide(Layer.fresh(DataFolder.layer(folder)), { local: true }))
+
+/** Opens the database in the data folder as a server does. */
+const startSqlite = (folder: string) => Effect.provide(migrate, Layer.fresh(layerWriter(`${folder}/svc.sqlite`)))
+
+/** Opens the database in PostgreSQL as a server with this data folder does. */
+const startPostgres = (folder: string, url: Redacted.Redacted) =>
+  Effect.scoped(Layer.build(PostgresDatabase.layer(url).pipe(Layer.provide(DataFolder.layer(folder)))))
+
+const sessionWith = (url: Redacted.Redacted) =>
+  Effect.map(
+    Layer.build(Layer.fresh(layerClients(url, { exclusive: false, listens: false }))),
+    Context.get(SqlClient.SqlClient)
+  )
+
+const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "svc-move-" }))
+
+/** A data folder with a row in every table. */
+const filledFolder = Effect.gen(function* () {
+  const folder = yield* temporary
+  yield* startSqlite(folder)
+  fillEveryTable(`${folder}/svc.sqlite`)
+  return folder
+})
+
+/** The data folder of a server of an earlier release, with sealed values, audit chains, snapshots and builds. */
+const realFolder = Effect.gen(function* () {
+  const root = yield* temporary
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  expect(Number(yield* spawner.exitCode(ChildProcess.make("tar", ["-C", root, "-xzf", fixtureFile(72)])))).toBe(0)
+  const folder = `${root}/data`
+  yield* Effect.provide(Effect.andThen(migrate, settleInstallation(folder)), layerWriter(`${folder}/svc.sqlite`))
+  const keyring = yield* loadKeyring({ kind: "file", file: `${folder}/master.key`, create: false }, [])
+  return { folder, keyring }
+})
+
+const databaseFiles = /^(?:svc\.sqlite|moving\.sqlite|set-aside|instance\.(?:lock|holder))/
+
+/** Digests of the files of a data folder, without its databases and its lock. */
+const otherFiles = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name, parentPath }) => `${parentPath}/${name}`.slice(folder.length + 1))
+    .filter((name) => !databaseFiles.test(name))
+    .toSorted()
+    .map((name) => [
+      name,
+      createHash("sha256")
+        .update(readFileSync(`${folder}/${name}`))
+        .digest("hex")
+    ])
+
+const isStarted = (start: Effect.Effect<unknown, unknown, Layer.Success<typeof platform>>) =>
+  Effect.map(Effect.exit(start), Exit.isSuccess)
+
+/** Which of the two databases a server can start on. */
+const startable = (folder: string, url: Redacted.Redacted) =>
+  Effect.all({ sqlite: isStarted(startSqlite(folder)), postgres: isStarted(startPostgres(folder, url)) })
+
+const change = (file: string, statement: string) => {
+  const database = new DatabaseSync(file)
+  database.exec(statement)
+  database.close()
+}
+
+describe.skipIf(!hasPostgres)("svc move", () => {
+  it.live("a database with rows in every table is the same after a move to PostgreSQL and back", () =>
+    Effect.gen(function* () {
+      const folder = yield* filledFolder
+      const keyring = yield* newKeyring
+      const url = yield* emptyDatabase()
+      change(`${folder}/svc.sqlite`, `UPDATE vault_data_keys SET master_key_id = '${keyring.active.id}'`)
+      // The last Run has lost its row, and its number must not be given again.
+      change(`${folder}/svc.sqlite`, "DELETE FROM run_turns WHERE turn = (SELECT MAX(turn) FROM run_turns)")
+      const before = contentsOf(`${folder}/svc.sqlite`)
+      expect(Object.entries(before.rows).filter(([name, rows]) => rows.length === 0 && name !== "run_turns")).toEqual(
+        []
+      )
+      const lines: Array<string> = []
+      const there = yield* toPostgres(folder, url, keyring, (line) => Effect.sync(() => void lines.push(line)))
+      expect(lines.filter((line) => line.startsWith("Copying"))).toHaveLength(Object.keys(before.rows).length)
+      const turn = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const sql = yield* sessionWith(url)
+          const [row] = yield* sql<{ turn: number }>`INSERT INTO run_turns (slot_pool, workspace_id, subject)
+            SELECT 'another', MIN(id), 'usr' FROM workspaces RETURNING turn`
+          yield* sql`DELETE FROM run_turns WHERE turn = ${row?.turn ?? 0}`
+          return row?.turn
+        })
+      )
+      expect(turn).toBe((before.sequences[0]?.seq ?? 0) + 1)
+      const back = yield* toSqlite(folder, url, keyring)
+      expect(back.tables).toEqual(there.tables)
+      const after = contentsOf(`${folder}/svc.sqlite`)
+      expect(after.rows).toEqual(before.rows)
+      expect(after.schema).toEqual(before.schema)
+      expect(after.sequences).toEqual(before.sequences.map(({ name, seq }) => ({ name, seq: seq + 1 })))
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.live("the installation of a real server opens its secrets and keeps its audit chains in both databases", () =>
+    Effect.gen(function* () {
+      const { folder, keyring } = yield* realFolder
+      const url = yield* migratedDatabase
+      const before = contentsOf(`${folder}/svc.sqlite`)
+      const files = otherFiles(folder)
+      expect(files.map(([name]) => name)).toContain("master.key")
+      const there = yield* toPostgres(folder, url, keyring)
+      expect({ ...there, tables: there.tables.length > 100 }).toEqual({
+        tables: true,
+        chains: 2,
+        faults: [],
+        resumed: false
+      })
+      expect(otherFiles(folder)).toEqual(files)
+      expect(yield* startable(folder, url)).toEqual({ sqlite: false, postgres: true })
+      const back = yield* toSqlite(folder, url, keyring)
+      expect([back.chains, back.faults]).toEqual([2, []])
+      expect(otherFiles(folder)).toEqual(files)
+      expect(contentsOf(`${folder}/svc.sqlite`).rows).toEqual(before.rows)
+      expect(yield* startable(folder, url)).toEqual({ sqlite: true, postgres: false })
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.live("no server starts on a moved database, and the refusal contains the way back", () =>
+    Effect.gen(function* () {
+      const { folder, keyring } = yield* realFolder
+      const url = yield* emptyDatabase()
+      yield* toPostgres(folder, url, keyring)
+      const sqlite = yield* Effect.flip(startSqlite(folder))
+      expect([sqlite._tag, sqlite.message]).toEqual([
+        "DatabaseMoved",
+        expect.stringContaining("`svc move --to sqlite`")
+      ])
+      // A second copy of the same database would make two current ones.
+      const again = yield* Effect.flip(toPostgres(folder, yield* emptyDatabase(), keyring))
+      expect(again.message).toContain("This database was moved to")
+      yield* toSqlite(folder, url, keyring)
+      const postgres = yield* Effect.flip(startPostgres(folder, url))
+      expect([postgres._tag, postgres.message]).toEqual([
+        "DatabaseMoved",
+        expect.stringContaining("`svc move --to postgres`")
+      ])
+      const sql = yield* sessionWith(url)
+      const write = yield* Effect.flip(sql`UPDATE installation SET incarnation = 99`)
+      expect(String(write.reason.cause)).toContain("was moved by svc move")
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.live("values that PostgreSQL cannot hold are listed with table, column and key, and nothing is moved", () =>
+    Effect.gen(function* () {
+      const { folder, keyring } = yield* realFolder
+      const url = yield* emptyDatabase()
+      change(
+        `${folder}/svc.sqlite`,
+        "UPDATE users SET display_name = 'a' || char(0) || 'b'; UPDATE installation SET incarnation = 'many'"
+      )
+      const error = yield* Effect.flip(toPostgres(folder, url, keyring))
+      expect(error).toMatchObject({
+        _tag: "ValuesUnstorable",
+        values: [
+          { table: "installation", column: "incarnation", key: { id: "1" }, problem: "text in a column for integer" },
+          { table: "users", column: "display_name", key: { subject: expect.any(String) }, problem: "U+0000 in a text" }
+        ]
+      })
+      const sql = yield* sessionWith(url)
+      expect(yield* sql`SELECT subject FROM users`).toEqual([])
+      expect(yield* isStarted(startSqlite(folder))).toBe(true)
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.live("a move into a database with rows is refused, and so is a data folder with a database", () =>
+    Effect.gen(function* () {
+      const { folder, keyring } = yield* realFolder
+      const other = yield* realFolder
+      const url = yield* emptyDatabase()
+      yield* toPostgres(folder, url, keyring)
+      const taken = yield* Effect.flip(toPostgres(other.folder, url, keyring))
+      expect(taken.message).toContain("belongs to an installation")
+      const present = yield* Effect.flip(toSqlite(other.folder, url, keyring))
+      expect(present.message).toContain("contains a database already")
+      expect(yield* isStarted(startSqlite(other.folder))).toBe(true)
+      const running = yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Layer.build(
+            PostgresDatabase.layer(url).pipe(Layer.provide(Layer.fresh(DataFolder.layer(yield* temporary))))
+          )
+          return yield* Effect.flip(toSqlite(yield* temporary, url, keyring))
+        })
+      )
+      expect(String(running)).toMatch(/server/i)
+    }).pipe(Effect.provide(platform))
+  )
+
+  for (const point of ["copied", "verified", "marked", "settled"] as const) {
+    it.live(
+      `a move interrupted when it is ${point} leaves at most one usable database, and its repetition finishes`,
+      () =>
+        Effect.gen(function* () {
+          const { folder, keyring } = yield* realFolder
+          const url = yield* emptyDatabase()
+          const before = contentsOf(`${folder}/svc.sqlite`).rows
+          const dying = (name: string) => (name === `moving.${point}` ? Effect.die("killed") : Effect.void)
+          const interrupted = <A, E, R>(move: Effect.Effect<A, E, R>) =>
+            Effect.map(Effect.exit(Effect.provideService(move, KillPoint, dying)), Exit.isFailure)
+          const isMarked = point === "marked" || point === "settled"
+
+          expect(yield* interrupted(toPostgres(folder, url, keyring))).toBe(true)
+          expect(yield* startable(folder, url)).toEqual({ sqlite: !isMarked, postgres: false })
+          expect((yield* toPostgres(folder, url, keyring)).resumed).toBe(isMarked)
+          expect(yield* startable(folder, url)).toEqual({ sqlite: false, postgres: true })
+
+          expect(yield* interrupted(toSqlite(folder, url, keyring))).toBe(true)
+          expect(yield* startable(folder, url)).toEqual({ sqlite: false, postgres: !isMarked })
+          expect((yield* toSqlite(folder, url, keyring)).resumed).toBe(isMarked)
+          expect(yield* startable(folder, url)).toEqual({ sqlite: true, postgres: false })
+          expect(contentsOf(`${folder}/svc.sqlite`).rows).toEqual(before)
+        }).pipe(Effect.provide(platform))
+    )
+  }
+})
