@@ -100,6 +100,7 @@ import { rowShape } from "../../actors/base/database/Table.ts"
 import { respellInvitations } from "../../actors/access/member/InvitationRow.ts"
 import { foldColumns } from "./FoldedColumns.ts"
 import { markFault, readMark, recordedVersion } from "./move/MoveMarks.ts"
+import { isWithinReach } from "./ReleaseReach.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
 // Tables in an order in which each follows the tables that it references.
@@ -251,6 +252,9 @@ const shortened = (translate: Translate) =>
 
 const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
 
+/** Servers of one database in PostgreSQL are upgraded one after the other, and each may start again in between. */
+const allowsNewer = (sql: SqlClient.SqlClient) => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+
 /** Returns the schema version, and a fault if this release does not support it or the database was moved. */
 export const tableVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -261,6 +265,9 @@ export const tableVersion = Effect.gen(function* () {
   const [row] = yield* LastRelease.rowsOnce(sql)`SELECT release FROM installation`
   // Describe a build of the same release as newer, because two builds of a release have the same name.
   const last = row?.release ?? undefined
+  if (last !== undefined && allowsNewer(sql) && isWithinReach(version, last)) {
+    return { newest, fault: undefined, moved: false }
+  }
   const other = last === undefined || last === version ? "the newer build of svc that" : `svc ${last}, which`
   const fault: StartFault = {
     message: `The database has version ${newest}, but this build of svc ${version} supports versions up to ${newestKnown}.`,
@@ -277,11 +284,12 @@ const checkVersion = Effect.gen(function* () {
   return yield* new DatabaseTooNew({ message })
 })
 
-/** Records the release that now serves the database. */
-const noteRelease = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql`UPDATE installation SET release = ${version} WHERE release IS NULL OR release <> ${version}`
-)
+/** Records the release that serves the database, unless a newer release has migrated it. */
+const noteRelease = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  if (((yield* recordedVersion) ?? 0) > newestKnown) return
+  yield* sql`UPDATE installation SET release = ${version} WHERE release IS NULL OR release <> ${version}`
+})
 
 /** Like `migrate`, for a database with another SQL dialect than the statements. */
 export const migrateFrom = (translate: Translate) =>

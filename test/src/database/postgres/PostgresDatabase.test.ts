@@ -8,8 +8,10 @@ import { DatabaseFile } from "../../../../actors/base/database/DatabaseFile.ts"
 import { ReadSql } from "../../../../actors/base/database/ReadSql.ts"
 import { rowShape } from "../../../../actors/base/database/Table.ts"
 import { DataFolder } from "../../../../src/database/DataFolder.ts"
+import { newestKnown } from "../../../../src/database/Migrations.ts"
 import { layerClients } from "../../../../src/database/postgres/PostgresClient.ts"
 import * as PostgresDatabase from "../../../../src/database/postgres/PostgresDatabase.ts"
+import { version } from "../../../../src/Version.ts"
 import { it } from "../../../support/Effect.ts"
 import { emptyDatabase, hasPostgres, migratedDatabase } from "../../../support/PostgresTests.ts"
 
@@ -142,6 +144,34 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
       yield* other`UPDATE installation SET incarnation = 5`
       expect(yield* find("a")).toEqual([{ count: 5 }])
     })
+  )
+
+  it.live(
+    "a server starts on the tables of the next minor release, and refuses those of a later release in a sentence",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* migratedDatabase
+        const [major, minor] = version.split(".").map(Number)
+        const next = `${major}.${(minor ?? 0) + 1}.0`
+        const later = `${major}.${(minor ?? 0) + 2}.0`
+        const migratedBy = (release: string) =>
+          Effect.scoped(
+            Effect.gen(function* () {
+              const sql = Context.get(yield* clients(url), SqlClient.SqlClient)
+              yield* sql`UPDATE installation SET release = ${release}`
+            })
+          )
+        const started = Effect.exit(Effect.scoped(served(url)))
+        const sql = Context.get(yield* clients(url), SqlClient.SqlClient)
+        yield* sql`INSERT INTO svc_migrations (migration_id, name) VALUES (999, 'later')`
+        yield* sql`ALTER TABLE installation ADD COLUMN later BIGINT NOT NULL DEFAULT 0`
+        yield* migratedBy(next)
+        expect(Exit.isSuccess(yield* started)).toBe(true)
+        // The record of the newer release remains, or a third release would be allowed too.
+        expect(yield* sql`SELECT release FROM installation`).toEqual([{ release: next }])
+        yield* migratedBy(later)
+        expect(String(yield* started)).toContain(`supports versions up to ${newestKnown}. Start svc ${later}`)
+      })
   )
 
   it.live(
