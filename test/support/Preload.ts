@@ -2,8 +2,12 @@ import { afterEach, setDefaultTimeout } from "bun:test"
 import { configureGlobal } from "fast-check"
 import { WebSocket } from "ws"
 import { checked, seeMessage, takeFaults } from "./description/CheckedAnswers.ts"
+import { recordStatements, samplesFolder } from "./StatementSamples.ts"
 
 setDefaultTimeout(120_000)
+
+// `npm run test:postgres` prepares the statements of `npm test` on PostgreSQL.
+if (samplesFolder !== undefined && process.env["SVC_TEST_POSTGRES"] === undefined) recordStatements(samplesFolder)
 
 // All generated examples depend on this seed, so a new failure is caused by a change. `SVC_TEST_SEED=random` searches for new
 // examples and prints its seed, which reproduces a failure.

@@ -70,7 +70,7 @@ export const rowsAfter = Effect.fnUntraced(function* (
     return sql`${boundValue(column, after?.[index] ?? null)}`
   })
   const where = after === undefined ? sql.literal("") : sql`WHERE (${key}) > (${sql.csv(last)})`
-  const rows = yield* sql<Readonly<Record<string, unknown>>>`SELECT ${values} FROM ${sql(table.name)} r ${where}
+  const rows = yield* sql`SELECT ${values} FROM ${sql(table.name)} r ${where}
     ORDER BY ${key} LIMIT ${limit}`.unprepared
   return yield* Effect.forEach(rows, (row) =>
     Effect.forEach(table.columns, (column) => decoded(table, column, row[column.name]))

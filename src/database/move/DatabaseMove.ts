@@ -81,7 +81,8 @@ const compareAll = Effect.fnUntraced(function* (
   const compared: Array<ComparedTable> = []
   for (const [index, table] of tables.entries()) {
     yield* progress(`Comparing ${table.name} (${index + 1} of ${tables.length} tables)`)
-    compared.push(yield* compareTable(databases, table))
+    const found = yield* compareTable(databases, table)
+    compared.push(found)
   }
   const [before, after] = [yield* readSequences(databases.from), yield* readSequences(databases.to)]
   for (const [table, last] of before) {

@@ -69,7 +69,7 @@ export const writeMark = Effect.fnUntraced(function* ({ at, id, installation, ot
   const sql = yield* SqlClient.SqlClient
   const name = [id, installation, at, other.kind, other.text.slice(0, longestPlace)].join(" ")
   yield* sql`DELETE FROM svc_migrations WHERE migration_id >= ${firstNumber}`
-  yield* sql`INSERT INTO svc_migrations ${sql.insert({ migration_id: numbers[state], name })}`
+  yield* sql`INSERT INTO svc_migrations (migration_id, name) VALUES (${numbers[state]}, ${name})`
 })
 
 /** Removes the mark: the database is the current one from now on. */

@@ -30,14 +30,15 @@ export const unstorableValues = Effect.fnUntraced(function* (sql: SqlClient.SqlC
   const problems = table.columns.map((column) => problemOf(column, isKey(column)))
   const keys = table.key.map(({ name }, index) => `CAST(${quoted(name)} AS TEXT) AS key_${index}`)
   const named = problems.map((problem, index) => `${problem} AS problem_${index}`)
-  const rows = yield* sql<Readonly<Record<string, string | null>>>`SELECT ${sql.literal([...keys, ...named].join(", "))}
+  const rows = yield* sql`SELECT ${sql.literal([...keys, ...named].join(", "))}
     FROM ${sql(table.name)} WHERE COALESCE(${sql.literal(problems.join(", "))}, NULL) IS NOT NULL
     ORDER BY ${sql.literal(table.key.map(({ name }) => quoted(name)).join(", "))}`.unprepared
+  const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null)
   return rows.flatMap((row) => {
-    const key = Object.fromEntries(table.key.map(({ name }, index) => [name, row[`key_${index}`] ?? null]))
+    const key = Object.fromEntries(table.key.map(({ name }, index) => [name, textOf(row[`key_${index}`])]))
     return table.columns.flatMap(({ name }, index): ReadonlyArray<UnstorableValue> => {
-      const problem = row[`problem_${index}`]
-      return problem === null || problem === undefined ? [] : [{ table: table.name, column: name, key, problem }]
+      const problem = textOf(row[`problem_${index}`])
+      return problem === null ? [] : [{ table: table.name, column: name, key, problem }]
     })
   })
 })

@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { describe, expect } from "bun:test"
+import { Context, Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { migrations } from "../../../../src/database/Migrations.ts"
+import { layerClients } from "../../../../src/database/postgres/PostgresClient.ts"
+import { it } from "../../../support/Effect.ts"
+import { hasPostgres, migratedDatabase } from "../../../support/PostgresTests.ts"
+import { decodeSamples, type Sample, samplesFolder } from "../../../support/StatementSamples.ts"
+
+/** The text on one line, without the backslashes of a template. */
+const oneSpace = (text: string) => text.replaceAll("\\", "").replaceAll(/\s+/g, " ")
+
+/** All source text in these folders, on one line. */
+const sourcesOf = (folders: ReadonlyArray<string>) =>
+  folders
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: "utf8" })
+        .filter((name) => name.endsWith(".ts"))
+        .map((name) => oneSpace(readFileSync(`${folder}/${name}`, "utf8")))
+    )
+    .join("\n")
+
+const shortestLiteral = 12
+
+/** The parts of a statement that its source contains literally: without values, names in quotes and lists of values. */
+const literalsOf = (text: string): ReadonlyArray<string> =>
+  oneSpace(text)
+    .split(/\+?\?|"[^"]*"|[(),]/)
+    .map((part) => part.trim())
+    .filter((part) => part.length >= shortestLiteral)
+
+/** Statements of SQLite's own administration, which the PostgreSQL client never sends. */
+const ofSqlite =
+  /^\s*(?:PRAGMA|EXPLAIN|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|VACUUM|CREATE|DROP|ALTER|ANALYZE)\b|\bsqlite_|\bpragma_/i
+
+/** Statements of migrations, which are translated, or which change rows of releases that only knew SQLite. */
+const migrating: ReadonlySet<string> = new Set(Object.values(migrations).flat())
+
+const valueOf = (value: Sample["values"][number]) =>
+  typeof value === "object" && value !== null ? new Uint8Array(value.bytes) : value
+
+const numbered = (text: string): string => {
+  let count = 0
+  return text.replaceAll(/\+\?|\?/g, () => `$${++count}`)
+}
+
+describe.skipIf(!hasPostgres || samplesFolder === undefined)("Statements on PostgreSQL", () => {
+  it.live(
+    "PostgreSQL plans every statement of the product that the tests executed on SQLite, with values of the same types",
+    () =>
+      Effect.gen(function* () {
+        const folder = samplesFolder ?? ""
+        const lines = readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, "utf8"))
+        const samples = new Map<string, Sample>()
+        for (const sample of decodeSamples(lines.join("\n"))) {
+          samples.set(
+            `${sample.text}\n${sample.values.map((value) => (value === null ? "null" : typeof value)).join()}`,
+            sample
+          )
+        }
+        const product = sourcesOf(["actors", "src", "schema"])
+        const tests = sourcesOf(["test"])
+        const sql = Context.get(
+          yield* Layer.build(layerClients(yield* migratedDatabase, { exclusive: false, listens: false })),
+          SqlClient.SqlClient
+        )
+        const planned = [...samples.values()].filter(({ text }) => !ofSqlite.test(text) && !migrating.has(text))
+        const outcomes = yield* Effect.forEach(
+          planned,
+          ({ text, values }) =>
+            Effect.map(
+              Effect.exit(sql.unsafe(`EXPLAIN ${numbered(text)}`, values.map(valueOf)).unprepared),
+              (explained) => ({ text, explained })
+            ),
+          { concurrency: 8 }
+        )
+        const refused = outcomes.flatMap(({ explained, text }) => {
+          const isOfTests = () =>
+            literalsOf(text).some((literal) => tests.includes(literal) && !product.includes(literal))
+          return Exit.isSuccess(explained) || isOfTests() ? [] : [`${oneSpace(text)}: ${String(explained)}`]
+        })
+        expect(refused).toEqual([])
+        expect(planned.length).toBeGreaterThan(0)
+      })
+  )
+})
