@@ -15,7 +15,7 @@ import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { CommandContext, commandsOf } from "./Command.ts"
 
-/** A new authorization that a person is about to be redirected for: its purpose and browser session. */
+/** A new authorization before the person is redirected: its purpose and browser session. */
 export const StartAuthorization = Schema.Struct({
   helperId: Schema.String,
   redirectUri: Schema.String,

@@ -54,7 +54,7 @@ export const settingsOf = Effect.fn("settingsOf")(function* (
   return yield* loadSettings(given, config)
 })
 
-/** Flags of commands that only need to locate the data. */
+/** Flags of commands that only need the location of the data. */
 export const dataFlags = {
   dataDir: settingFlags.dataDir,
   masterKeyFile: settingFlags.masterKeyFile,

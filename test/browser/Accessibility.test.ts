@@ -49,7 +49,7 @@ describe("Covered routes", () => {
     }
   })
 
-  test("every other route redirects to a route that is checked", async () => {
+  test("every unchecked route redirects to a checked route", async () => {
     const { page, go } = await suite.visit()
     for (const { path, to } of Object.values(redirects)) {
       await go(path)

@@ -6,7 +6,7 @@ const operatorTable = "test/src/http/OperatorTable.test.ts"
 const operatorRoutes = "src/http/OperatorRoutes.ts"
 const authenticationFile = "src/accounts/oidc/ClientAuthentication.ts"
 
-/** Mutants of the permissions and lifetimes of the clients of Capsules and operators. */
+/** Mutants of clients: the permissions and lifetimes of Capsules' clients and operators' clients. */
 export const identityMutants: ReadonlyArray<Mutant> = [
   {
     name: "introspection: the secret of the resource server",

@@ -5,8 +5,8 @@ import { RunRow, SpecJson } from "../../ledger/run/RunRow.ts"
 import type { SourceId } from "../../../schema/records/Ids.ts"
 
 /**
- * Triggers whose requests can share a queued sync: automatic ones with each other, and those of people, which the history
- * records.
+ * Triggers whose requests can share a queued sync. Automatic triggers share with each other. Requests by people share with each
+ * other, and the history records them.
  */
 const sharing = { service: ["webhook", "schedule"], person: ["user"] } as const
 

@@ -4,7 +4,7 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { notSpeculative, speculative } from "../../../schema/tables/RunTables.ts"
 import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
 
-/** Maximum number of search words. */
+/** Maximum number of words in a search. */
 const mostWords = 8
 
 // Matches the start of a Run id. The text "run" alone counts as a word, because every Run's id starts with it.

@@ -23,8 +23,8 @@ export type JobResult<Outcome, Failure = RunnerFailure> = Result.Result<Outcome,
 /**
  * The steps of an execution. `prepare` and `settle` share data only through the database, so that another process can settle a
  * Run.
- * - `prepare`: reads the authority, stores in one row what the settlement needs, and returns the job. The job contains secrets
- *   and is not stored.
+ * - `prepare`: reads the authority, stores the settlement's data in one row, and returns the job. The job contains secrets and is
+ *   not stored.
  * - `execute`: turns the job into an outcome, without access to the database or vault.
  * - `settle`: ends the Run using its hold, its rows and the result. Repeating it changes nothing.
  * - `refuse`: ends a Run that `prepare` blocked, so that nothing was executed.

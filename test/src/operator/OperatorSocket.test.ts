@@ -111,7 +111,7 @@ describe("Operator socket", () => {
     })
   )
 
-  live("the operator socket closes a malformed connection, and still answers the next connection", () =>
+  live("the operator socket closes a malformed connection, and still serves the next connection", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const { url } = yield* serve(dataDir)

@@ -22,20 +22,22 @@ describe("Servers of a shared database", () => {
     )
   )
 
-  it.effect("a server stops its work before other servers can count it as gone, and detects that they have", () =>
-    on(
-      Effect.gen(function* () {
-        const [a, b] = [yield* server(), yield* server()]
-        yield* pass(4, a, b)
-        yield* pass(8, a)
-        expect([yield* b.nodes.isCurrent, yield* a.nodes.isGone(b.nodes.name)]).toEqual([false, false])
-        yield* pass(10, a)
-        expect(yield* a.nodes.isGone(b.nodes.name)).toBe(true)
-        yield* b.nodes.turn
-        yield* b.nodes.expelled
-        expect(yield* b.nodes.isCurrent).toBe(false)
-      })
-    )
+  it.effect(
+    "a server stops its work before other servers can count it as gone, and detects when they have done so",
+    () =>
+      on(
+        Effect.gen(function* () {
+          const [a, b] = [yield* server(), yield* server()]
+          yield* pass(4, a, b)
+          yield* pass(8, a)
+          expect([yield* b.nodes.isCurrent, yield* a.nodes.isGone(b.nodes.name)]).toEqual([false, false])
+          yield* pass(10, a)
+          expect(yield* a.nodes.isGone(b.nodes.name)).toBe(true)
+          yield* b.nodes.turn
+          yield* b.nodes.expelled
+          expect(yield* b.nodes.isCurrent).toBe(false)
+        })
+      )
   )
 
   it.effect("a server that was frozen itself counts no other server as gone", () =>

@@ -101,7 +101,7 @@ plane.live("Workspaces that the operator allows can use a pool's credentials, an
   })
 )
 
-plane.live("Outputs of a lost agent's apply are private if only the pool knows which secrets they might repeat", () =>
+plane.live("Outputs of a lost agent's apply are private if their possible secrets are known only to the pool", () =>
   Effect.gen(function* () {
     const { enrolled, pools } = yield* world
     const { context, workspaceId } = yield* TestPlane
