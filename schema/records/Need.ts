@@ -74,7 +74,10 @@ export class Need extends Schema.Opaque<Need>()(
     /** The Capsule's other reasons. */
     also: Schema.Array(NeedKind),
     since: Timestamp,
-    /** More than one only if all of them wait for the same new commit of a Source, or change with the same pull request. */
+    /**
+     * Contains several Capsules only if all of them wait for the same new commit of a Source, or change with the same pull
+     * request.
+     */
     capsules: Schema.Array(NeedingCapsule),
     /** Set for a failure: true if the Capsule has never been applied. */
     neverApplied: Schema.optionalKey(Schema.Boolean),

@@ -40,7 +40,7 @@ export const PullRequestRisk = Schema.Struct({
 })
 export type PullRequestRisk = typeof PullRequestRisk.Type
 
-/** Number of Capsules by verdict. A verdict that no Capsule has is absent. */
+/** Number of Capsules by verdict. Verdicts without Capsules are absent. */
 export const PullRequestCounts = Schema.Struct({
   failed: Schema.optionalKey(Schema.Int),
   differs: Schema.optionalKey(Schema.Int),
@@ -66,11 +66,11 @@ export const PullRequestCapsule = Schema.Struct({
   because: Schema.optionalKey(Schema.String),
   /** The latest speculative plan for the head. */
   run: Schema.optionalKey(RunInPullRequest),
-  /** Present only if the head touches the Capsule. */
+  /** Present only if the head affects the Capsule. */
   verdict: Schema.optionalKey(CapsuleVerdict),
-  /** The changes of the plan after the merge, or else of the speculative plan. */
+  /** The changes of the plan after the merge or, before it, of the speculative plan. */
   summary: Schema.optionalKey(PlanSummary),
-  /** Files and objects of that plan that deserve attention, in the order of their importance. */
+  /** Files and objects of that plan that deserve attention, most important first. */
   risks: Schema.optionalKey(Schema.Array(PullRequestRisk)),
   /** Number of commits of the base that the speculative plan lacks. */
   behind: Schema.optionalKey(Schema.Int),
@@ -121,7 +121,7 @@ export class PullRequest extends Schema.Opaque<PullRequest>()(
     mergeCommit: Schema.optionalKey(CommitId),
     /** The commit for which an owner or admin allowed plans. A later push revokes this. */
     planned: Schema.optionalKey(Schema.Struct({ commit: CommitId, by: Subject, at: Timestamp })),
-    /** Number of Capsules that the head touches, by verdict. Absent in the response to `plan`. */
+    /** Number of affected Capsules by verdict. Absent in the response to `plan`. */
     counts: Schema.optionalKey(PullRequestCounts),
     /** The reason why the head could not be read. */
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),

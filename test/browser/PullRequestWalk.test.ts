@@ -21,7 +21,7 @@ const patience = 120_000
 
 const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 
-/** Creates the forge Connection with the form, and chooses it and the plans of own branches in the form of the Source. */
+/** Creates the forge Connection in its form. Then selects it in the Source's form, and turns on plans of own branches. */
 const connectForge = (page: Page, at: string, sourceId: string, forgeOrigin: string) =>
   step(async () => {
     const dialog = page.getByRole("dialog")
@@ -44,7 +44,7 @@ const connectForge = (page: Page, at: string, sourceId: string, forgeOrigin: str
     await dialog.waitFor({ state: "detached" })
   })
 
-/** Presses Test on the page of Connections, and waits for the result. */
+/** Presses Test on the Connections page, and waits for the result. */
 const testForge = (page: Page, at: string, text: string | RegExp) =>
   step(async () => {
     await page.goto(`${at}/connections`)
@@ -91,7 +91,7 @@ describe("Pull requests by two people on a real server", () => {
         const link = /\((http[^)\s]*\/runs\/run_\w+)\)/.exec(comment)?.[1] ?? ""
         expect(link).toStartWith(`${at}/runs/`)
 
-        // Ken finds the change on Home, and approves it on the page that the comment links to.
+        // Ken finds the change on Home, and approves it on the page to which the comment links.
         const { ja: review } = changeReviewWords
         yield* step(async () => {
           await ken.goto(at)
@@ -137,7 +137,8 @@ describe("Pull requests by two people on a real server", () => {
         )
         expect(applied?.state).toBe("success")
 
-        // The base moves in the same module before the merge, so the plan after it is not what Ken approved.
+        // The base changes the same module before the merge, so the plan after the merge differs from the change that Ken
+        // approved.
         yield* forge.open(2, "Greet in three", { "main.tf": moduleOf("three") })
         yield* team.deliver
         yield* team.approveChange(2)

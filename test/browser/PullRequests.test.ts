@@ -26,7 +26,7 @@ for (const [language, look] of [
   const list = pullRequestListWords[language]
   const words = pullRequestWords[language]
 
-  describe(`pull requests (${language})`, () => {
+  describe(`Pull requests (${language})`, () => {
     test("the list shows open pull requests with counts by verdict, and links to the forge", async () => {
       const { page, faults, go } = await suite.visit(look)
       await go("/w/acme/pull-requests", ".row-run")
@@ -48,7 +48,7 @@ for (const [language, look] of [
       expect(faults).toEqual([])
     })
 
-    test("an empty list explains which settings turn pull requests on", async () => {
+    test("an empty list explains which settings enable pull requests", async () => {
       const world = newWorld()
       world.pullRequests = []
       const { page, go } = await suite.visit(look, world)
@@ -60,7 +60,7 @@ for (const [language, look] of [
       expect(await page.locator(".empty a").getAttribute("href")).toBe("/w/acme/sources")
     })
 
-    test("the page of a pull request shows the verdict, then a row for each Capsule, risks, approvers and Runs", async () => {
+    test("the page of a pull request shows the verdict, and then a row for each Capsule with risks, approvers and Runs", async () => {
       const { page, faults, go } = await suite.visit(look)
       await go(`/w/acme/pull-requests/${openPullRequest}`, ".row-static")
       expect(await page.locator(".split-main .notice").first().textContent()).toContain(words.headlines.failed)
@@ -89,7 +89,7 @@ for (const [language, look] of [
       expect(faults).toEqual([])
     })
 
-    test("an admin plans exactly the commit that the page shows", async () => {
+    test("an admin allows plans of exactly the commit that the page shows", async () => {
       const { api, page, go } = await suite.visit(look)
       await go(`/w/acme/pull-requests/${strangePullRequest}`, ".row-static")
       await page.getByRole("button", { name: words.plan }).click()
@@ -110,7 +110,7 @@ for (const [language, look] of [
   })
 }
 
-test("a commit that was pushed after the dialog opened is not planned", async () => {
+test("svc does not plan a commit that was pushed after the dialog opened", async () => {
   const world = newWorld()
   const { page, go } = await suite.visit(lightEnglish, world)
   await go(`/w/acme/pull-requests/${strangePullRequest}`, ".row-static")
@@ -123,7 +123,7 @@ test("a commit that was pushed after the dialog opened is not planned", async ()
   await dialog.getByText("The head has moved.").waitFor()
 })
 
-test("members cannot plan the commit of a stranger", async () => {
+test("members cannot allow plans of a stranger's commit", async () => {
   const { page, go } = await suite.visit(lightEnglish)
   await page.route("**/api/v1/dashboard/bootstrap", async (route) => {
     const response = await route.fetch()
@@ -133,7 +133,7 @@ test("members cannot plan the commit of a stranger", async () => {
   expect(await page.getByRole("button", { name: pullRequestWords.en.plan }).count()).toBe(0)
 })
 
-test("an address of another scheme is no link to the forge", async () => {
+test("an address with another scheme is not shown as a link to the forge", async () => {
   const world = newWorld()
   world.pullRequests = world.pullRequests.map((each) => ({ ...each, url: "javascript:alert(1)" }))
   const { page, go } = await suite.visit(lightEnglish, world)
@@ -141,7 +141,7 @@ test("an address of another scheme is no link to the forge", async () => {
   expect(await page.locator("a[target=_blank]", { hasText: pullRequestWords.en.atForge }).count()).toBe(0)
 })
 
-test("a Capsule lists the pull requests that touch it, on a phone", async () => {
+test("a Capsule's page lists the pull requests that affect it, on a phone", async () => {
   const { page, faults, go } = await suite.visit(phone)
   await go(`/w/acme/capsules/${storefrontId}/pull-requests`, ".row-run")
   expect(await page.locator(".row-run").count()).toBe(2)
@@ -152,7 +152,7 @@ test("a Capsule lists the pull requests that touch it, on a phone", async () => 
   expect(faults).toEqual([])
 })
 
-test("a merged pull request links to the plan of the branch and its apply", async () => {
+test("a merged pull request links to the lane's plan and its apply", async () => {
   const { page, go } = await suite.visit(darkJapanese)
   await go(`/w/acme/pull-requests/${mergedPullRequest}`, ".row-static")
   const words = pullRequestWords.ja
@@ -163,7 +163,7 @@ test("a merged pull request links to the plan of the branch and its apply", asyn
   expect(await page.locator(".split-main .notice").first().textContent()).toContain(words.headlines.applied)
 })
 
-test("the page of a plan links to its pull request, and so does the plan after the merge", async () => {
+test("the page of a plan links to its pull request, even after the merge", async () => {
   const world = newWorld()
   replaceRun(world, reviewRun, { speculative: true, status: "succeeded", pullRequestId: openPullRequest })
   const { page, faults, go } = await suite.visit(lightEnglish, world)
@@ -195,7 +195,7 @@ test("the page of a plan links to its pull request, and so does the plan after t
   expect(faults).toEqual([])
 })
 
-test("Home shows a change that waits for this person, and opens its pull request", async () => {
+test("Home shows a change that waits for this person, and links to its pull request", async () => {
   const { page, go } = await suite.visit(lightEnglish)
   await go("/w/acme", ".attention-row")
   const entry = page.getByTestId("need-waiting_change")

@@ -27,9 +27,9 @@ const noteFile = Effect.fnUntraced(function* (notesDir: string) {
   return path.join(notesDir, found ?? "missing")
 })
 
-describe("Undoing changes on a real server", () => {
+describe("Reverted changes on a real server", () => {
   it.live(
-    "a first-time user puts drift back from its check, and rolls back from the history",
+    "a first-time user reverts drift from its check, and rolls back from the history",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem

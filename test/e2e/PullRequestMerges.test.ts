@@ -9,7 +9,7 @@ setDefaultTimeout(600_000)
 
 const reasonsOf = ({ differsFrom }: LanePlan) => (differsFrom?.reasons ?? []).map(({ code }) => code)
 
-it.live("a real server carries approvals over only where the change is equal after the merge", () =>
+it.live("a real server carries approvals over only if the change is the same after the merge", () =>
   Effect.gen(function* () {
     const { apply, approvalRule, approveChange, capsuleId, deliver, forge, judged, merged, mina, ...team } =
       yield* pullRequestTeam
@@ -27,7 +27,7 @@ it.live("a real server carries approvals over only where the change is equal aft
       forgeConnectionId: connection.id
     })
 
-    // The approval of a head does not count for the commits of a force-push.
+    // The approval of a head does not count for commits of a force-push.
     yield* forge.open(1, "Greet in two", { "main.tf": moduleOf("two") })
     yield* deliver
     yield* approveChange(1)
@@ -35,7 +35,7 @@ it.live("a real server carries approvals over only where the change is equal aft
     yield* forge.forcePush(1, { "main.tf": moduleOf("two and a half") })
     yield* deliver
     yield* approveChange(1)
-    // The base moves outside the module, and the rebase makes other commits of the same change.
+    // The base changes outside the module, and the rebase creates different commits with the same change.
     yield* forge.commitToMain({ "docs/about.md": "About" }, "Write about it")
     yield* merged(1, "rebase")
     const carried = yield* team.planLane

@@ -34,8 +34,8 @@ const matches = `a.workspace_id = c.workspace_id AND (a.project_id IS NULL OR a.
   AND (a.environment IS NULL OR a.environment = c.environment)`
 
 /**
- * Selects the plans of open pull requests whose change people may approve now. Without a rule that carries approvals over, such an
- * approval has no effect, so nobody is asked for it.
+ * Selects the plans of open pull requests with a change that people may approve now. Without a rule that carries approvals over,
+ * such an approval has no effect, so no entry requests it.
  */
 const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   const sql = yield* SqlClient.SqlClient
@@ -69,8 +69,8 @@ const byPullRequest = (changes: ReadonlyArray<Change>) => {
 }
 
 /**
- * Returns one entry for each open pull request with a change that needs approvals: with the Capsules whose change this person may
- * approve, or else with those that wait for other people.
+ * Returns one entry for each open pull request with a change that needs approvals. The entry contains the Capsules whose change
+ * this person may approve, or else the Capsules that wait for other people.
  */
 export const changeNeeds = Effect.fn("changeNeeds")(function* (workspaceId: WorkspaceId, reader: Reader) {
   const own: Array<Change> = []

@@ -17,8 +17,8 @@ const SummaryJson = jsonText(PlanSummary)
 const BaseJson = jsonText(PlanBase)
 
 /**
- * Selects the lane's plan after the merge of `p` for the Capsule of `j`: the plan of the merge commit, or else the newest since
- * the merge.
+ * Selects the lane's plan after the merge of `p` for the Capsule of `j`: the plan of the merge commit or, without one, the newest
+ * plan since the merge.
  */
 export const planAfterMerge = `(SELECT l.id FROM runs l
   WHERE p.state = 'merged' AND l.capsule_id = j.capsule_id AND l.type = 'plan' AND l.purpose IS NULL
@@ -52,7 +52,7 @@ const Details = rowShape({ id: runId, plan_details: RunRow.columns.plan_details 
 const changedObjects = (summary: Progress["summary"]): number =>
   summary === null ? 0 : Object.values(SummaryJson.read(summary)).reduce((sum, count) => sum + count, 0)
 
-/** A Capsule that the present head of a pull request touches, and the verdict on its plans. */
+/** A Capsule that the current head of a pull request affects, and the verdict on its plans. */
 export interface CapsuleProgress {
   readonly pullRequestId: PullRequestId
   readonly row: Progress
@@ -67,7 +67,7 @@ const detailsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: Re
   return new Map(rows.map(({ id, plan_details }) => [id, PlanDetailsJson.read(plan_details)]))
 })
 
-/** Reads the progress of all Capsules that the present heads of these pull requests touch. */
+/** Reads the progress of all Capsules that the current heads of these pull requests affect. */
 export const capsuleProgress = Effect.fn("capsuleProgress")(function* (
   sql: SqlClient.SqlClient,
   pullRequestIds: ReadonlyArray<PullRequestId>
@@ -116,11 +116,11 @@ export const capsuleProgress = Effect.fn("capsuleProgress")(function* (
   )
 }, Effect.orDie)
 
-/** Returns true if the speculative plan would undo newer files of the base. Its approvals are never carried over. */
+/** Returns true if the speculative plan would undo newer files of the base. svc never carries its approvals over. */
 export const isStale = ({ row: { base } }: CapsuleProgress): boolean =>
   base !== null && BaseJson.read(base).standing === "stale"
 
-/** Counts the verdicts of each pull request. */
+/** Counts the verdicts for each pull request. */
 export const countsOf = (progress: ReadonlyArray<CapsuleProgress>): ReadonlyMap<PullRequestId, PullRequestCounts> => {
   const found = new Map<PullRequestId, Partial<Record<CapsuleVerdict, number>>>()
   for (const { pullRequestId, verdict } of progress) {
@@ -132,10 +132,10 @@ export const countsOf = (progress: ReadonlyArray<CapsuleProgress>): ReadonlyMap<
 
 const awaiting: ReadonlySet<CapsuleVerdict> = new Set(["planned", "needs_approval", "differs"])
 
-/** The Capsules in one Project and environment require the same approvals. */
+/** All Capsules in one Project and environment require the same approvals. */
 const placeOf = ({ environment, project_id }: Progress): string => `${project_id} ${environment}`
 
-/** Returns everything that the page of one pull request shows of its Capsules. Reads their plans, which may be large. */
+/** Returns the Capsule data for the page of one pull request. Reads plans, which may be large. */
 export const capsuleReports = Effect.fn("capsuleReports")(function* (
   sql: SqlClient.SqlClient,
   progress: ReadonlyArray<CapsuleProgress>

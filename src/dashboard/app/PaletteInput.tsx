@@ -8,18 +8,18 @@ interface PaletteInputProps {
   readonly typed: string
   readonly onType: (typed: string) => void
   readonly onKeyDown?: KeyboardEventHandler
-  /** The ids of the list of results and of its selected entry, as soon as there are results. */
+  /** The ids of the result list and of its selected entry, once there are results. */
   readonly list?: string
   readonly selected?: string | undefined
 }
 
-/** The text field of the palette. It has the focus as soon as it is on the page. */
+/** The text field of the palette. It takes the focus as soon as it is rendered. */
 export const PaletteInput = ({ typed, onType, onKeyDown, list, selected }: PaletteInputProps) => {
   const words = useWords(appWords)
   const text = useWords(paletteWords)
   const input = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
-    // Replaces the field without results in the same frame, so that no key press is lost in between.
+    // Replaces the field without results in the same frame, so that no key press in between is lost.
     input.current?.focus()
     input.current?.setSelectionRange(input.current.value.length, input.current.value.length)
   }, [])

@@ -16,7 +16,7 @@ export const goKeys = {
 export type GoTarget = (typeof goKeys)[keyof typeof goKeys]
 
 interface Actions {
-  /** Runs while Cmd or Ctrl is down, just before K. */
+  /** Called while Cmd or Ctrl is pressed, just before K. */
   readonly beforePalette: () => void
   readonly palette: () => void
   readonly help: () => void

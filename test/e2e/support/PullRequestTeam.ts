@@ -25,7 +25,7 @@ interface PullRequestRead {
   readonly capsules?: ReadonlyArray<{ readonly verdict?: string; readonly run?: { readonly id: string } }>
 }
 
-/** A plan of the lane, as the tests compare it. */
+/** The parts of a plan of the lane that the tests compare. */
 export interface LanePlan {
   readonly id: string
   readonly status: string
@@ -62,8 +62,8 @@ export const ended = ({ send }: HttpSession, id: string) =>
   )
 
 /**
- * A server with an applied Capsule whose Source is at a forge, its owner Mina, and Ken, an admin. A rule needs one approval by
- * somebody else than the plan's author, and carries approvals over.
+ * A server with an applied Capsule whose Source is at a forge, its owner Mina, and an admin, Ken. A rule requires one approval by
+ * a person other than the plan's author, and carries approvals over.
  */
 export const pullRequestTeam = Effect.gen(function* () {
   const forge = yield* forgeRepository({ "main.tf": moduleOf("one") })
@@ -114,7 +114,7 @@ export const pullRequestTeam = Effect.gen(function* () {
     hookSecretVersion: source.hookSecretVersion
   })
 
-  /** Delivers a webhook of the forge. */
+  /** Delivers a webhook as the forge would. */
   const deliver = Effect.promise(async () => {
     const answer = await fetch(`${origin}/hooks/sources/${sourceId}`, {
       method: "POST",
@@ -132,7 +132,7 @@ export const pullRequestTeam = Effect.gen(function* () {
     const one: PullRequestRead = pullRequest
     return one
   })
-  /** Waits until the Capsule has this verdict for the present head. */
+  /** Waits until the Capsule has this verdict for the current head. */
   const judged = (number: number, verdict: string) =>
     patiently(
       read(number),
@@ -156,14 +156,14 @@ export const pullRequestTeam = Effect.gen(function* () {
     roleOfKen,
     sourceId,
     within,
-    /** Ken approves the change of a pull request as soon as it is planned. */
+    /** Approves the change of a pull request as Ken, as soon as it is planned. */
     approveChange: Effect.fnUntraced(function* (number: number) {
       const runId = (yield* judged(number, "planned"))?.capsules?.[0]?.run?.id ?? ""
       const { run } = yield* ken.send("GET", `/api/v1/runs/${runId}`)
       const { changeDigest, planDigest } = run
       yield* ken.send("POST", `/api/v1/runs/${runId}/change-approvals`, { changeDigest, planDigest })
     }),
-    /** Merges, and waits until svc has read the merge and the branch. */
+    /** Merges the pull request, and waits until svc has read the merge and the branch. */
     merged: Effect.fnUntraced(function* (number: number, way: MergeWay) {
       forge.merge(number, way)
       yield* deliver

@@ -16,8 +16,8 @@ export const forgeToken = "forge-token"
 export type MergeWay = "merge" | "squash" | "rebase"
 
 /**
- * A repository that the installed Git serves, and its pull requests at a fake forge, both at one origin until the Scope closes. Both
- * have to be there, because a forge Connection is only used for repositories of its own origin.
+ * A repository that the installed Git serves, and its pull requests at a fake forge. Both use the same origin, because svc uses a
+ * forge Connection only for repositories of its origin. Removed when the Scope closes.
  */
 export const forgeRepository = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
   const fs = yield* FileSystem.FileSystem
@@ -131,7 +131,7 @@ export const forgeRepository = Effect.fnUntraced(function* (files: Readonly<Reco
       Object.assign(pullRequestOf(number), { state: "closed", merged: true, mergeCommit: git("rev-parse", "HEAD") })
     },
     headOf: (number: number): string => pullRequestOf(number).headCommit,
-    /** The text of svc's comment; empty if there is none. */
+    /** The text of svc's comment; empty without a comment. */
     comment: (number: number): string => {
       const comments = pullRequestOf(number).comments.filter(({ author }) => author.id === robot.id)
       if (comments.length > 1) throw new Error(`#${number} has ${comments.length} comments of svc.`)

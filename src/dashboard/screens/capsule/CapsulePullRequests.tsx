@@ -11,7 +11,7 @@ import { useWords } from "../../words/Words.ts"
 import { PullRequestList, StateFilter, stateIn } from "../pull-requests/PullRequestList.tsx"
 import { pullRequestListWords } from "../pull-requests/Words.ts"
 
-/** The pull requests whose heads touch the Capsule. */
+/** The pull requests whose heads affect the Capsule. */
 export const CapsulePullRequests = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(pullRequestListWords)
   const workspace = useWorkspace()

@@ -36,7 +36,7 @@ const noticeTones: Readonly<Record<CapsuleVerdict, "bad" | "warn" | "info" | "go
   unchanged: "good"
 }
 
-/** The most urgent verdict of all Capsules, and their counts. */
+/** The most urgent verdict on any Capsule, and the number of Capsules by verdict. */
 const Headline = ({ pullRequest }: { readonly pullRequest: PullRequest }) => {
   const words = useWords(pullRequestWords)
   const { counts = {}, headCommit, mergeCommit, state } = pullRequest
@@ -152,7 +152,7 @@ const Content = ({ pullRequest }: { readonly pullRequest: PullRequest }) => {
   const may = useMay()
   const [planning, setPlanning] = useState<PullRequest | undefined>(undefined)
   const { capsules = [], draft, error, headBranch, number, report, review, state, title, url } = pullRequest
-  // A static review is the reason that a person may lift; every other refusal stays.
+  // A person can allow a plan only if the reason is `static_review`; other refusals remain.
   const isPlannable = state === "open" && capsules.some(({ refusal }) => refusal?.code === "static_review")
   return (
     <Page

@@ -9,7 +9,7 @@ import { useWords } from "../../words/Words.ts"
 import { Verdict, verdictOrder } from "../pull-requests/Verdicts.tsx"
 import { pullRequestWords } from "./Words.ts"
 
-/** Maximum number of addresses for each kind of risk. The plan lists all of them. */
+/** Maximum number of addresses per kind of risk. The plan lists all of them. */
 const mostRisks = 5
 
 const riskKinds = ["undoes", "destroys", "replaces", "forgets"] as const
@@ -119,7 +119,7 @@ const Row = ({ capsule, environment, name }: Named) => {
 const urgency = ({ capsule: { verdict } }: Named): number =>
   verdict === undefined ? verdictOrder.length : verdictOrder.indexOf(verdict)
 
-/** One row for each Capsule that the head touches, the most urgent first. The others share one line. */
+/** One row for each affected Capsule, most urgent first. Unaffected Capsules share one line. */
 export const TouchedCapsules = ({ capsules }: { readonly capsules: NonNullable<PullRequest["capsules"]> }) => {
   const words = useWords(pullRequestWords)
   const workspace = useWorkspace()

@@ -11,7 +11,7 @@ import { pullRequestListWords } from "./Words.ts"
 
 const states: ReadonlyArray<PullRequest["state"]> = ["open", "merged", "closed"]
 
-/** Returns the state in an address, or `undefined` for all pull requests. Without a state, lists show open pull requests. */
+/** Returns the state in an address, or `undefined` for all pull requests. By default, lists show open pull requests. */
 export const stateIn = (value: string | undefined): PullRequest["state"] | undefined =>
   value === "all" ? undefined : (states.find((state) => state === value) ?? "open")
 
@@ -46,7 +46,7 @@ export const StateFilter = ({
 
 const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 
-/** A link to the pull request at its forge. The forge chose the address, so any other scheme is not a link. */
+/** A link to the pull request at its forge. Only http and https addresses become links, because the forge chose the address. */
 export const ForgeLink = ({ of, text, url }: { readonly of: string; readonly text?: string; readonly url: string }) => {
   const words = useWords(pullRequestListWords)
   const terms = useWords(vocabulary)

@@ -12,7 +12,7 @@ import { useWords } from "../../words/Words.ts"
 import { PullRequestList, StateFilter, stateIn } from "./PullRequestList.tsx"
 import { pullRequestListWords } from "./Words.ts"
 
-/** Explains why the list is empty, and what turns it on. */
+/** Explains why the list is empty, and how to enable pull requests. */
 const Nothing = ({ state }: { readonly state: ReturnType<typeof stateIn> }) => {
   const words = useWords(pullRequestListWords)
   const workspace = useWorkspace()

@@ -4,7 +4,7 @@ import { integer } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { pullRequestListWords } from "./Words.ts"
 
-/** All verdicts, the most urgent first. */
+/** All verdicts, most urgent first. */
 export const verdictOrder: ReadonlyArray<CapsuleVerdict> = [
   "failed",
   "differs",
@@ -35,7 +35,7 @@ export const Verdict = ({ verdict }: { readonly verdict: CapsuleVerdict }) => (
   <Status tone={tones[verdict]}>{useWords(pullRequestListWords).verdicts[verdict]}</Status>
 )
 
-/** The Capsules that a pull request touches, counted by verdict. */
+/** Number of Capsules that a pull request affects, by verdict. */
 export const VerdictCounts = ({ counts = {} }: { readonly counts?: PullRequest["counts"] }) => {
   const words = useWords(pullRequestListWords)
   const language = useLanguage()

@@ -25,7 +25,7 @@ const waitsFor = (words: typeof queueWords.en, place: NonNullable<Run["queue"]>)
   }
 }
 
-/** The place of a queued Run, and the reason why it does not start yet. */
+/** The position of a queued Run, and the reason why it has not started. */
 export const Queue = ({ run }: { readonly run: Run }) => {
   const words = useWords(queueWords)
   const workspace = useWorkspace()

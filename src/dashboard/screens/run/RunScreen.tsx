@@ -151,7 +151,7 @@ const LogPlace = () => {
   )
 }
 
-/** A placeholder for the facts, which load after everything that a decision needs. */
+/** A placeholder for the facts, which load after all data that a decision needs. */
 const FactsPlace = () => {
   const words = useWords(runWords)
   return (

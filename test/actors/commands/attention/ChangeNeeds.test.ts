@@ -26,7 +26,7 @@ const changesFor = Effect.fnUntraced(function* (person: CommandContext) {
 })
 
 tests.live(
-  "the change of a pull request waits for people who may approve it, and its verdict follows it through the merge",
+  "a pull request's change waits for people who may approve it, and its verdict follows the plans through the merge",
   () =>
     Effect.gen(function* () {
       const { context: owner, moveBranch, workspaceId } = yield* TestPlane
@@ -44,7 +44,7 @@ tests.live(
         { verdict: "planned", summary: { change: 1 }, awaits: [{ approvers: 1, role: "admin" }] }
       ])
       const sql = yield* SqlClient.SqlClient
-      // Without a rule, or with a rule that carries nothing over, an approval has no effect, so nobody is asked.
+      // Without a rule, or with a rule that does not carry approvals over, an approval has no effect, so no entry requests it.
       expect(yield* changesFor(approver)).toEqual([])
       yield* ruled({ approvers: 1, planAuthorCounts: false })
       expect(yield* changesFor(approver)).toEqual([])
@@ -79,7 +79,7 @@ tests.live(
       const ofCapsule = yield* (yield* PullRequests).ofCapsule(capsule.id, {}, { limit: 10 })
       expect(ofCapsule.items.map(({ counts }) => counts)).toEqual([{ applied: 1 }])
 
-      // A plan that would undo the merge is never carried over, so nobody is asked to approve it.
+      // svc never carries approvals over to a plan that would undo the merge, so no entry requests them.
       yield* pullRef(2, yield* branched(base, "progress-late", greeting("three")))
       yield* looked(source.id, secret)
       const late = yield* readOf(source.id, 2)

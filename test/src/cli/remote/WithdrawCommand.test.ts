@@ -22,13 +22,13 @@ const furnished = [
 
 const approvalIds = ["cha_aaaaaaaaaaaaaaaaaaaaaaaa", "cha_bbbbbbbbbbbbbbbbbbbbbbbb"] as const
 
-/** A Run whose change two people approve. */
+/** A Run whose change two people have approved. */
 const setUp = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {
     if (furnished.includes(table)) yield* sql`INSERT INTO ${sql(table)} ${sql.insert(values)} ON CONFLICT DO NOTHING`
   }
-  // A Run that ended long ago would be removed.
+  // svc would remove a Run that ended long ago.
   const bare = { capsule_id: null, install_config_id: null, finished_at: new Date().toISOString() }
   const id = yield* run("changed", { status: "succeeded", type: "plan", ...bare })
   const [capsule] = yield* sql<{ id: string }>`SELECT id FROM capsules LIMIT 1`
@@ -54,7 +54,7 @@ const setUp = Effect.gen(function* () {
   return { id, token: Redacted.value(issued.secret) }
 })
 
-live("svc run withdraw withdraws the chosen approval of a change, and the last one without a choice", () =>
+live("svc run withdraw withdraws the chosen approval of a change, or the only approval without a choice", () =>
   Effect.gen(function* () {
     const { services, url } = yield* serve(`${yield* folder}/data`)
     const { id, token } = yield* Effect.provide(setUp, services)
