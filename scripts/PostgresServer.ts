@@ -1,20 +1,20 @@
-// A PostgreSQL server in memory, for tests and benchmarks. Installs Debian's `postgresql` if there is none and this is root. The
-// server refuses to run as root, so it then runs as `nobody`.
+// A PostgreSQL server in memory, for tests and benchmarks.
 import process from "node:process"
 import { Effect, FileSystem, Option, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { folderInMemory } from "./MemoryDisk.ts"
 
-/** The tests failed, or the server could not be started. */
+/** The error if tests failed or the server could not be started. */
 export class Failed extends Schema.TaggedError<Failed>()("Failed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
 
 const isRoot = process.getuid?.() === 0
-/** Starts a program of the server as a user that the server accepts. */
+/** Starts a program of the server as a user that PostgreSQL accepts. */
 const asUser = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   isRoot ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", ...args] : args
 
+/** Runs a program to its end, and returns its output and its exit code. */
 export const run = Effect.fn("run")(function* (
   [program = "", ...args]: ReadonlyArray<string>,
   env: Readonly<Record<string, string>> = {},
@@ -27,13 +27,17 @@ export const run = Effect.fn("run")(function* (
   return { text, code: Number(code) }
 }, Effect.scoped)
 
+/** Like `run`, for programs that must succeed. */
 export const must = Effect.fn("must")(function* (args: ReadonlyArray<string>, env?: Readonly<Record<string, string>>) {
   const { code, text } = yield* run(args, env)
   if (code !== 0) return yield* new Failed({ message: `${args.join(" ")} ended with ${code}: ${text.slice(-2000)}` })
   return text
 })
 
-/** Finds the folder with the server's programs, of the newest version that is installed. */
+/**
+ * Finds the folder with the programs of the newest installed version. Installs Debian's `postgresql` if there is none and this is root.
+ * The server refuses to run as root, so it then runs as `nobody`.
+ */
 const programs = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const installed = "/usr/lib/postgresql"
@@ -48,7 +52,7 @@ const programs = Effect.gen(function* () {
   return `${installed}/${newest}/bin`
 })
 
-/** Starts a server that keeps nothing, and listens on a socket in its folder alone. */
+/** Starts a server without persistence that listens only on a socket in its folder. */
 export const postgresServer = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const bin = yield* programs
@@ -71,21 +75,30 @@ export const postgresServer = Effect.gen(function* () {
     "autovacuum=off",
     "max_connections=300"
   ]
-  yield* Effect.acquireRelease(
-    must(
-      asUser([
-        `${bin}/pg_ctl`,
-        "-D",
-        data,
-        "-l",
-        `${folder}/log`,
-        "-w",
-        "-o",
-        settings.map((setting) => `-c ${setting}`).join(" "),
-        "start"
-      ])
-    ),
-    () => Effect.ignore(must(asUser([`${bin}/pg_ctl`, "-D", data, "-m", "immediate", "-w", "stop"])))
-  )
-  return `postgres:///postgres?host=${encodeURIComponent(folder)}&user=svc`
+  const context = yield* Effect.context<ChildProcessSpawner.ChildProcessSpawner>()
+  const start = must(
+    asUser([
+      `${bin}/pg_ctl`,
+      "-D",
+      data,
+      "-l",
+      `${folder}/log`,
+      "-w",
+      "-o",
+      settings.map((setting) => `-c ${setting}`).join(" "),
+      "start"
+    ])
+  ).pipe(Effect.provideContext(context))
+  const stop = (mode: "fast" | "immediate") =>
+    Effect.provideContext(must(asUser([`${bin}/pg_ctl`, "-D", data, "-m", mode, "-w", "stop"])), context)
+  yield* Effect.acquireRelease(start, () => Effect.ignore(stop("immediate")))
+  return {
+    url: `postgres:///postgres?host=${encodeURIComponent(folder)}&user=svc`,
+    /** The socket to which a proxy connects. */
+    socket: `${folder}/.s.PGSQL.5432`,
+    log: `${folder}/log`,
+    start,
+    stop
+  }
 })
+export type PostgresServer = Effect.Success<typeof postgresServer>

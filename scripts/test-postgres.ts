@@ -42,7 +42,7 @@ const program = Effect.gen(function* () {
   const given = process.argv.slice(2)
   const chosen = given.filter((argument) => !argument.startsWith("--"))
   const tests = chosen.length > 0 ? chosen : given.includes("--short") ? shortTests : allTests
-  const env = { SVC_TEST_POSTGRES: yield* postgresServer }
+  const env = { SVC_TEST_POSTGRES: (yield* postgresServer).url }
   yield* must([process.execPath, "test/support/PostgresTemplate.ts"], env)
   const paths = tests.map((path) => (path.startsWith(".") || path.startsWith("/") ? path : `./${path}`))
   const { code, text } = yield* run(
