@@ -128,15 +128,15 @@ const make = Effect.gen(function* () {
     onlyHere: (name) => (effect) =>
       Effect.flatMap(tried(name), (isTaken) => (isTaken ? Effect.raceFirst(effect, lost) : Effect.void)),
     during,
+    // A server that counts as gone waits for nothing, but the wait has to end with its process.
     locked: (name) => (effect) =>
       inTurn(
         name,
-        Effect.acquireUseRelease(
+        Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
-            while (!(yield* tried(name))) yield* Effect.sleep(askEvery)
-          }),
-          () => effect,
-          () => release(name)
+            while (!(yield* tried(name))) yield* restore(Effect.sleep(askEvery))
+            return yield* Effect.ensuring(restore(effect), release(name))
+          })
         )
       )
   })

@@ -113,6 +113,21 @@ describe("Work that one server does for all servers", () => {
 })
 
 describe("Locks", () => {
+  it.effect("a wait for a lock ends with its server, also after others have counted the server as gone", () =>
+    on(
+      Effect.gen(function* () {
+        const [a, b] = [yield* server(), yield* server()]
+        yield* pass(14, b)
+        yield* a.nodes.turn
+        yield* a.nodes.expelled
+        const waiting = yield* Effect.forkScoped(a.exclusive.locked("group 1")(Effect.die("not here")))
+        yield* pass(2, b)
+        yield* Fiber.interrupt(waiting)
+        expect(yield* b.exclusive.locked("group 1")(Effect.succeed("free"))).toBe("free")
+      })
+    )
+  )
+
   it.effect(
     "a decision waits for the same decision on another server or in another fiber, but not for other decisions",
     () =>
