@@ -42,3 +42,32 @@ export const sharedLeaseTables: ReadonlyArray<string> = [
     PRIMARY KEY (run_id, fence, kind, digest, part)
   )`
 ]
+
+/**
+ * What any server of a database can need from another: the archives of commits and of builds, in parts, and the nonces that agents
+ * sign. The parts of an archive belong to a copy, so that two servers can write the same archive at once.
+ */
+export const sharedArchiveTables: ReadonlyArray<string> = [
+  `CREATE TABLE shared_archives (
+    kind TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    copy TEXT NOT NULL,
+    parts INTEGER NOT NULL,
+    stored_at TEXT NOT NULL,
+    PRIMARY KEY (kind, digest)
+  )`,
+  `CREATE TABLE shared_archive_parts (
+    copy TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    stored_at TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (copy, part)
+  )`,
+  "CREATE INDEX shared_archive_parts_by_time ON shared_archive_parts (stored_at)",
+  `CREATE TABLE agent_nonces (
+    nonce_hash TEXT PRIMARY KEY NOT NULL,
+    agent_id TEXT NOT NULL,
+    expires_at TEXT NOT NULL
+  )`,
+  "CREATE INDEX agent_nonces_by_expiry ON agent_nonces (expires_at)"
+]

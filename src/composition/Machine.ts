@@ -22,6 +22,7 @@ import { HttpListener } from "../http/HttpListener.ts"
 import { queueLimits } from "../settings/QueueLimits.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
+import { sharedBuilds, sharedSnapshots } from "./SharedStores.ts"
 
 const present = (name: string, value: string | undefined) => (value === undefined ? [] : [[name, value] as const])
 
@@ -118,7 +119,7 @@ const git = (settings: Settings) =>
 const snapshots = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* DataFolder
-    return SnapshotStore.layer({ folder: yield* folder.subfolder(snapshotsName) })
+    return sharedSnapshots(SnapshotStore.layer({ folder: yield* folder.subfolder(snapshotsName) }))
   })
 )
 
@@ -151,7 +152,8 @@ const runnerSettings = ({ providerMirror, providerMirrorRequired }: Settings) =>
 const builds = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* DataFolder
-    return BuildStore.layer({ folder: yield* folder.subfolder(buildsName) })
+    const path = yield* folder.subfolder(buildsName)
+    return sharedBuilds(BuildStore.layer({ folder: path }), path)
   })
 )
 

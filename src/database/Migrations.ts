@@ -47,7 +47,7 @@ import { invitationTables, offeredRoleColumns } from "../../schema/tables/Invita
 import { stateUploadTables } from "../../schema/tables/StateUploadTables.ts"
 import { orphanedStateTables } from "../../schema/tables/OrphanedStateTables.ts"
 import { mailSenderColumns, mailTables } from "../../schema/tables/MailTables.ts"
-import { nodeTables, sharedLeaseTables } from "../../schema/tables/NodeTables.ts"
+import { nodeTables, sharedArchiveTables, sharedLeaseTables } from "../../schema/tables/NodeTables.ts"
 import { noticeTables, reportedColumns } from "../../schema/tables/NoticeTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { actionConfirmationTables, profileTables } from "../../schema/tables/ProfileTables.ts"
@@ -199,7 +199,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0081_shared_leases": sharedLeaseTables,
   "0082_comment_looks": commentLookTables,
   "0083_carry_over": carryOverColumns,
-  "0084_change_approvals": changeApprovalTables
+  "0084_change_approvals": changeApprovalTables,
+  "0085_shared_archives": sharedArchiveTables
 }
 
 /** A newer release has written the database. */

@@ -29,6 +29,7 @@ export const actorFloors: ReadonlyArray<
     {
       workspace: "Workspaces, Projects, memberships, the switch of automation",
       run: "Runs: row, lifecycle, journal, logs, streams, cancels",
+      archive: "copies of archives for other servers",
       build: "archives of built modules",
       state: "StateVersions, checkpoints, backups",
       source: "Sources, their lanes, snapshots and findings",

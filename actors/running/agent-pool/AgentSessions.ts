@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -14,8 +13,8 @@ import { serviceContext } from "../../../schema/commands/Command.ts"
 import { isWellFormed, mintSecret, secretHash } from "../../base/credential/BearerSecret.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { newId, now } from "../../base/Identity.ts"
-import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
 import { lackOf } from "./AgentFit.ts"
+import { AgentNonces } from "./AgentNonces.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { ServerRelease, versionProblem } from "./AgentVersions.ts"
 import { AgentRow, AgentSessionRow, EnrolmentTokenRow, FactsJson, KeysJson, PoolRow } from "./PoolRows.ts"
@@ -25,9 +24,6 @@ import { ServerKeys } from "./ServerKeys.ts"
 import { currentAgent } from "./CurrentAgent.ts"
 
 export const sessionSeconds = 600
-/** Lifetime of a nonce. */
-const nonceLife = seconds(60)
-const mostNonces = 10_000
 
 /** An agent that has proven its identity. */
 export interface AgentSession {
@@ -94,17 +90,10 @@ export class AgentSessions extends Context.Service<
       const server = yield* ServerKeys
       const marks = yield* ProvidedMarks
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
-      const nonces = new Map<string, { readonly agentId: AgentId; readonly at: bigint }>()
+      const nonces = yield* AgentNonces
 
       const challenge = Effect.fn("AgentSessions.challenge")(function* (agentId: AgentId) {
-        const at = yield* monotonicNow
-        for (const [old, { at: made }] of nonces) {
-          if (at - made < nonceLife && nonces.size < mostNonces) break
-          nonces.delete(old)
-        }
-        const nonce = randomBytes(32).toString("base64url")
-        nonces.set(nonce, { agentId, at })
-        return { nonce }
+        return { nonce: yield* nonces.make(agentId) }
       })
 
       const spoken = Effect.fnUntraced(function* (facts: AgentFacts) {
@@ -222,9 +211,7 @@ export class AgentSessions extends Context.Service<
       const begin = Effect.fn("AgentSessions.begin")(function* (greeting: Greeting) {
         const { agentId, facts, nextKeys, nonce, providedMarks = [], signature } = greeting
         const { incarnation } = facts
-        const given = nonces.get(nonce)
-        nonces.delete(nonce)
-        if (given === undefined || given.agentId !== agentId || (yield* monotonicNow) - given.at > nonceLife) {
+        if (!(yield* nonces.use(agentId, nonce))) {
           return yield* unknown("The nonce is not of this server, was used, or is too old. Ask for another.", true)
         }
         const [agent] = yield* Effect.orDie(AgentRow.rows(sql)`SELECT * FROM agents WHERE id = ${agentId}`)

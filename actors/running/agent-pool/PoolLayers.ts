@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import { AgentNeeds } from "./AgentNeeds.ts"
+import { AgentNonces } from "./AgentNonces.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { Agents } from "./Agents.ts"
@@ -22,5 +23,5 @@ export const pools = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(Pools.layer, Agents.layer, AgentNeeds.layer, AgentSessions.layer)),
   Layer.provideMerge(Layer.mergeAll(DeclinedRuns.layer, EarlierLeases.layer, ProvidedMarks.layer, ServerKeys.layer)),
-  Layer.provideMerge(AgentPresence.layer)
+  Layer.provideMerge(Layer.mergeAll(AgentPresence.layer, AgentNonces.layer))
 )

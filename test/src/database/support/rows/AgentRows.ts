@@ -68,6 +68,7 @@ export const agentRows: Rows = [
       node_id: "inst_1#3"
     }
   ],
+  ["agent_nonces", { nonce_hash: "0".repeat(64), agent_id: id("agt", "a"), expires_at: later }],
   [
     "agent_blobs",
     { run_id: apply, fence: 1, kind: "state", digest: `sha256:${"0".repeat(64)}`, parts: 1, stored_at: at }

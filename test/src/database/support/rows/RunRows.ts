@@ -49,6 +49,8 @@ export const runRows: Rows = [
     }
   ],
   ["exclusive_work", { name: "run-groups", node_id: "inst_1#3", taken_at: at }],
+  ["shared_archives", { kind: "build", digest: `sha256:${"0".repeat(64)}`, copy: "a copy", parts: 1, stored_at: at }],
+  ["shared_archive_parts", { copy: "a copy", part: 0, stored_at: at, bytes: new Uint8Array([1]) }],
   ["runs", { id: apply, type: "apply", status: "succeeded", plan_run_id: plan, started_at: later, ...run }],
   ["runs", { id: id("run", "c"), type: "plan", status: "queued", ...run }],
   ["runs", { id: id("run", "d"), type: "plan", status: "queued", ...run, queued_at: later }],
