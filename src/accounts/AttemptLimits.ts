@@ -36,6 +36,14 @@ const strangerDelay = Duration.seconds(5)
 /** Maximum number of delayed attempts on the whole server, because each of them keeps a request open. */
 const mostWaiting = 200
 
+/**
+ * The number of servers among which everybody's attempts are divided. Each server counts what it sees, so together they allow no
+ * more than one server does.
+ */
+export const LimitingServers = Context.Reference<Effect.Effect<number>>("svc/src/accounts/LimitingServers", {
+  defaultValue: () => Effect.succeed(1)
+})
+
 const tooMany = (seconds: number) =>
   new ApiError({
     code: "rate_limited",
@@ -55,7 +63,7 @@ const expandIpv6 = (address: string): ReadonlyArray<string> => {
   return [...before, ...Array.from({ length: zeros }, () => "0"), ...after].map((group) => group.padStart(4, "0"))
 }
 
-/** Rate limits by address and by subject, kept in memory. */
+/** Rate limits by address and by subject, kept in memory. Servers of one database each allow an equal share. */
 export class AttemptLimits extends Context.Service<
   AttemptLimits,
   {
@@ -92,8 +100,16 @@ export class AttemptLimits extends Context.Service<
       // Normalise the address. Otherwise each spelling would have its own budget.
       const named = (name: string) => addressForms(name)[1]
 
-      const spend = (name: string, limit: number) =>
-        limiter.consume({ algorithm: "token-bucket", key: name, limit, window: "1 minute" })
+      const servers = yield* LimitingServers
+      const spend = (name: string, whole: number) =>
+        Effect.flatMap(servers, (count) =>
+          limiter.consume({
+            algorithm: "token-bucket",
+            key: name,
+            limit: Math.max(1, Math.floor(whole / count)),
+            window: "1 minute"
+          })
+        )
 
       const consumeOne = (name: string, limit: number) =>
         spend(name, limit).pipe(

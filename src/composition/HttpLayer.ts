@@ -1,7 +1,8 @@
 import { Effect, Layer } from "effect"
 import { OAuthHelpers } from "../../actors/inputs/connection/OAuthHelpers.ts"
 import { authenticatorLayer } from "../accounts/AuthenticatorLayer.ts"
-import { AttemptLimits } from "../accounts/AttemptLimits.ts"
+import { Nodes } from "../../actors/base/node/Nodes.ts"
+import { AttemptLimits, LimitingServers } from "../accounts/AttemptLimits.ts"
 import { KnownDevices } from "../accounts/KnownDevices.ts"
 import { approvalHandlers, teamHandlers } from "../http/handlers/ApprovalHandlers.ts"
 import { auditHandlers } from "../http/handlers/AuditHandlers.ts"
@@ -111,7 +112,14 @@ export const httpLayer = (settings: Settings) =>
     Layer.provide(
       Layer.mergeAll(
         authenticatorLayer,
-        AttemptLimits.layer,
+        AttemptLimits.layer.pipe(
+          Layer.provide(
+            Layer.effect(
+              LimitingServers,
+              Effect.map(Nodes, ({ count }) => count)
+            )
+          )
+        ),
         KnownDevices.layer,
         dashboardFiles,
         RunFeeds.layer,

@@ -66,6 +66,20 @@ const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.
     : Option.none()
 }
 
+/**
+ * Returns the names of the servers that beat while this waits, without `except`. A server that ended without leaving keeps its row
+ * until another counts it as gone, so its row alone proves nothing.
+ */
+export const beatingServers = Effect.fn("beatingServers")(function* (except: string | undefined) {
+  const sql = yield* SqlClient.SqlClient
+  const read = NodeRow.some(sql, "id", "beats")`SELECT id, beats FROM nodes WHERE gone_at IS NULL`
+  const before = (yield* read).filter(({ id }) => id !== except)
+  if (before.length === 0) return []
+  yield* Effect.sleep(Duration.times(beatEvery, 2))
+  const after = yield* read
+  return before.flatMap(({ beats, id }) => (after.some((now) => now.id === id && now.beats !== beats) ? [id] : []))
+}, Effect.orDie)
+
 /** The silence of another server, as this server has observed it. */
 interface Observed {
   readonly beats: number
@@ -95,6 +109,8 @@ export class Nodes extends Context.Service<
     readonly work: Effect.Effect<never>
     /** Completes if other servers have counted this server as gone. It must then stop, because they have settled its Runs. */
     readonly expelled: Effect.Effect<void>
+    /** The number of servers that this one knows to live, itself included. Among them, limits are divided. */
+    readonly count: Effect.Effect<number>
     /** The servers that are not gone, oldest first. */
     readonly list: Effect.Effect<ReadonlyArray<NodeRow>>
   }
@@ -133,6 +149,7 @@ const make = Effect.gen(function* () {
 
   const { id, own } = yield* join
   const observed = new Map<string, Observed>()
+  let living = 1
   let lookedAt = yield* monotonicNow
   let beatAt = lookedAt
 
@@ -173,6 +190,7 @@ const make = Effect.gen(function* () {
     for (const known of observed.keys()) {
       if (!others.some((other) => other.id === known)) observed.delete(known)
     }
+    living = observed.size + 1
   })
 
   const turn = (shared ? Effect.andThen(beat, look) : Effect.void).pipe(
@@ -202,6 +220,7 @@ const make = Effect.gen(function* () {
     turn,
     work: shared ? Effect.forever(Effect.andThen(turn, Effect.sleep(beatEvery))) : Effect.never,
     expelled: Deferred.await(expelled),
+    count: Effect.sync(() => living),
     list: Effect.orDie(NodeRow.rows(sql)`SELECT * FROM nodes WHERE gone_at IS NULL ORDER BY incarnation`)
   })
 })

@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
-import { Effect, Exit, Fiber } from "effect"
+import { Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { AttemptLimits } from "../../../src/accounts/AttemptLimits.ts"
+import { AttemptLimits, LimitingServers } from "../../../src/accounts/AttemptLimits.ts"
 import { it } from "../../support/Effect.ts"
 
 const limited = (attempt: Effect.Effect<void, unknown>) => Effect.map(Effect.exit(attempt), Exit.isFailure)
@@ -31,6 +31,16 @@ it.effect("an IP address may make ten sign-in attempts a minute per account, and
     expect(yield* limited(enter({ address: "2001:db8:0:1:ffff::1", account: "bob@example.com" }))).toBe(true)
     expect(yield* limited(enter({ address: "2001:db8:0:2::1", account: "bob@example.com" }))).toBe(false)
   }).pipe(Effect.provide(AttemptLimits.layer))
+)
+
+it.effect("each of three servers allows a third of the attempts, and at least one", () =>
+  Effect.gen(function* () {
+    const { consume } = yield* AttemptLimits
+    for (let n = 0; n < 3; n++) yield* consume("sign_in", { subject: "ada" })
+    expect(yield* limited(consume("sign_in", { subject: "ada" }))).toBe(true)
+    yield* consume("address_link", { subject: "ada" })
+    expect(yield* limited(consume("address_link", { subject: "ada" }))).toBe(true)
+  }).pipe(Effect.provide(AttemptLimits.layer.pipe(Layer.provide(Layer.succeed(LimitingServers, Effect.succeed(3))))))
 )
 
 it.effect("sign-in delays strangers when many IP addresses attack one account", () =>

@@ -1,8 +1,9 @@
 import { describe, expect } from "bun:test"
 import { DatabaseSync } from "node:sqlite"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Commits } from "../../../../actors/base/database/Commits.ts"
+import { beatingServers } from "../../../../actors/base/node/Nodes.ts"
 import { it } from "../../../support/Effect.ts"
 import { on, onFile, pass, server } from "./support/Servers.ts"
 
@@ -75,6 +76,41 @@ describe("Servers of a shared database", () => {
         stop()
         expect(statements).toBe(3)
         expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
+      })
+    )
+  )
+
+  it.effect("a server counts those that live, and forgets one that left or died", () =>
+    on(
+      Effect.gen(function* () {
+        const [a, b] = [yield* server(), yield* server()]
+        yield* pass(2, a, b)
+        expect(yield* a.nodes.count).toBe(2)
+        yield* Effect.scoped(
+          Effect.andThen(
+            server(),
+            Effect.andThen(
+              pass(2, a, b),
+              Effect.map(a.nodes.count, (count) => expect(count).toBe(3))
+            )
+          )
+        )
+        yield* pass(2, a, b)
+        expect(yield* a.nodes.count).toBe(2)
+        yield* pass(14, a)
+        expect(yield* a.nodes.count).toBe(1)
+      })
+    )
+  )
+
+  it.effect("only servers that beat count as running, not the rows of those that died", () =>
+    on(
+      Effect.gen(function* () {
+        const [a, b, dead] = [yield* server(), yield* server(), yield* server()]
+        expect(dead.nodes.name).not.toBe(b.nodes.name)
+        const found = yield* Effect.forkScoped(beatingServers(a.nodes.name))
+        yield* pass(6, a, b)
+        expect(yield* Fiber.join(found)).toEqual([b.nodes.name])
       })
     )
   )
