@@ -1,9 +1,11 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { SigningKeys } from "../../actors/access/issuer/SigningKeys.ts"
 import { Audit } from "../../actors/base/audit/Audit.ts"
+import { beatingServers, Nodes, SharedDatabase } from "../../actors/base/node/Nodes.ts"
 import { serviceContext } from "../../schema/commands/Command.ts"
 import { Vault } from "../../actors/base/vault/Vault.ts"
-import type { VaultLocked } from "../../actors/base/vault/Sealing.ts"
+import { VaultLocked } from "../../actors/base/vault/Sealing.ts"
 
 export const KeyRotationRequest = Schema.Struct({
   /** Set to remove from the key file all keys that stored data no longer needs. */
@@ -40,9 +42,25 @@ export class KeyCommands extends Context.Service<
       const vault = yield* Vault
       const signing = yield* SigningKeys
       const audit = yield* Audit
+      const sql = yield* SqlClient.SqlClient
+      const isShared = yield* SharedDatabase
+      const own = Option.map(yield* Effect.serviceOption(Nodes), ({ name }) => name)
+
+      /** A new key in this server's file would be one that the other servers do not have. */
+      const requireKeyEverywhere = Effect.gen(function* () {
+        if (!isShared) return
+        const { active, inUse } = yield* vault.keyIds
+        if (inUse.some(({ id }) => id !== active)) return
+        const others = yield* beatingServers(Option.getOrUndefined(own))
+        if (others.length === 0) return
+        return yield* VaultLocked.because(
+          `${others.join(", ")} use this database, too, and would not have a new master key. Give every server the present key followed by the new one, and restart them one by one; then the new one first, again one by one; then repeat this command.`
+        )
+      }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
 
       return KeyCommands.of({
         rotate: Effect.fn("KeyCommands.rotate")(function* ({ compromised, forgetRetired }) {
+          yield* requireKeyEverywhere
           const masterKey = yield* vault.rotateMasterKey({ forgetRetired })
           yield* audit.append({
             workspaceId: null,

@@ -1,5 +1,5 @@
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
-import { Effect, FileSystem, Layer, Option } from "effect"
+import { Console, Effect, FileSystem, Layer, Option } from "effect"
 import { RpcClient, RpcClientError, RpcSerialization } from "effect/rpc"
 import type { Holder } from "../database/InstanceLock.ts"
 import { OperatorUnauthorised, readOperatorSecret, sendOperatorSecret } from "./OperatorAuthorization.ts"
@@ -45,8 +45,22 @@ export const operatorClient = Effect.fn("operatorClient")(function* (folder: str
   )
   const client = yield* RpcClient.make(OperatorProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
 
+  /**
+   * Names the server that has answered, if others use the same database: a command reaches the server of this folder alone. A server
+   * of an earlier release does not know the question.
+   */
+  const nameAnswering = client.Node().pipe(
+    Effect.flatMap((node) =>
+      node === null
+        ? Effect.void
+        : Console.error(`Answered by ${node.id}${node.label === "" ? "" : ` on ${node.label}`}.`)
+    ),
+    Effect.catchCause(() => Effect.void)
+  )
+
   const reached = <A, E>(answer: Effect.Effect<A, E | OperatorUnauthorised | RpcClientError.RpcClientError>) =>
     answer.pipe(
+      Effect.tap(nameAnswering),
       Effect.catchIf(
         (error) => error instanceof OperatorUnauthorised,
         // The server has a new secret, so it has restarted in the meantime.

@@ -3,6 +3,7 @@ import { Effect, FileSystem, Layer } from "effect"
 import { RpcSerialization, RpcServer } from "effect/rpc"
 import { SocketServer } from "effect/socket"
 import { StaleReasons } from "../../actors/ledger/staleness/StaleReasons.ts"
+import { NodeLabel, Nodes } from "../../actors/base/node/Nodes.ts"
 import { DataFolder } from "../database/DataFolder.ts"
 import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
@@ -71,6 +72,8 @@ const handlers = OperatorProtocol.toLayer(
     const noticeCommands = yield* NoticeCommands
     const released = yield* ReleaseCommands
     const staleReasons = yield* StaleReasons
+    const nodes = yield* Nodes
+    const { label } = yield* NodeLabel
     return OperatorProtocol.of({
       CreateUser: accounts.createUser,
       CreateToken: accounts.createToken,
@@ -104,7 +107,8 @@ const handlers = OperatorProtocol.toLayer(
       ListOperators: () => grants.list,
       GrantOperator: ({ account }) => grants.grant(account),
       RevokeOperator: ({ account }) => grants.revoke(account),
-      RotateKeys: keys.rotate
+      RotateKeys: keys.rotate,
+      Node: () => Effect.succeed(nodes.isShared ? { id: nodes.name, label } : null)
     })
   })
 )

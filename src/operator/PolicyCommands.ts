@@ -1,8 +1,9 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Queue, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../actors/base/audit/Audit.ts"
 import { OperatorSuccession } from "../../actors/ledger/configuration/OperatorSuccession.ts"
 import { serviceContext } from "../../schema/commands/Command.ts"
+import { onRemoteChange } from "../../actors/base/database/RemoteChanges.ts"
 import { CommitCache } from "../../actors/base/database/CommitCache.ts"
 import { transaction } from "../../actors/base/database/Transaction.ts"
 import { Grants } from "../../actors/access/issuer/Grants.ts"
@@ -118,6 +119,32 @@ export class PolicyCommands extends Context.Service<
         )
         return reloaded
       }).pipe(Effect.withSpan("PolicyCommands.reload"))
+
+      /** Reads this server's files after a reload at another server, which has settled what the change ends. */
+      const follow = Effect.gen(function* () {
+        const next = yield* policy.reload
+        const clients = yield* registered.reload
+        const parts = [
+          ...(next?.change.changed ?? []),
+          ...(clients === undefined ? [] : changedClients(clients.before, clients.after))
+        ]
+        if (parts.length === 0) return
+        if (next !== undefined) yield* next.apply
+        if (clients !== undefined) yield* clients.apply
+        memory.forget()
+        yield* Effect.logInfo(
+          `Read again after another server: policy ${next?.change.digest}, changed: ${parts.join(", ")}`
+        )
+      }).pipe(
+        Effect.catch(({ message }) =>
+          Effect.logWarning(`Another server has read its policy again. ${message} This server keeps the earlier one.`)
+        )
+      )
+      const heard = yield* Queue.sliding<void>(1)
+      yield* onRemoteChange(({ kind }) => {
+        if (kind === "policy" || kind === "unknown") Queue.offerUnsafe(heard, undefined)
+      })
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(heard), follow)))
 
       return PolicyCommands.of({ reload })
     })

@@ -6,11 +6,12 @@ import type { RunId } from "../../../schema/records/Ids.ts"
  * - `run`: an event or a log line of a Run
  * - `queue`: a new Run, or another status of a Run
  * - `cancel`: somebody has asked to stop a Run
+ * - `policy`: an operator had a server read its policy file again
  * - `unknown`: any change, because notifications may have been lost
  */
 export type RemoteChange =
   | { readonly kind: "run" | "cancel"; readonly runId: RunId }
-  | { readonly kind: "queue" | "unknown" }
+  | { readonly kind: "queue" | "policy" | "unknown" }
 
 export interface RemoteChangesShape {
   /** Registers a listener and returns a function that removes it. The listener must only set a mark, and do its work later. */

@@ -13,10 +13,16 @@ export const announceCommit = `pg_notify('${channel}', 'c')`
 /**
  * Creates a trigger that announces a row after the commit. PostgreSQL delivers equal announcements of one transaction only once.
  */
-const announcing = (name: string, event: string, table: string, payload: string): ReadonlyArray<string> => [
+const announcing = (
+  name: string,
+  event: string,
+  table: string,
+  payload: string,
+  when = "TRUE"
+): ReadonlyArray<string> => [
   `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     PERFORM pg_notify('${channel}', ${payload}); RETURN NULL; END $$`,
-  `CREATE OR REPLACE TRIGGER ${name} AFTER ${event} ON ${table} FOR EACH ROW EXECUTE FUNCTION ${name}()`
+  `CREATE OR REPLACE TRIGGER ${name} AFTER ${event} ON ${table} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION ${name}()`
 ]
 
 /** Triggers that exist only on PostgreSQL. Create them after the tables. */
@@ -24,7 +30,14 @@ export const announcingTriggers: ReadonlyArray<string> = [
   ...announcing("svc_announce_event", "INSERT", "run_events", "'r' || NEW.run_id"),
   ...announcing("svc_announce_log", "INSERT OR UPDATE", "run_log_chunks", "'r' || NEW.run_id"),
   ...announcing("svc_announce_run", "INSERT OR UPDATE OF status", "runs", "'q'"),
-  ...announcing("svc_announce_cancel", "UPDATE OF cancel_requested_at", "runs", "'x' || NEW.id")
+  ...announcing("svc_announce_cancel", "UPDATE OF cancel_requested_at", "runs", "'x' || NEW.id"),
+  ...announcing(
+    "svc_announce_policy",
+    "INSERT",
+    "audit_events",
+    "'p'",
+    "NEW.action = 'operator.command' AND NEW.target_kind = 'policy'"
+  )
 ]
 
 const Asked = rowShape({ id: RunId })
@@ -69,6 +82,7 @@ export const listenToOthers = Effect.fn("listenToOthers")(function* (listening: 
     const rest = RunId.make(payload.slice(1), { disableChecks: true })
     if (payload === "c") committed()
     else if (payload === "q") report({ kind: "queue" })
+    else if (payload === "p") report({ kind: "policy" })
     else if (payload.startsWith("r")) report({ kind: "run", runId: rest })
     else if (payload.startsWith("x")) report({ kind: "cancel", runId: rest })
   }
