@@ -97,7 +97,7 @@ const layer = Layer.unwrap(
     // Not exclusive, because some tests open a folder's database twice. A restart therefore detects no other server.
     return Layer.merge(
       // A busy machine may pause a test for longer than the limit for pauses in a transaction.
-      PostgresDatabase.layer(Redacted.make(urlOf(name)), "shared").pipe(
+      PostgresDatabase.layer(Redacted.make(urlOf(name))).pipe(
         Layer.provide(Layer.succeed(SessionLimits, { idleInTransaction: "2min", lock: "2min" }))
       ),
       Layer.succeed(SharedDatabase, false)

@@ -21,13 +21,16 @@ import { snapshotMemory } from "./SnapshotMemory.ts"
 /** Key of the lock that every write transaction takes. All releases use the same key, so that all nodes act as one writer. */
 const writeLock = "7598805541312070001"
 
-/** Key of the lock on the database that a single server holds while its writing session is open. */
+/**
+ * Key of the lock that each server holds on the database, together with others, as long as its writing session lives. A command that
+ * moves the database, and a server of a release that knew only one server, hold it alone.
+ */
 const nodeLock = "7598805541312070002"
 
 export interface ClientOptions {
-  /** Claims the database for one server. Set to false if servers share it, and for a process that only migrates. */
+  /** Claims the database alone, so that no server uses it. For a command that moves a whole database. */
   readonly exclusive: boolean
-  /** Announces this server's commits to other servers, and listens for theirs. */
+  /** Announces the commits of this server to others, and listens to theirs. False for a process that only migrates. */
   readonly listens: boolean
 }
 
@@ -84,33 +87,34 @@ const failedCommit = () =>
 const isRolledBack = (result: unknown): boolean =>
   typeof result === "object" && result !== null && "command" in result && result.command === "ROLLBACK"
 
-const otherNode = "Another server writes to this database. Several servers on one database are not supported yet."
-
-const otherNodeWrites = () =>
-  new SqlError({
-    reason: new LockTimeoutError({ cause: new Error(otherNode), message: otherNode, operation: "begin" })
-  })
+const otherUser = (exclusive: boolean) => {
+  const message = exclusive
+    ? "Servers use this database. Stop them first."
+    : "A server of an earlier release or svc move uses this database alone. Stop it first."
+  return new SqlError({ reason: new LockTimeoutError({ cause: new Error(message), message, operation: "begin" }) })
+}
 
 /**
- * Begins a transaction of the writer. It takes the lock in its first statement, so everything that it reads is current.
- * `exclusive` also claims the database for this session, so that any other server cannot write.
+ * Begins a transaction of the only writer among all servers. The lock is its first statement, so everything that it reads is
+ * current.
  */
 const beginWriting =
   ({ exclusive, listens }: ClientOptions) =>
   (connection: Connection.Connection): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* connection.execute("BEGIN", [], undefined)
-      const alone = exclusive ? `pg_try_advisory_lock(${nodeLock})` : "TRUE"
+      const shared = listens ? `pg_try_advisory_lock_shared(${nodeLock})` : "TRUE"
+      const joined = exclusive ? `pg_try_advisory_lock(${nodeLock})` : shared
       // Other servers receive the announcement only if the transaction commits.
       const announced = listens ? `, ${announceCommit}` : ""
       const [row] = yield* connection.execute(
-        `SELECT pg_advisory_xact_lock(${writeLock}), ${alone} AS alone${announced}`,
+        `SELECT pg_advisory_xact_lock(${writeLock}), ${joined} AS joined${announced}`,
         [],
         undefined
       )
-      if (row?.alone === 1) return
+      if (row?.joined === 1) return
       yield* Effect.ignore(connection.execute("ROLLBACK", [], undefined))
-      return yield* otherNodeWrites()
+      return yield* otherUser(exclusive)
     }).pipe(Effect.onInterrupt(() => Effect.ignore(connection.execute("ROLLBACK", [], undefined))))
 
 /** Commits. PostgreSQL responds to the `COMMIT` of a failed transaction with `ROLLBACK`, which counts as a failure. */
@@ -204,7 +208,7 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
         : {}
     ),
     maxConnections: 1,
-    // This session holds the lock of the single server.
+    // The session holds the lock of a server.
     idleTimeout: "365 days"
   })
   const others = yield* PgPool.make({

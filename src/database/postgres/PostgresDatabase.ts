@@ -15,7 +15,7 @@ import { announcingTriggers } from "./Notifications.ts"
 import { layerClients } from "./PostgresClient.ts"
 import { dialectFunctions, postgresStatements } from "./SchemaDialect.ts"
 
-/** The error if the server or the database is not suitable, or if another server uses the database. */
+/** The error if the server or the database is not suitable, or if a server of an earlier release uses the database alone. */
 export class DatabaseUnsuitable extends Schema.TaggedError<DatabaseUnsuitable>()("DatabaseUnsuitable", {
   message: Schema.String
 }) {}
@@ -103,37 +103,36 @@ const noFile = DatabaseFile.of({
   integrityCheck: refused
 })
 
-/** Fails if another server writes to the database. */
+/** Fails if a server uses the database alone. */
 const claim = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.mapError(sql.withTransaction(Effect.void), (error): DatabaseUnsuitable | SqlError =>
     error.reason._tag === "LockTimeoutError" ? new DatabaseUnsuitable({ message: error.reason.message }) : error
   )
 )
 
-/** Whether this is the only server of the database. Servers that share it receive each other's commits. */
-export type Sharing = "alone" | "shared"
-
 /**
- * A PostgreSQL database, migrated, with one writer and a pool of readers. The data folder keeps the master key and everything that
+ * A PostgreSQL database, migrated, with one writer and a pool of readers of this server. Other servers may use it, too, and hear of
+ * each other's commits. The data folder keeps the master key and everything that
  * is not in the database. Fails if the database belongs to another installation than the folder.
  */
-export const layer = (url: Redacted.Redacted, sharing: Sharing = "alone") =>
+export const layer = (url: Redacted.Redacted) =>
   Layer.unwrap(
-    Effect.map(DataFolder, ({ path }) => {
+    Effect.gen(function* () {
+      const { path } = yield* DataFolder
+      // Before anything listens to the tables.
+      yield* migratePostgres(url)
       const admitted = Layer.effectDiscard(
         Effect.gen(function* () {
-          yield* migratePostgres(url)
           yield* checkInstallation(path)
           yield* claim
           yield* settleInstallation(path)
         })
       )
-      const isShared = sharing === "shared"
       return Layer.mergeAll(
         admitted,
         Layer.succeed(DatabaseFile, noFile),
-        Layer.succeed(SharedDatabase, isShared),
+        Layer.succeed(SharedDatabase, true),
         storageSpace(path)
-      ).pipe(Layer.provideMerge(layerClients(url, { exclusive: !isShared, listens: isShared })))
+      ).pipe(Layer.provideMerge(layerClients(url, { exclusive: false, listens: true })))
     })
   )

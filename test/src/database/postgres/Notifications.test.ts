@@ -1,4 +1,4 @@
-import { describe } from "bun:test"
+import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
 import { Context, Deferred, Effect, FileSystem, Layer, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -21,7 +21,7 @@ const server = (url: Redacted.Redacted) =>
     const files = yield* FileSystem.FileSystem
     const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })
     const parts = Layer.mergeAll(RunJournal.layer, RunCancels.layer, AuthorityChanges.layer).pipe(
-      Layer.provideMerge(PostgresDatabase.layer(url, "shared")),
+      Layer.provideMerge(PostgresDatabase.layer(url)),
       Layer.provide(DataFolder.layer(folder))
     )
     return yield* Layer.build(parts)
@@ -100,6 +100,29 @@ describe.skipIf(!hasPostgres)("Two servers of one database", () => {
       const seen = watch.seen()
       yield* sql`UPDATE authority_changes SET count = count + 1`
       yield* watch.changedSince(seen)
+    })
+  )
+
+  it.live("a reload of the policy at one server reaches the other, and other commands of an operator do not", () =>
+    Effect.gen(function* () {
+      const { one, sql } = yield* twoServers
+      const seen: Array<RemoteChange["kind"]> = []
+      Context.get(one, RemoteChanges).listen(({ kind }) => void seen.push(kind))
+      const event = (kind: string, position: number) =>
+        sql`INSERT INTO audit_events ${sql.insert({
+          id: `act_${kind}`,
+          actor_kind: "service",
+          actor_subject: "svc",
+          action: "operator.command",
+          target_kind: kind,
+          target_id: "sha256:0",
+          data: "{}",
+          created_at: "2026-01-01T00:00:00.000Z",
+          position
+        })}`
+      yield* event("agent_pool", 900)
+      yield* heard(one, ({ kind }) => kind === "policy", event("policy", 901))
+      expect(seen.filter((kind) => kind === "policy")).toHaveLength(1)
     })
   )
 
