@@ -1,9 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import * as PgConnection from "@effect/sql-pg/PgConnection"
+import { Effect, Exit, Layer, Option, Redacted, Schema, Scope } from "effect"
 import { StateVersions } from "../../actors/ledger/state/StateVersions.ts"
 import { storage } from "../../src/composition/Storage.ts"
-import { loadSettings } from "../../src/settings/Settings.ts"
+import { makeCodecs } from "../../src/database/postgres/PostgresConnection.ts"
+import { loadSettings, type Settings } from "../../src/settings/Settings.ts"
 import type { StateVersionRow } from "../../actors/ledger/state/StateVersionRow.ts"
 import { StateVersionId } from "../../schema/records/Ids.ts"
 
@@ -63,6 +65,7 @@ const UploadRecord = Schema.Struct({
   plan_phase: text
 })
 const ExportRecord = Schema.Struct({ action: Schema.String, count: Schema.Int })
+const StateId = Schema.Struct({ id: StateVersionId })
 const Problems = Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
 
 const Creation = Schema.fromJsonString(Schema.Struct({ id: Schema.String, name: Schema.String }))
@@ -91,15 +94,54 @@ export interface StateRecord {
   readonly notes: ReadonlyArray<string>
 }
 
-/** Reads all rows that a stopped server has left behind, and decrypts states with the folder's master key. */
-export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
-  const rows = yield* Effect.acquireUseRelease(
-    Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })),
+/** Reads rows of the database of a stopped server. */
+interface LedgerRows {
+  readonly all: (query: string) => Effect.Effect<ReadonlyArray<unknown>>
+  /** Orders rows that were created in the same millisecond. */
+  readonly tieBreaker: string
+  /** Queries for damage, which find nothing in a whole database. */
+  readonly integrity: ReadonlyArray<string>
+  readonly close: Effect.Effect<void>
+}
+
+const rowsOfFile = (dataDir: string) =>
+  Effect.sync((): LedgerRows => {
+    const database = new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })
+    return {
+      all: (query) => Effect.sync(() => database.prepare(query).all()),
+      tieBreaker: "rowid",
+      integrity: ["PRAGMA integrity_check", "PRAGMA foreign_key_check"],
+      close: Effect.sync(() => database.close())
+    }
+  })
+
+const rowsOfPostgres = (url: Redacted.Redacted) =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const session = yield* Scope.provide(PgConnection.make({ url, types: makeCodecs() }), scope)
+    const rows: LedgerRows = {
+      all: (query) => Effect.orDie(Effect.map(session.query(query, [], false), (result) => result.rows)),
+      tieBreaker: "id",
+      integrity: [],
+      close: Scope.close(scope, Exit.void)
+    }
+    return rows
+  }).pipe(Effect.orDie)
+
+/**
+ * Reads all rows that a stopped server has left behind, and decrypts states with the folder's master key. The database is the
+ * folder's file, unless the settings name another one.
+ */
+export const readLedger = Effect.fn("readLedger")(function* (dataDir: string, more: Partial<Settings> = {}) {
+  const { databaseUrl } = more
+  const { stateIds, ...rows } = yield* Effect.acquireUseRelease(
+    databaseUrl === undefined ? rowsOfFile(dataDir) : rowsOfPostgres(databaseUrl),
     (database) => {
       const read = <S extends Schema.Top>(schema: S, query: string) =>
-        Schema.decodeUnknownEffect(Schema.Array(schema))(database.prepare(query).all())
+        Effect.flatMap(database.all(query), Schema.decodeUnknownEffect(Schema.Array(schema)))
       return Effect.all({
-        runs: read(RunRecord, "SELECT * FROM runs ORDER BY created_at, rowid"),
+        runs: read(RunRecord, `SELECT * FROM runs ORDER BY created_at, ${database.tieBreaker}`),
+        stateIds: read(StateId, "SELECT id FROM state_versions ORDER BY generation"),
         capsules: read(CapsuleRecord, "SELECT * FROM capsules"),
         events: read(EventRecord, "SELECT * FROM run_events ORDER BY run_id, seq"),
         chunks: read(ChunkRecord, "SELECT * FROM run_log_chunks ORDER BY run_id, first_seq"),
@@ -117,27 +159,19 @@ export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
         restored: read(NamedRecord, "SELECT target_id AS id FROM audit_events WHERE action = 'capsule.restored'"),
         checkpoints: read(NamedRecord, "SELECT run_id AS id FROM run_checkpoints"),
         plans: read(NamedRecord, "SELECT run_id AS id FROM run_plans"),
-        integrity: Schema.decodeUnknownEffect(Problems)(
-          [
-            ...database.prepare("PRAGMA integrity_check").all(),
-            ...database.prepare("PRAGMA foreign_key_check").all(),
-            ...database.prepare(unindexed).all()
-          ].filter((row) => row["integrity_check"] !== "ok")
+        integrity: Effect.forEach([...database.integrity, unindexed], database.all).pipe(
+          Effect.flatMap((found) => Schema.decodeUnknownEffect(Problems)(found.flat())),
+          Effect.map((found) => found.filter((row) => row["integrity_check"] !== "ok"))
         )
       })
     },
-    (database) => Effect.sync(() => database.close())
+    ({ close }) => close
   )
   const settings = yield* loadSettings(new Map(), Option.none())
   const states = yield* Effect.gen(function* () {
     const versions = yield* StateVersions
-    const database = new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })
-    const ids = yield* Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: StateVersionId })))(
-      database.prepare("SELECT id FROM state_versions ORDER BY generation").all()
-    )
-    database.close()
     return yield* Effect.forEach(
-      ids,
+      stateIds,
       Effect.fnUntraced(function* ({ id }) {
         const row: StateVersionRow | undefined = yield* versions.find(id)
         if (row === undefined) return yield* Effect.die(new Error(`StateVersion ${id} vanished`))
@@ -153,7 +187,7 @@ export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
         return record
       })
     )
-  }).pipe(Effect.provide(StateVersions.layer.pipe(Layer.provide(storage({ ...settings, dataDir })))))
+  }).pipe(Effect.provide(StateVersions.layer.pipe(Layer.provide(storage({ ...settings, ...more, dataDir })))))
   return { ...rows, states }
 })
 export type Ledger = Effect.Success<ReturnType<typeof readLedger>>

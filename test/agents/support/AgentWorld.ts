@@ -40,6 +40,8 @@ export interface WorldOptions {
   readonly isolation?: "off" | "required"
   /** The server has no credential for the provider: the Connection refers to the pool's credential by name. */
   readonly leavesCredential?: boolean
+  /** The address of a balancer, which clients and agents use. It hears of the first server before anybody else does. */
+  readonly front?: { readonly url: string; readonly first: (serverUrl: string) => void }
 }
 
 export interface AgentOptions {
@@ -95,9 +97,13 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   let current: (Started & { readonly url: string }) | undefined
 
-  const serve = Effect.fnUntraced(function* (listen: string, more: Readonly<Record<string, string>> = {}) {
+  const serve = Effect.fnUntraced(function* (
+    listen: string,
+    more: Readonly<Record<string, string>> = {},
+    ownFolder = dataDir
+  ) {
     const given = {
-      "data-dir": dataDir,
+      "data-dir": ownFolder,
       listen,
       "git-allow-origins": repository.origin,
       "policy-file": policy,
@@ -119,7 +125,9 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     return { ...server, ...told }
   })
 
-  const first = yield* serve("127.0.0.1:0")
+  const own = yield* serve("127.0.0.1:0")
+  options.front?.first(own.url)
+  const first = { ...own, url: options.front?.url ?? own.url }
   const secret = (first.setupLink ?? "").split("#")[1] ?? ""
   const token = yield* signInForFirstTime(first.url, Redacted.make(secret))
   const client = yield* makeClient({ baseUrl: first.url, token })
@@ -310,6 +318,8 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     /** The files of the provider that must be visible in a sandbox. */
     interpreter: mirror.interpreter,
     first,
+    /** The first server at its own address, whether there is a balancer or not. */
+    own,
     operator,
     line,
     /** Makes the agent and the server send no files within messages. */
@@ -331,6 +341,8 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       await current?.exited
     }),
     serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
+    /** Starts another server, with a data folder of its own or the folder of one that has ended. */
+    serveIn: (ownFolder: string, more: Readonly<Record<string, string>>) => serve("127.0.0.1:0", more, ownFolder),
     /** If the provider is held during an apply, its note already exists. */
     ...holdOf("apply"),
     plans: holdOf("plan"),

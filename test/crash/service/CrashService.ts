@@ -14,7 +14,9 @@ import { CrashEnvironment } from "../CrashEnvironment.ts"
  * program starts the other processes it needs.
  */
 export const crashService = (provided: <A, E, R>(program: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>): void => {
-  const { at, readable, writable } = Schema.decodeUnknownSync(CrashEnvironment)(process.env["SVC_TEST_CRASH"] ?? "{}")
+  const { at, readable, usualRechecks, writable } = Schema.decodeUnknownSync(CrashEnvironment)(
+    process.env["SVC_TEST_CRASH"] ?? "{}"
+  )
   let left = at?.passing ?? 0
   const args = process.argv.slice(2)
   NodeRuntime.runMain(
@@ -23,10 +25,10 @@ export const crashService = (provided: <A, E, R>(program: Effect.Effect<A, E, R>
       provided,
       Effect.provideService(KillPoint, (name) =>
         Effect.sync(() => {
-          if (name === at?.point && --left === 0) process.kill(process.pid, "SIGKILL")
+          if (name === at?.point && --left === 0) process.kill(process.pid, at.signal ?? "SIGKILL")
         })
       ),
-      Effect.provideService(RecheckInterval, "100 millis"),
+      Effect.provideService(RecheckInterval, usualRechecks === true ? "5 seconds" : "100 millis"),
       Effect.provideService(SandboxSettings, {
         ...defaultSandboxSettings,
         extraReadOnly: readable ?? [],

@@ -1,0 +1,62 @@
+import { Effect, Fiber, Schedule } from "effect"
+import type { KillPointName } from "../../../actors/base/KillPoint.ts"
+import { Broken } from "../../crash/CrashClient.ts"
+import { judged } from "../support/History.ts"
+import { answered, appliesAgain, planned, succeeds } from "../support/Progress.ts"
+import { writer } from "../support/Writer.ts"
+import type { NodesCase } from "./NodesCase.ts"
+
+/** Points of an apply by an agent at which a server can end between two steps. */
+const points: ReadonlyArray<readonly [point: KillPointName, passing: number]> = [
+  ["approve.decided", 1],
+  ["apply.run.queued", 1],
+  ["apply.asked", 1],
+  ["apply.run.started", 1],
+  ["apply.run.succeeded", 1],
+  ["apply.committed", 1]
+]
+
+/** Longer than the silence after which other servers settle what a frozen server owned. */
+const frozenFor = "14 seconds"
+
+/** Ends a server at a point while it serves an apply of an agent. */
+const atPoint = (signal: "SIGKILL" | "SIGSTOP", [point, passing]: (typeof points)[number]): NodesCase => ({
+  name: `${signal} of a node at ${point}:${passing}`,
+  isShort: signal === "SIGKILL" ? point === "apply.run.succeeded" : point === "apply.run.started",
+  run: Effect.fnUntraced(function* (world, label) {
+    const [node] = world.nodes
+    if (node === undefined) return yield* Effect.die(new Error("There is no node"))
+    yield* node.restarted({ point, passing, signal })
+    const { url } = yield* node.serving
+    const before = node.starts()
+    const { planRunId } = yield* planned(world, label)
+    // Everybody talks to this server until it stops, so that it comes to the point.
+    world.balancer.only(url)
+    const applying = yield* Effect.forkScoped(world.applied(planRunId))
+    yield* Effect.repeat(
+      Effect.sync(() => (signal === "SIGKILL" ? node.starts() > before : node.isStopped())),
+      { until: (isSo) => isSo, schedule: Schedule.spaced("50 millis") }
+    ).pipe(
+      Effect.timeoutOrElse({
+        duration: "60 seconds",
+        orElse: () => new Broken({ message: `No server came to ${point}:${passing}` })
+      }),
+      Effect.ensuring(Effect.sync(() => world.balancer.only(undefined)))
+    )
+    const writes = yield* writer(world)
+    if (signal === "SIGSTOP") {
+      yield* Effect.sleep(frozenFor)
+      yield* answered(writes)
+      yield* node.signal("SIGCONT")
+    }
+    yield* succeeds(world, yield* Fiber.join(applying))
+    yield* answered(writes)
+    yield* appliesAgain(world, `${label}-next`)
+    yield* judged(world, [writes])
+  })
+})
+
+export const deathCases: ReadonlyArray<NodesCase> = points.flatMap((point) => [
+  atPoint("SIGKILL", point),
+  atPoint("SIGSTOP", point)
+])

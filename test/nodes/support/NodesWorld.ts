@@ -1,0 +1,206 @@
+import { randomBytes } from "node:crypto"
+import { writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import * as PgConnection from "@effect/sql-pg/PgConnection"
+import { Effect, FileSystem, Redacted, Schedule, Schema, Semaphore } from "effect"
+import { FetchHttpClient } from "effect/http"
+import type { PostgresServer } from "../../../scripts/PostgresServer.ts"
+import { makeCodecs } from "../../../src/database/postgres/PostgresConnection.ts"
+import { isOver, agentWorld } from "../../agents/support/AgentWorld.ts"
+import { keptAgent } from "../../agents/cases/Journeys.ts"
+import type { KillAt } from "../../crash/CrashEnvironment.ts"
+import { Broken } from "../../crash/CrashClient.ts"
+import { reviewed } from "../../support/ReviewedPlan.ts"
+import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
+import { makeClient } from "../../../src/client/index.ts"
+import { balancer } from "../line/Balancer.ts"
+import { tcpLine } from "../line/TcpLine.ts"
+import { nodeEnvironment, serverNode } from "./ServerNode.ts"
+
+export interface NodesOptions {
+  readonly folder: string
+  /** The program of the servers, which knows kill points, and the program of the agents. */
+  readonly server: string
+  readonly agent: string
+  readonly postgres: PostgresServer
+  readonly nodes?: number
+  readonly agents?: number
+  readonly leaseSeconds?: number
+}
+
+const often = Schedule.spaced("100 millis")
+let databases = 0
+
+const Composed = Schema.Struct({
+  "x-node": Schema.Struct({ environment: Schema.Record(Schema.String, Schema.String) })
+})
+
+/** The environment of a node in the compose file, which this suite starts without a container engine. */
+const composedEnvironment = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const text = yield* files.readFileString(
+    fileURLToPath(new URL("../../../examples/nodes/compose.yaml", import.meta.url))
+  )
+  return (yield* Schema.decodeUnknownEffect(Composed)(Bun.YAML.parse(text)))["x-node"].environment
+})
+
+/** Several servers on one database, agents, and a line between each two of them that a case can cut, stop and delay. */
+export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptions) {
+  const { folder, postgres } = options
+  const socketUrl = (database: string) => Redacted.make(postgres.url.replace("/postgres?", `/${database}?`))
+  const createDatabase = Effect.gen(function* () {
+    databases += 1
+    const created = `nodes_${databases}`
+    const statement = `CREATE DATABASE ${created} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'`
+    yield* Effect.scoped(
+      Effect.flatMap(PgConnection.make({ url: socketUrl("postgres") }), (session) =>
+        session.query(statement, [], false)
+      )
+    )
+    return created
+  })
+  const name = yield* createDatabase
+  /** The database, as the suite itself reads it: past every line. */
+  const databaseUrl = socketUrl(name)
+  const front = yield* balancer()
+  const composed = yield* composedEnvironment
+  const databaseLine = () => tcpLine(() => ({ path: postgres.socket }))
+  const masterKey = randomBytes(32).toString("hex")
+  const environmentOf = (port: number, database: string) => (at?: KillAt) => ({
+    ...composed,
+    ...nodeEnvironment(at),
+    SVC_DATABASE_URL: `postgres://svc@127.0.0.1:${port}/${database}`,
+    SVC_MASTER_KEY: masterKey,
+    SVC_BASE_URL: front.url
+  })
+
+  const firstLine = yield* databaseLine()
+  const history = `${folder}-history`
+  writeFileSync(history, "")
+  const world = yield* agentWorld({
+    folder,
+    server: options.server,
+    agent: options.agent,
+    serverEnv: environmentOf(firstLine.port, name)(),
+    front: { url: front.url, first: front.join },
+    ...(options.leaseSeconds === undefined ? {} : { leaseSeconds: options.leaseSeconds })
+  })
+  front.leave(world.own.url)
+  const nodes = yield* Effect.forEach(
+    Array.from({ length: options.nodes ?? 3 }, (_, index) => index),
+    Effect.fnUntraced(function* (index) {
+      const database = index === 0 ? firstLine : yield* databaseLine()
+      return yield* serverNode({
+        name: `node ${index + 1}`,
+        folder: index === 0 ? world.dataDir : `${folder}/data-${index + 1}`,
+        world,
+        balancer: front,
+        database,
+        environment: environmentOf(database.port, name),
+        history,
+        ...(index === 0 ? { first: world.own } : {})
+      })
+    })
+  )
+  yield* Effect.forEach(nodes, ({ serving }) => serving, { concurrency: "unbounded" })
+  const agents = yield* Effect.forEach(
+    Array.from({ length: options.agents ?? 2 }, (_, index) => `agent-${index + 1}`),
+    (agent) => Effect.flatMap(world.agent(agent), keptAgent)
+  )
+
+  const queryOf = (url: Redacted.Redacted) => (text: string) =>
+    Effect.scoped(
+      Effect.flatMap(PgConnection.make({ url, types: makeCodecs() }), (session) =>
+        Effect.map(session.query(text, [], false), ({ rows }) => rows)
+      )
+    ).pipe(Effect.orDie)
+  const query = queryOf(databaseUrl)
+
+  /** Another database, and the environment of a server that uses it. */
+  const emptyDatabase = Effect.map(createDatabase, (created) => ({
+    environment: environmentOf(firstLine.port, created)(),
+    query: queryOf(socketUrl(created))
+  }))
+
+  /** Asks again until there is an answer, as a client with a key does. Fails if there is none in time. */
+  const insist = <A, E, R>(what: string, ask: Effect.Effect<A, E, R>, within = "60 seconds" as const) =>
+    Effect.gen(function* () {
+      let last = ""
+      return yield* ask.pipe(
+        Effect.tapCause((cause) => Effect.sync(() => (last = String(cause)))),
+        Effect.retry(often),
+        Effect.timeoutOrElse({
+          duration: within,
+          orElse: () => new Broken({ message: `${what} had no success in ${within}: ${last.slice(0, 600)}` })
+        })
+      )
+    })
+
+  const run = (runId: RunId) => insist(`Reading ${runId}`, world.run(runId))
+  const over = (runId: RunId, within: "3 minutes" | "5 minutes" = "3 minutes") =>
+    Effect.repeat(run(runId), { until: isOver, schedule: often }).pipe(
+      Effect.timeoutOrElse({
+        duration: within,
+        orElse: () =>
+          Effect.flatMap(run(runId), (found) => new Broken({ message: `${runId} waits: ${JSON.stringify(found)}` }))
+      })
+    )
+
+  const installed = (label: string, module: "notes" | "built" | "plain" = "notes") =>
+    insist(`Installing ${label}`, world.installed(label, module), "60 seconds")
+
+  /** Approves and applies a plan, however often a server dies between. */
+  const applied = Effect.fnUntraced(function* (planRunId: RunId) {
+    const plan = yield* run(planRunId)
+    yield* insist(
+      `Approving ${planRunId}`,
+      Effect.gen(function* () {
+        if ((yield* world.run(planRunId)).approvedAt !== undefined) return
+        yield* world.client.runs.approve({ params: { runId: planRunId }, payload: reviewed(plan) })
+      })
+    )
+    const answer = yield* insist(
+      `Applying ${planRunId}`,
+      world.client.runs.apply({
+        params: { runId: planRunId },
+        headers: { "idempotency-key": `apply-${planRunId}` },
+        payload: {}
+      })
+    )
+    return answer.run.id
+  })
+
+  const restarts = yield* Semaphore.make(1)
+  const databaseRestarted = Effect.andThen(
+    postgres.stop("fast"),
+    Effect.andThen(Effect.sleep("1 second"), postgres.start)
+  )
+
+  return {
+    ...world,
+    /** Restarts the database for everybody. One restart at a time. */
+    databaseRestarted: restarts.withPermits(1)(Effect.uninterruptible(databaseRestarted)),
+    run,
+    over,
+    installed,
+    applied,
+    insist,
+    query,
+    emptyDatabase,
+    clientOf: (url: string) =>
+      makeClient({ baseUrl: url, token: world.token }).pipe(Effect.provide(FetchHttpClient.layer)),
+    databaseUrl,
+    masterKey,
+    balancer: front,
+    nodes,
+    keptAgents: agents,
+    postgres,
+    history,
+    status: (capsuleId: CapsuleId) =>
+      insist(
+        `Reading ${capsuleId}`,
+        Effect.map(world.capsule(capsuleId), ({ status }) => status)
+      )
+  }
+})
+export type NodesWorld = Effect.Success<ReturnType<typeof nodesWorld>>

@@ -1,0 +1,40 @@
+import { Effect } from "effect"
+import { holds } from "../../crash/CrashClient.ts"
+import type { NodesWorld } from "./NodesWorld.ts"
+import type { Writer } from "./Writer.ts"
+
+/** Longest time without an answer to a command while two servers live, in milliseconds. */
+export const commandsWithin = 15_000
+
+/** Checks that commands were answered all the time since the last look. */
+export const answered = (writes: Writer) =>
+  Effect.suspend(() => {
+    const gap = writes.longestGap()
+    return holds(gap <= commandsWithin, `No command was answered for ${Math.round(gap)} ms`)
+  })
+
+/** Plans a new Capsule until it can be applied. */
+export const planned = Effect.fn("planned")(function* (world: NodesWorld, label: string) {
+  const made = yield* world.installed(label)
+  const plan = yield* world.over(made.planRunId)
+  yield* holds(
+    plan.status === "waiting_approval",
+    `The plan of ${label} is ${plan.status}: ${plan.error?.code} ${plan.error?.message}`
+  )
+  return made
+})
+
+/** Waits for an apply, which has to succeed. */
+export const succeeds = Effect.fn("succeeds")(function* (
+  world: NodesWorld,
+  applyId: Parameters<NodesWorld["over"]>[0]
+) {
+  const { error, status } = yield* world.over(applyId)
+  yield* holds(status === "succeeded", `The apply ${applyId} is ${status}: ${error?.code} ${error?.message}`)
+})
+
+/** Plans and applies a new Capsule. Shows that nothing waits for a server that is gone. */
+export const appliesAgain = Effect.fn("appliesAgain")(function* (world: NodesWorld, label: string) {
+  const { planRunId } = yield* planned(world, label)
+  yield* succeeds(world, yield* world.applied(planRunId))
+})
