@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises"
 import { describe, expect } from "bun:test"
-import { Effect, FileSystem } from "effect"
+import { Effect, FileSystem, Schema } from "effect"
 import { fileURLToPath } from "node:url"
 import { agentEnv } from "../../../src/settings/AgentVariables.ts"
 import { settingDefinitions, settingsFileEnv } from "../../../src/settings/SettingDefinitions.ts"
@@ -64,6 +64,29 @@ describe("Operations files", () => {
       const denied = profile.syscalls.flatMap(({ names }) => names)
       const needed = ["clone", "clone3", "unshare", "setns", "mount", "umount2", "pivot_root", "capset", "prctl"]
       expect([profile.defaultAction, needed.filter((name) => denied.includes(name))]).toEqual(["SCMP_ACT_ALLOW", []])
+    })
+  )
+
+  live("the files of several nodes use settings that exist, and every node of the compose file has the same ones", () =>
+    Effect.gen(function* () {
+      const drop = yield* textOf("../examples/nodes/node.conf")
+      expect(variablesIn(drop).filter((name) => !known.has(name))).toEqual([])
+      const compose = Bun.YAML.parse(yield* textOf("../examples/nodes/compose.yaml"))
+      const { services } = yield* Schema.decodeUnknownEffect(
+        Schema.Struct({
+          services: Schema.Record(
+            Schema.String,
+            Schema.Struct({ environment: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)) })
+          )
+        })
+      )(compose)
+      const nodes = Object.entries(services).filter(([name]) => name.startsWith("node-"))
+      expect(nodes.length).toBe(3)
+      const [[, first] = ["", {}]] = nodes
+      for (const [, node] of nodes) expect(node).toEqual(first)
+      expect(Object.keys(first.environment ?? {}).filter((name) => !known.has(name))).toEqual([])
+      const balancer = yield* textOf("../examples/nodes/haproxy.cfg")
+      for (const [name] of nodes) expect(balancer).toContain(`server ${name} ${name}:8787`)
     })
   )
 
