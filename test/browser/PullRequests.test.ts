@@ -8,6 +8,7 @@ import { needWords } from "../../src/dashboard/screens/home/NeedWords.ts"
 import { shortCommit } from "../../src/dashboard/words/Format.ts"
 import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 import { storefrontId } from "./support/records/Capsules.ts"
+import { changeNeed } from "./support/records/Needs.ts"
 import { mergedPullRequest, openPullRequest, pullRequests, strangePullRequest } from "./support/records/PullRequests.ts"
 import { reviewRun } from "./support/records/Runs.ts"
 import { without } from "./support/records/Seeds.ts"
@@ -196,9 +197,13 @@ test("the page of a plan links to its pull request, even after the merge", async
 })
 
 test("Home shows a change that waits for this person, and links to its pull request", async () => {
-  const { page, go } = await suite.visit(lightEnglish)
+  const world = newWorld()
+  world.needs = [changeNeed]
+  const { page, go } = await suite.visit(lightEnglish, world)
   await go("/w/acme", ".attention-row")
   const entry = page.getByTestId("need-waiting_change")
+  await entry.getByText(needWords.en.kinds.waiting_change).waitFor()
+  expect(await barriers(page)).toEqual([])
   await entry.getByRole("link", { name: `${needWords.en.actions.waiting_change}: #1` }).click()
   await page.waitForURL(`**/pull-requests/${openPullRequest}`)
   await page.getByTestId("touched-storefront").waitFor()

@@ -180,6 +180,7 @@ export const decisions: ReadonlyArray<DecisionRow> = [
   },
   dialogOf(endpoints.changeApprovalsApprove, "screens/run/ChangeReview.tsx"),
   dialogOf(endpoints.changeApprovalsWithdraw, "screens/run/ChangeReview.tsx", 1),
+  dialogOf(endpoints.pullRequestsPlan, "screens/pull-request/PlanCommit.tsx"),
   dialogOf(endpoints.commentsRemove, "screens/run/Discussion.tsx"),
   dialogOf(endpoints.runsCancelGroup, "screens/update/UpdateScreen.tsx"),
   dialogOf(endpoints.agentPoolsRelease, "screens/run/ReleaseFromAgent.tsx"),

@@ -2,6 +2,7 @@ import { accountDialogs } from "./dialogs/AccountDialogs.ts"
 import { appDialogs } from "./dialogs/AppDialogs.ts"
 import { capsuleDialogs } from "./dialogs/CapsuleDialogs.ts"
 import { connectionDialogs } from "./dialogs/ConnectionDialogs.ts"
+import { pullRequestDialogs } from "./dialogs/PullRequestDialogs.ts"
 import { runDialogs } from "./dialogs/RunDialogs.ts"
 import { workspaceDialogs } from "./dialogs/WorkspaceDialogs.ts"
 import type { OpenedDialog } from "./dialogs/DialogActions.ts"
@@ -10,6 +11,7 @@ import type { OpenedDialog } from "./dialogs/DialogActions.ts"
 export const dialogs: ReadonlyArray<OpenedDialog> = [
   ...appDialogs,
   ...runDialogs,
+  ...pullRequestDialogs,
   ...capsuleDialogs,
   ...connectionDialogs,
   ...accountDialogs,

@@ -15,6 +15,17 @@ const behind = [
   ...Array.from({ length: 13 }, (_, index) => about(100 + index, `worker-${index + 1}`, "staging"))
 ]
 
+/** A change that waits for this person's approval. */
+export const changeNeed: Need = {
+  key: `waiting_change ${openPullRequest}`,
+  group: "decision",
+  kind: "waiting_change",
+  also: [],
+  since: ago(9),
+  capsules: [about(1, "storefront")],
+  pullRequest: { id: openPullRequest, number: 1, title: "Keep the exports for a month" }
+}
+
 /** In the API's order, most serious first. */
 export const needs: ReadonlyArray<Need> = [
   {
@@ -61,15 +72,6 @@ export const needs: ReadonlyArray<Need> = [
       sourceId: "src_0000000000000001",
       description: { title: "storefront: cut legacy export access", authorName: "Aiko Mori", authoredAt: ago(14) }
     }
-  },
-  {
-    key: `waiting_change ${openPullRequest}`,
-    group: "decision",
-    kind: "waiting_change",
-    also: [],
-    since: ago(9),
-    capsules: [about(1, "storefront")],
-    pullRequest: { id: openPullRequest, number: 1, title: "Keep the exports for a month" }
   },
   {
     key: "origins_unconfirmed conn_0000000000000004",
