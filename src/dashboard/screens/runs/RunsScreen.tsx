@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "react"
 import { capsulesQuery, runsQuery } from "../../api/Queries.ts"
 import { AllPlansChoice, BulkBar, PlanChoice } from "../../app/BulkBar.tsx"
 import { bulkPlanOf, useChosenPlans } from "../../app/BulkPlans.ts"
+import { useRowKeys } from "../../app/RowKeys.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { usePreferences } from "../../preferences/UsePreferences.ts"
 import { Button } from "../../ui/Button.tsx"
@@ -19,28 +20,6 @@ import { Facets } from "./Facets.tsx"
 import { projectsQuery } from "./RunListQueries.ts"
 import { runListWords } from "./RunListWords.ts"
 import { filterOf, isFiltered, type RunSearch, showsChanges } from "./RunSearch.ts"
-import { isTyping } from "../../app/Shortcuts.ts"
-import { preferences } from "../../preferences/Preferences.ts"
-
-/** J and K move the focus through the rows of the list. Each row is a link, so Enter opens it. */
-const useRowKeys = (selector: string): void => {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const step = event.key === "j" ? 1 : event.key === "k" ? -1 : 0
-      if (step === 0 || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return
-      if (isTyping(event.target) || document.querySelector("dialog[open]") !== null || !preferences().letterKeys) return
-      const rows = [...document.querySelectorAll<HTMLElement>(selector)]
-      const at = rows.findIndex((row) => row === document.activeElement)
-      const next = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step]
-      if (next === undefined) return
-      event.preventDefault()
-      next.focus()
-      next.scrollIntoView({ block: "nearest" })
-    }
-    document.addEventListener("keydown", onKey)
-    return () => document.removeEventListener("keydown", onKey)
-  }, [selector])
-}
 
 /** Avoids a request for every keystroke. */
 const typingPauseMs = 250
