@@ -46,6 +46,11 @@ for (const [language, look] of [
       await page.locator(".row-run", { hasText: "#1 " }).waitFor()
       expect(await page.locator(".row-run").count()).toBe(3)
       expect(await barriers(page)).toEqual([])
+      await page.keyboard.press("j")
+      await page.keyboard.press("Enter")
+      await page.waitForURL(/\/pull-requests\/pr_/)
+      await page.locator(".row-static").first().waitFor()
+      expect(await barriers(page)).toEqual([])
       expect(faults).toEqual([])
     })
 

@@ -184,14 +184,14 @@ const Content = ({ pullRequest }: { readonly pullRequest: PullRequest }) => {
         <div className="split-main">
           {error === undefined ? null : (
             <Notice tone="bad" title={words.notRead}>
-              <p>{error.message}</p>
+              <p lang="en">{error.message}</p>
             </Notice>
           )}
           <Headline pullRequest={pullRequest} />
           {report?.error === undefined ? null : (
             <Notice tone="warn" title={words.notReported}>
               <p>
-                {report.error.message} {words.notReportedText}
+                <span lang="en">{report.error.message}</span> {words.notReportedText}
               </p>
             </Notice>
           )}

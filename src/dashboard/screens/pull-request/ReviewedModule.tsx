@@ -67,9 +67,11 @@ const Check = ({ details = [], reason, status }: ModuleReview["validation"]) => 
   return (
     <>
       <span className={status === "failed" ? "bad-text" : undefined}>{words.checks[status]}</span>
-      {reason === undefined ? null : <small>{reason}</small>}
+      {reason === undefined ? null : <small lang="en">{reason}</small>}
       {details.map((each) => (
-        <small key={each}>{each}</small>
+        <small key={each} lang="en">
+          {each}
+        </small>
       ))}
     </>
   )
@@ -116,7 +118,9 @@ export const ReviewedModule = ({ module }: { readonly module: ModuleReview }) =>
         <Notice tone="bad" title={words.findings}>
           <ul>
             {module.findings.map(({ message }) => (
-              <li key={message}>{message}</li>
+              <li key={message} lang="en">
+                {message}
+              </li>
             ))}
           </ul>
         </Notice>

@@ -99,12 +99,12 @@ const Row = ({ capsule, environment, name }: Named) => {
           {summary === undefined ? null : <Sum summary={summary} />}
         </span>
         {risks === undefined ? null : <Risks risks={risks} />}
-        {refusal === undefined ? null : <span>{refusal.message}</span>}
+        {refusal === undefined ? null : <span lang="en">{refusal.message}</span>}
         {awaits === undefined ? null : <Awaits awaits={awaits} />}
         {behind === undefined || behind === 0 ? null : <span className="muted">{words.behind(behind)}</span>}
         {because === undefined ? null : (
           <span className="muted">
-            {words.because} {because}
+            {words.because} <span lang="en">{because}</span>
           </span>
         )}
       </span>

@@ -3,6 +3,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-qu
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { pullRequestsQuery } from "../../api/PullRequestQueries.ts"
 import { sourcesQuery } from "../../api/Queries.ts"
+import { useRowKeys } from "../../app/RowKeys.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button, LinkButton } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
@@ -52,6 +53,7 @@ export const PullRequestsScreen = () => {
     ...pullRequestsQuery(workspace.id, { state, sourceId: search.source }),
     placeholderData: keepPreviousData
   })
+  useRowKeys("[data-run-row]")
   return (
     <Page title={words.title} about={words.about}>
       <StateFilter state={state} onChange={(next) => void navigate({ search: { ...search, state: next } })} />
