@@ -68,40 +68,42 @@ const Row = ({ pullRequest }: { readonly pullRequest: PullRequest }) => {
     pullRequest
   const head = headBranch ?? shortCommit(headCommit)
   return (
-    <li className="row row-run">
-      <span className="row-name row-stack">
-        <span>
-          <Link
-            to="/w/$workspace/pull-requests/$pullRequestId"
-            params={{ workspace: workspace.handle, pullRequestId: pullRequest.id }}
-            data-run-row
-          >
-            #{number} <bdi>{title ?? headBranch ?? words.untitled}</bdi>
-          </Link>
-          {draft === true ? <span className="tag">{words.draft}</span> : null}
-          {fork === "no" ? null : <span className="tag">{words.elsewhere}</span>}
+    <li>
+      <div className="row row-run">
+        <span className="row-name row-stack">
+          <span>
+            <Link
+              to="/w/$workspace/pull-requests/$pullRequestId"
+              params={{ workspace: workspace.handle, pullRequestId: pullRequest.id }}
+              data-run-row
+            >
+              #{number} <bdi>{title ?? headBranch ?? words.untitled}</bdi>
+            </Link>
+            {draft === true ? <span className="tag">{words.draft}</span> : null}
+            {fork === "no" ? null : <span className="tag">{words.elsewhere}</span>}
+          </span>
+          <span className="muted">
+            <bdi>{baseBranch === undefined ? head : words.into(head, baseBranch)}</bdi>
+            {author === undefined ? null : (
+              <>
+                {" · "}
+                <bdi>{words.by(author)}</bdi>
+              </>
+            )}
+          </span>
         </span>
-        <span className="muted">
-          <bdi>{baseBranch === undefined ? head : words.into(head, baseBranch)}</bdi>
-          {author === undefined ? null : (
-            <>
-              {" · "}
-              <bdi>{words.by(author)}</bdi>
-            </>
-          )}
+        <span className="row-commit">
+          <code>{shortCommit(headCommit)}</code>
         </span>
-      </span>
-      <span className="row-commit">
-        <code>{shortCommit(headCommit)}</code>
-      </span>
-      <span className="row-who names">
-        <VerdictCounts counts={counts} />
-      </span>
-      <span className="row-end">
-        {state === "open" ? null : <PullRequestState state={state} />}
-        <Time at={createdAt} />
-        {url === undefined ? null : <ForgeLink url={url} of={`#${number}`} />}
-      </span>
+        <span className="row-who names">
+          <VerdictCounts counts={counts} />
+        </span>
+        <span className="row-end">
+          {state === "open" ? null : <PullRequestState state={state} />}
+          <Time at={createdAt} />
+          {url === undefined ? null : <ForgeLink url={url} of={`#${number}`} />}
+        </span>
+      </div>
     </li>
   )
 }
