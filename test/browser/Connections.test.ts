@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { connectionWords } from "../../src/dashboard/screens/connections/Words.ts"
 import { barriers, browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
 const suite = browserSuite()
@@ -75,6 +76,43 @@ describe("Git connections", () => {
           method: "POST",
           path: `/api/v1/connections/${older}/origins/confirm`,
           body: { origins: ["https://git.acme.example/infrastructure.git"] }
+        }
+      ])
+      expect(faults).toEqual([])
+    })
+})
+
+describe("Forge connections", () => {
+  for (const look of [lightEnglish, darkJapanese])
+    test(`a GitHub App becomes a connection with its address, by keyboard (${look.language})`, async () => {
+      const { page, api, faults, go } = await suite.visit(look)
+      const { [look.language]: words } = connectionWords
+      await go(screen, ".row-connection")
+      await page.getByRole("button", { name: words.create }).press("Enter")
+      const dialog = page.getByRole("dialog")
+      await dialog.getByLabel(words.recipe).selectOption("forge-github")
+      // GitHub's own address is offered, and an Enterprise Server has another one.
+      expect(await dialog.getByLabel(words.origins).inputValue()).toBe("https://github.com")
+      await dialog.getByLabel(words.origins).fill("https://github.acme.example")
+      await dialog.getByLabel(words.displayName, { exact: true }).fill("Comments")
+      await dialog.getByRole("textbox", { name: /App id|App ID/ }).fill("123456")
+      await dialog.getByRole("textbox", { name: /Installation id|インストール ID/ }).fill("7890123")
+      await dialog.getByRole("textbox", { name: /PEM/ }).fill("-----BEGIN RSA PRIVATE KEY-----")
+      expect(await barriers(page)).toEqual([])
+      await dialog.locator('button[type="submit"]').press("Enter")
+      await dialog.waitFor({ state: "detached" })
+      expect(api.changes).toMatchObject([
+        {
+          path: "/api/v1/connections",
+          body: {
+            kind: "forge",
+            provider: "github",
+            authMode: "app",
+            displayName: "Comments",
+            origins: ["https://github.acme.example"],
+            values: { app_id: "123456", installation_id: "7890123" },
+            files: [{ name: "private-key.pem", content: "-----BEGIN RSA PRIVATE KEY-----" }]
+          }
         }
       ])
       expect(faults).toEqual([])

@@ -1,3 +1,4 @@
+import { credentialRecipes, isForgeRecipe } from "../../../../actors/inputs/connection/CredentialRecipes.ts"
 import type { Connection, CredentialRecipe, OAuthHelper } from "../../../../src/dashboard/api/Types.ts"
 import { ago, text } from "./Seeds.ts"
 import { workspaceId } from "./Workspaces.ts"
@@ -189,7 +190,8 @@ export const recipes: ReadonlyArray<CredentialRecipe> = [
         files: []
       }
     ]
-  }
+  },
+  ...credentialRecipes.filter(isForgeRecipe)
 ]
 
 export const oauthHelpers: ReadonlyArray<OAuthHelper> = [
