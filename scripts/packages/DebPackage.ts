@@ -65,6 +65,7 @@ const pages = [
     "settings",
     "troubleshooting"
   ].map((chapter) => `operations/${chapter}.md`),
+  "install.md",
   "upgrade.md",
   "tls.md",
   "security.md",
@@ -102,6 +103,9 @@ export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revi
     unit.replace(/^(?:#.*\n)+\n/, "").replaceAll("/usr/local/bin/svc", "/usr/bin/svc")
   )
   yield* write("etc/svc/environment", yield* maintained("environment"), 0o640)
+  for (const name of ["Caddyfile", "nginx.conf"]) {
+    yield* write(`usr/share/doc/svc/examples/proxies/${name}`, yield* source(`examples/proxies/${name}`))
+  }
   for (const name of pages) yield* write(`usr/share/doc/svc/${name}`, yield* source(`docs/${name}`))
   yield* write("usr/share/doc/svc/NOTICE", yield* source("NOTICE"))
   yield* write("usr/share/doc/svc/copyright", yield* source("LICENSE"))
