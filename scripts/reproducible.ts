@@ -1,0 +1,86 @@
+// `npm run reproducible` makes every artefact of the committed version twice, in two clones with different names and at different
+// times, and compares the bytes. It exits with 1 and prints the different bytes if an artefact differs.
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
+import { Command, Flag } from "effect/cli"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { platform } from "../src/composition/Platform.ts"
+import { version } from "../src/Version.ts"
+import { byteDifferences } from "./ByteDifferences.ts"
+
+/** The artefacts could not be compared, or differ. */
+class NotReproducible extends Schema.TaggedError<NotReproducible>()("NotReproducible", { message: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 1
+}
+
+const run = Effect.fnUntraced(function* (cwd: string, program: string, ...args: ReadonlyArray<string>) {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const handle = yield* spawner.spawn(ChildProcess.make(program, args, { cwd, extendEnv: true, stdin: "ignore" }))
+  const [output, code] = yield* Effect.all([Stream.mkString(Stream.decodeText(handle.all)), handle.exitCode], {
+    concurrency: 2
+  })
+  if (Number(code) === 0) return
+  return yield* new NotReproducible({
+    message: `${[program, ...args].join(" ")} failed in ${cwd}:\n${output.slice(-4000)}`
+  })
+}, Effect.scoped)
+
+/** Makes the artefacts in a new clone, and returns their folder. The modules are copies too, so that their paths differ. */
+const made = Effect.fnUntraced(function* (root: string, prefix: string, options: ReadonlyArray<string>) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const clone = path.join(yield* files.makeTempDirectoryScoped({ prefix }), "svc")
+  yield* run(root, "git", "clone", "--quiet", "--no-hardlinks", root, clone)
+  const modules = yield* files.realPath(path.join(root, "node_modules"))
+  yield* run(root, "cp", "--archive", modules, path.join(clone, "node_modules"))
+  // Bun's runtimes for the other platforms. They are pinned by their digests, so downloading them twice shows nothing.
+  const runtimes = path.join(root, "dist/runtimes")
+  if (yield* files.exists(runtimes)) yield* files.copy(runtimes, path.join(clone, "dist/runtimes"))
+  yield* run(clone, process.execPath, "scripts/release.ts", "--draft", ...options)
+  if (!(yield* files.exists(runtimes))) yield* files.copy(path.join(clone, "dist/runtimes"), runtimes)
+  return path.join(clone, "dist/release")
+})
+
+const compare = Effect.fn("reproducible")(function* (withImages: boolean) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
+  const options = withImages ? ["--images"] : []
+  const one = yield* made(root, "svc-", options)
+  const other = yield* made(root, "another-folder-of-the-same-commit-", options)
+  const names = new Set([...(yield* files.readDirectory(one)), ...(yield* files.readDirectory(other))])
+  const different: Array<string> = []
+  for (const name of [...names].toSorted()) {
+    // The list of digests differs exactly if one of the listed files differs.
+    if (name === "SHA256SUMS") continue
+    const [left, right] = yield* Effect.all([
+      files.readFile(path.join(one, name)),
+      files.readFile(path.join(other, name))
+    ])
+    const ranges = byteDifferences(left, right)
+    yield* Console.log(`${ranges.length === 0 ? "same      " : "different "} ${name}`)
+    if (ranges.length === 0) continue
+    different.push(name)
+    for (const { length, offset, texts } of ranges.slice(0, 8)) {
+      yield* Console.log(`            ${length} bytes at ${offset}: ${texts[0]} | ${texts[1]}`)
+    }
+    if (ranges.length > 8) yield* Console.log(`            and ${ranges.length - 8} more ranges`)
+  }
+  if (different.length > 0) {
+    return yield* new NotReproducible({ message: `Two builds differ in ${different.join(", ")}.` })
+  }
+  yield* Console.log(`Two builds of svc ${version} have the same bytes.`)
+}, Effect.scoped)
+
+const command = Command.make(
+  "reproducible",
+  {
+    images: Flag.Boolean("images").pipe(
+      Flag.withDescription("Also compare the OCI images; needs what `npm run release -- --images` needs"),
+      Flag.withDefault(false)
+    )
+  },
+  ({ images }) => compare(images)
+).pipe(Command.withDescription("Make every artefact twice in different folders, and compare the bytes"))
+
+NodeRuntime.runMain(Command.run(command, { version }).pipe(Effect.provide(platform)))
