@@ -10,7 +10,7 @@ import { awaitRun } from "../remote/RunEnd.ts"
 import { unreadable } from "../remote/InputText.ts"
 import { patiently } from "../remote/Patience.ts"
 import { workspaceNamed } from "../remote/Selection.ts"
-import { installFlags, installRequest, plannedInstall } from "../install/InstallRequest.ts"
+import { installFlags, installRequest, plannedInstall, withGitConnection } from "../install/InstallRequest.ts"
 import { anyNumber } from "../ValueFlags.ts"
 
 const failed = (message: string) => new CommandFailed({ ...misuse, message })
@@ -82,7 +82,7 @@ export const adoptCommand = Command.make(
       const params = { workspaceId: workspace.id }
       const key = () => ({ "idempotency-key": crypto.randomUUID() })
       // Check the request before uploading the state.
-      const request = yield* installRequest(given.source, given)
+      const request = yield* withGitConnection(yield* installRequest(given.source, given), given)
       const { stateUpload } = yield* client.stateUploads.create({ params, headers: key(), payload: state })
       const { id: uploadId, sha256 } = stateUpload
       const adopt = { uploadId, sha256, ...(undeclared.length === 0 ? {} : { undeclared }) }

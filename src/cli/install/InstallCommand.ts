@@ -7,7 +7,7 @@ import { progress } from "../remote/Progress.ts"
 import { onServer } from "../remote/Remote.ts"
 import { idempotencyKeyFlag, keyHeaders } from "../remote/RemoteFlags.ts"
 import { workspaceNamed } from "../remote/Selection.ts"
-import { installFlags, installRequest, plannedInstall } from "./InstallRequest.ts"
+import { installFlags, installRequest, plannedInstall, withGitConnection } from "./InstallRequest.ts"
 
 /** Creates a Capsule from a module in a repository, and a plan for review. */
 export const installCommand = Command.make(
@@ -21,7 +21,7 @@ export const installCommand = Command.make(
   Effect.fn("install")((given) =>
     Effect.gen(function* () {
       const client = yield* SvcClient
-      const payload = yield* installRequest(given.url, given)
+      const payload = yield* withGitConnection(yield* installRequest(given.url, given), given)
       const workspace = yield* workspaceNamed(given.workspace)
       const headers = yield* keyHeaders(given.idempotencyKey)
       const created = yield* client.installPlans.create({ params: { workspaceId: workspace.id }, headers, payload })

@@ -7,6 +7,7 @@ import { CommandFailed, misuse } from "../Output.ts"
 import { patiently, waitAtMost } from "../remote/Patience.ts"
 import { typedValue } from "../variables/TypedValue.ts"
 import { valuesOfFile } from "../variables/VariableFlags.ts"
+import { connectionNamed } from "../remote/Selection.ts"
 import { connectionsOf } from "./ConnectionFlags.ts"
 import { anyNumber } from "../ValueFlags.ts"
 
@@ -37,7 +38,10 @@ export const installFlags = {
     "connection",
     "A provider and its Connection, such as hashicorp/aws=conn_...; may be repeated",
     "provider=id"
-  ).pipe(anyNumber)
+  ).pipe(anyNumber),
+  gitConnection: Flag.optional(
+    text("git-connection", "Git Connection that reads the repository, by name or id", "name")
+  )
 }
 
 export interface InstallFlags {
@@ -74,6 +78,16 @@ export const installRequest = Effect.fn("installRequest")(function* (url: string
   }).pipe(
     Effect.mapError(({ message }) => new CommandFailed({ ...misuse, message: `The request is not valid: ${message}` }))
   )
+})
+
+/** Adds the Connection that reads the repository to the request. */
+export const withGitConnection = Effect.fn("withGitConnection")(function* (
+  request: CreateInstallPlan,
+  { gitConnection, workspace }: Readonly<Record<"gitConnection" | "workspace", Option.Option<string>>>
+) {
+  if (Option.isNone(gitConnection)) return request
+  const { id } = yield* connectionNamed(gitConnection.value, workspace)
+  return { ...request, source: { ...request.source, authConnectionId: id } }
 })
 
 const pollEvery = Schedule.spaced("500 millis")
