@@ -1,26 +1,14 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import { Effect, FileSystem } from "effect"
-import { fileURLToPath } from "node:url"
 import { documentedCommands } from "../src/operator/support/DocumentedCommands.ts"
 import { suite } from "../support/Effect.ts"
+import { built, packaged } from "./support/BuiltPackage.ts"
 import { collect, DebianRoot, succeed } from "./support/DebianRoot.ts"
 
-const repository = fileURLToPath(new URL("../..", import.meta.url))
 const missing = ["debootstrap", "dpkg-deb", "bwrap", "systemd-analyze"].filter((name) => Bun.which(name) === null)
 const possible = missing.length === 0 && process.getuid?.() === 0
 const tests = suite(DebianRoot.layer)
 afterAll(tests.dispose)
-
-const packaged = Effect.fnUntraced(function* (revision: number) {
-  const files = yield* FileSystem.FileSystem
-  const out = yield* files.makeTempDirectoryScoped({ prefix: "svc-deb-" })
-  const args = ["scripts/deb.ts", "--out", out, "--revision", String(revision)]
-  yield* succeed(process.execPath, args, repository)
-  const [name = ""] = yield* files.readDirectory(out)
-  return `${out}/${name}`
-})
-
-const built = Effect.cached(succeed(process.execPath, ["scripts/build.ts"], repository))
 
 describe.skipIf(!possible)("Debian package", () => {
   tests.live(
@@ -28,7 +16,7 @@ describe.skipIf(!possible)("Debian package", () => {
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
-        yield* yield* built
+        yield* built
         const [one, other] = [yield* files.readFile(yield* packaged(1)), yield* files.readFile(yield* packaged(1))]
         expect(Bun.hash(one)).toBe(Bun.hash(other))
       }),
@@ -40,7 +28,7 @@ describe.skipIf(!possible)("Debian package", () => {
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
-        yield* yield* built
+        yield* built
         const [first, next] = [yield* packaged(1), yield* packaged(2)]
         const { machine } = yield* DebianRoot
         const { asRoot, install, root, start } = yield* machine

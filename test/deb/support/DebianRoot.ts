@@ -1,6 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { Context, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { fileURLToPath } from "node:url"
 
 /** The machine could not be prepared. */
 class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {}
@@ -35,6 +36,8 @@ export const insideRoot = (root: string): ReadonlyArray<string> => {
   return ["--mount", "--propagation", "private", "sh", "-c", enter, "sh"]
 }
 
+const bootScript = fileURLToPath(new URL("boot.sh", import.meta.url))
+
 const asService = "setpriv --reuid svc --regid svc --init-groups --inh-caps=-all --bounding-set=-all env -i".split(" ")
 const home = ["PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/var/lib/svc"]
 
@@ -53,10 +56,18 @@ const make = Effect.gen(function* () {
     .split("\n")
     .find((line) => line !== "")
   if (mirror === undefined) return yield* new StepFailed({ message: "apt knows no mirror of this Debian." })
-  yield* succeed("debootstrap", ["--variant=minbase", "--include=ca-certificates", release, base, mirror])
+  const included = "--include=ca-certificates,dbus,systemd,systemd-sysv"
+  yield* succeed("debootstrap", ["--variant=minbase", included, release, base, mirror])
   for (const name of ["/etc/apt/sources.list", "/etc/apt/sources.list.d", "/usr/share/keyrings", "/etc/resolv.conf"]) {
     if (yield* files.exists(name)) yield* succeed("cp", ["-aL", name, path.join(base, path.dirname(name))])
   }
+  // The disk need not survive a power cut.
+  yield* files.writeFileString(path.join(base, "etc/dpkg/dpkg.cfg.d/unsafe-io"), "force-unsafe-io\n")
+  // A booted machine has no network, so each machine has the packages that it will install.
+  const download = "apt-get install -y -qq --download-only"
+  const dependencies = "bubblewrap git iproute2 passt"
+  const downloads = `apt-get update -qq; ${download} ${dependencies}; ${download} caddy nginx certbot curl jq`
+  yield* succeed("chroot", [base, "sh", "-ec", downloads])
 
   /** A new machine: a minimal Debian with the tool. */
   const machine = Effect.gen(function* () {
@@ -107,7 +118,26 @@ const make = Effect.gen(function* () {
       const ready: { readonly url: string } = JSON.parse(Option.getOrThrow(line))
       return ready.url
     })
-    return { root, asRoot, install, start }
+    /** Boots systemd in the folder, with the network that boot.sh describes. Returns a function that runs commands as root. */
+    const boot = Effect.gen(function* () {
+      const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+      const network = yield* files.makeTempDirectoryScoped({ prefix: "network-", directory: folder })
+      const outer = ["--mount", "--net", "sh", bootScript, root, network]
+      const init = yield* spawner.spawn(ChildProcess.make("unshare", outer, { extendEnv: true, stdin: "ignore" }))
+      const line = yield* Stream.decodeText(init.stdout).pipe(Stream.splitLines, Stream.runHead)
+      const pid = Option.getOrThrow(line)
+      const login = [
+        "env",
+        "-i",
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "HOME=/root",
+        "sh",
+        "-euc"
+      ]
+      return (script: string) =>
+        collect("nsenter", ["--target", pid, "--all", "--root", "--wd", ...login, `cd\n${script}`])
+    })
+    return { root, asRoot, boot, install, start }
   })
   return { machine }
 })
