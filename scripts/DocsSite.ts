@@ -2,7 +2,7 @@ import { Effect, FileSystem, Path } from "effect"
 
 /** Sections of the sidebar, in the order in which readers need them. Every page of `docs/` belongs to one section. */
 export const docsSections: Readonly<Record<string, ReadonlyArray<string>>> = {
-  Start: ["quickstart", "concepts", "install", "compared-with", "known-limits", "roadmap"],
+  Start: ["quickstart", "first-pull-request", "concepts", "install", "compared-with", "known-limits", "roadmap"],
   Use: [
     "terminal",
     "cli",
