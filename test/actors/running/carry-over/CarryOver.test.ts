@@ -11,18 +11,17 @@ import { Audit } from "../../../../actors/base/audit/Audit.ts"
 import { Members } from "../../../../actors/access/member/Members.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
-import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
 import type { CommandContext } from "../../../../schema/commands/Command.ts"
-import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 import type { CarryOver } from "../../../../schema/records/Approval.ts"
-import type { CapsuleId, RunId, SourceId } from "../../../../schema/records/Ids.ts"
+import type { CapsuleId, RunId } from "../../../../schema/records/Ids.ts"
 import type { Run } from "../../../../schema/records/Run.ts"
 import { suite } from "../../../support/Effect.ts"
 import { eventually } from "../../../support/Eventually.ts"
-import { active, freshKey, planned, replanned, settled, stepped } from "../../../support/Journey.ts"
+import { active, planned, replanned, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { admin, ownerScope, ruled, standing, subjectOf } from "../../support/ApprovalSteps.ts"
+import { approveChange, digestsOf, planLane, reasonsOf, speculated } from "../../support/ChangeSteps.ts"
 
 setDefaultTimeout(120_000)
 const tests = suite(testPlane())
@@ -68,27 +67,6 @@ const cloned = Effect.map(TestPlane, ({ dataDir }) => {
   }
 })
 
-const speculated = Effect.fnUntraced(function* (capsuleId: CapsuleId, ref: string) {
-  const { context } = yield* TestPlane
-  const { value } = yield* (yield* RevisionPlans).create(context, capsuleId, { ref, speculative: true }, freshKey())
-  const plan = yield* stepped((yield* RevisionPlanCommands).Reconcile(value.id, { context }))
-  if (plan.planRunId === undefined) return yield* Effect.die(new Error(JSON.stringify(plan.diagnostics)))
-  return yield* settled(plan.planRunId)
-})
-
-const digestsOf = ({ changeDigest = "", planDigest = "" }: Run) => ({ changeDigest, planDigest })
-
-const approveChange = Effect.fnUntraced(function* (context: CommandContext, run: Run) {
-  return (yield* (yield* RunCommands).ApproveChange(run.id, { context, ...digestsOf(run) })).value
-})
-
-/** Syncs the lane and plans it, as svc does after a merge. */
-const planLane = Effect.fnUntraced(function* (capsuleId: CapsuleId, sourceId: SourceId) {
-  const { context } = yield* TestPlane
-  yield* settled((yield* (yield* Sources).sync(context, sourceId, {})).id)
-  return yield* replanned(capsuleId)
-})
-
 const rule = (carryOver: CarryOver) => ruled({ approvers: 1, planAuthorCounts: false, carryOver })
 
 /**
@@ -107,8 +85,6 @@ const opened = Effect.fnUntraced(function* (name: string, more = "") {
   git("push", "-q", "origin", `${name}-change`)
   return { capsule, change: yield* speculated(capsule.id, `${name}-change`), ...clone }
 })
-
-const reasonsOf = (run: Run) => (run.differsFrom?.reasons ?? []).map(({ code }) => code)
 
 const isMissing = Bun.which("terraform") === null || Bun.which("git") === null
 
