@@ -4,6 +4,7 @@ import { sourceRows } from "./rows/SourceRows.ts"
 import { capsuleRows } from "./rows/CapsuleRows.ts"
 import { runRows } from "./rows/RunRows.ts"
 import { approvalRows } from "./rows/ApprovalRows.ts"
+import { pullRequestRows } from "./rows/PullRequestRows.ts"
 import { identityRows } from "./rows/IdentityRows.ts"
 import { agentRows } from "./rows/AgentRows.ts"
 import { noticeRows } from "./rows/NoticeRows.ts"
@@ -17,6 +18,7 @@ export const representativeRows: Rows = [
   ...capsuleRows,
   ...runRows,
   ...approvalRows,
+  ...pullRequestRows,
   ...identityRows,
   ...agentRows,
   ...noticeRows
