@@ -21,6 +21,7 @@ import { invitationMutants } from "./InvitationMutants.ts"
 import type { Mutant } from "./Mutant.ts"
 import { lookMutants } from "./LookMutants.ts"
 import { noticeMutants } from "./NoticeMutants.ts"
+import { pullRequestMutants } from "./PullRequestMutants.ts"
 import { poolMutants } from "./PoolMutants.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
 import { reviewMutants } from "./ReviewMutants.ts"
@@ -64,6 +65,7 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   agentKeyMutants,
   agentMutants,
   poolMutants,
+  pullRequestMutants,
   boundMutants
 ]
 

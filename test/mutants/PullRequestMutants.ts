@@ -1,0 +1,147 @@
+import type { Mutant } from "./Mutant.ts"
+
+const seenFile = "actors/ledger/pull-request/SeenPullRequests.ts"
+const seenTest = "test/actors/ledger/pull-request/SeenPullRequests.test.ts"
+const plansFile = "actors/commands/pull-request/HeadPlans.ts"
+const plansTest = "test/actors/commands/pull-request/HeadPlans.test.ts"
+const commentsFile = "actors/commands/pull-request-report/CommentLooks.ts"
+const reporterFile = "actors/commands/pull-request-report/PullRequestReporter.ts"
+const reporterTest = "test/actors/commands/pull-request-report/PullRequestReporter.test.ts"
+const forgeTest = "test/runner/forge/ForgeLive.test.ts"
+
+/** Mutants of what decides about a pull request: whose head it is, who may plan it, and which comment belongs to svc. */
+export const pullRequestMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "pull requests: an unknown repository counts as a fork",
+    file: "schema/records/Forge.ts",
+    text: "pullRequest.headRepositoryId !== pullRequest.baseRepositoryId",
+    broken: "pullRequest.headRepositoryId !== null && pullRequest.headRepositoryId !== pullRequest.baseRepositoryId",
+    test: seenTest
+  },
+  {
+    name: "pull requests: the base is the Source's repository",
+    file: seenFile,
+    text: "!isForeignHead(one) && one.baseRepositoryId === repositoryId",
+    broken: "one.baseRepositoryId !== repositoryId || !isForeignHead(one)",
+    test: seenTest
+  },
+  {
+    name: "pull requests: the branch has the head that the forge reports",
+    file: seenFile,
+    text: "heads.branches.get(`refs/heads/${one.headRef}`) === one.headCommit",
+    broken: "heads.branches.has(`refs/heads/${one.headRef}`)",
+    test: seenTest
+  },
+  {
+    name: "pull requests: without a forge, only a branch proves that a head is in the repository",
+    file: seenFile,
+    text: 'fork: branch === undefined ? "unknown" : "no"',
+    broken: 'fork: "no"',
+    test: seenTest
+  },
+  {
+    name: "pull requests: a permission is for one commit",
+    file: plansFile,
+    text: "row.planned_commit === row.head_commit &&",
+    broken: "row.planned_commit !== null &&",
+    test: plansTest
+  },
+  {
+    name: "pull requests: the rule of the Source allows plans",
+    file: plansFile,
+    text: 'if (source.pull_requests !== "own_branches") {',
+    broken: 'if (source.pull_requests === "off") {',
+    test: plansTest
+  },
+  {
+    name: "pull requests: a head from elsewhere is not planned",
+    file: plansFile,
+    text: 'if (row.fork !== "no") {',
+    broken: 'if (row.fork === "yes") {',
+    test: plansTest
+  },
+  {
+    name: "pull requests: /svc plan only by people who may push",
+    file: commentsFile,
+    text: "if (yield* mayWrite(access, repository, author)) numbers",
+    broken: "if (author.login !== mayWrite.name) numbers",
+    test: reporterTest
+  },
+  {
+    name: "pull requests: /svc plan is the whole comment",
+    file: commentsFile,
+    text: "body.trim() !== planAgain",
+    broken: "!body.includes(planAgain)",
+    test: reporterTest
+  },
+  {
+    name: "pull requests: a comment is obeyed once",
+    file: commentsFile,
+    text: "BigInt(remark.id) > BigInt(look.last_comment) &&",
+    broken: "",
+    test: reporterTest
+  },
+  {
+    name: "reports: the author of a comment on GitHub",
+    file: "runner/forge/GitHub.ts",
+    text: "accountOf(comment.user).id === author.id && (comment",
+    broken: "(comment",
+    test: forgeTest
+  },
+  {
+    name: "reports: the author of a comment on GitLab",
+    file: "runner/forge/GitLab.ts",
+    text: "String(note.author.id) === author.id && note.body",
+    broken: "note.body",
+    test: forgeTest
+  },
+  {
+    name: "reports: the author of a comment on Forgejo",
+    file: "runner/forge/Forgejo.ts",
+    text: "accountOf(user).id === author.id && body",
+    broken: "body",
+    test: forgeTest
+  },
+  {
+    name: "reports: the marker of a comment",
+    file: "runner/forge/Forgejo.ts",
+    text: "=== author.id && body.includes(marker)",
+    broken: "=== author.id && body.length >= marker.length",
+    test: forgeTest
+  },
+  {
+    name: "reports: svc looks for its comment before it writes another",
+    file: reporterFile,
+    text: "if (found === undefined) return (yield*",
+    broken: 'if (found?.id !== "") return (yield*',
+    test: reporterTest
+  },
+  {
+    name: "reports: the repository is found by its id",
+    file: reporterFile,
+    text: "return yield* repository_id === null",
+    broken: 'return yield* repository_id !== ""',
+    test: reporterTest
+  },
+  {
+    name: "reports: the comment of another Connection is not edited",
+    file: reporterFile,
+    text: "if (report.connection_id === connectionId) return report",
+    broken: "if (report.connection_id !== null || connectionId === null) return report",
+    test: reporterTest
+  },
+  {
+    name: "speculative plans: never approved",
+    file: "actors/commands/run/ReviewDecisions.ts",
+    text: 'if (isSpeculative(run)) return speculativeRefusal("approved")',
+    broken: "void speculativeRefusal",
+    test: "test/actors/commands/run/ReviewDecisions.test.ts"
+  },
+  {
+    name: "speculative plans: never applied",
+    file: "actors/ledger/capsule/ApplyObstacle.ts",
+    text: 'if (isSpeculative(plan)) return speculativeRefusal("applied")',
+    broken: "void isSpeculative",
+    test: "test/actors/ledger/capsule/ApplyObstacle.test.ts"
+  }
+]
