@@ -1,18 +1,18 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
-import { request as httpRequest } from "node:http"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Effect, FileSystem, type Layer, Redacted, Schema, type Scope } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import type { KillPointName } from "../../actors/base/KillPoint.ts"
 import type { platform } from "../../src/composition/Platform.ts"
+import { CredentialOrigin } from "../../schema/records/CredentialOrigin.ts"
 import { ConnectionId } from "../../schema/records/Ids.ts"
 import { serveRepository } from "../../src/testing/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../src/testing/git-server/RepositoryWriter.ts"
 import { eventually } from "../support/Eventually.ts"
 import { fakeForgejo } from "../support/forge/FakeForgejo.ts"
+import { forgeGateway } from "../support/forge/ForgeGateway.ts"
 import { type FakePullRequest, type ForgeState, forgeState, openPullRequest } from "../support/forge/ForgeState.ts"
-import { loopback } from "../support/LoopbackServer.ts"
 import { nothingAcknowledged } from "./Acknowledged.ts"
 import { sweep } from "./CanarySweep.ts"
 import { Broken, type CrashClient, crashClient, holds } from "./CrashClient.ts"
@@ -62,21 +62,6 @@ const forgeToken = "canary-forge-token-71c6"
 const repositoryPath = "team/app"
 const number = 1
 
-/** Serves a fake forge's API and its repository at one origin, as real forges do. */
-const gateway = (forge: string, git: string) =>
-  loopback((incoming, response) => {
-    const { headers, method, url = "/" } = incoming
-    const isApi = url.startsWith("/api/")
-    const target = new URL(isApi ? url : url.replace(`/${repositoryPath}.git`, "/repository.git"), isApi ? forge : git)
-    const outgoing = httpRequest(target, { method, headers: { ...headers, host: target.host } }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers)
-      answer.pipe(response)
-    })
-    outgoing.on("error", () => response.destroy())
-    response.on("close", () => outgoing.destroy())
-    incoming.pipe(outgoing)
-  })
-
 /** A repository and its pull request at a fake forge. */
 const repositoryAt = Effect.fnUntraced(function* (root: string, notesDir: string) {
   const gitdir = `${root}/repository.git`
@@ -99,7 +84,7 @@ const repositoryAt = Effect.fnUntraced(function* (root: string, notesDir: string
   const repository = state.addRepository(repositoryPath)
   repository.collaborators.set(robot.login, "write")
   const git = yield* serveRepository({ gitdir })
-  const origin = yield* gateway(yield* fakeForgejo(state), git.origin)
+  const { origin, url } = yield* forgeGateway(yield* fakeForgejo(state), repositoryPath, () => git.origin)
   /** Pushes a new head, and opens the pull request if there is none. */
   const push = Effect.fnUntraced(function* (note: string) {
     yield* pointAt("refs/heads/topic", base)
@@ -114,7 +99,7 @@ const repositoryAt = Effect.fnUntraced(function* (root: string, notesDir: string
     open.merged = true
     open.mergeCommit = open.headCommit
   })
-  return { state, origin, url: `${origin}/${repositoryPath}.git`, push, merge }
+  return { state, origin, url, push, merge }
 })
 
 const own = ({ comments }: FakePullRequest) => comments.filter(({ author }) => author.id === robot.id)
@@ -254,7 +239,7 @@ export const runReportKill = Effect.fn("runReportKill")(function* (
             authMode: "token",
             displayName: "forge",
             values: { token: forgeToken },
-            origins: [origin]
+            origins: [CredentialOrigin.make(origin)]
           }
         })
       )

@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Forge } from "../../../runner/forge/Forge.ts"
 import type { ForgePullRequest, ForgeRepository } from "../../../schema/records/Forge.ts"
+import type { SourceId } from "../../../schema/records/Ids.ts"
 import { provided } from "../../base/Provided.ts"
 import { ForgeConnectionUnusable, type ForgePlace, openForge } from "../../inputs/connection/ForgeConnections.ts"
 import type { ListedPullRequest } from "../../ledger/pull-request/PullRequestRow.ts"
@@ -52,7 +53,10 @@ export class PullRequestLooks extends Context.Service<
       const open = yield* provided(openForge)
       const killPoint = yield* KillPoint
 
-      /** Reads the newest commits of the base only if one of them may be the merge of a head. */
+      /** The newest commits of each Source's base, by its commit. Forges keep refs of pull requests that ended before the first look. */
+      const histories = new Map<SourceId, { readonly commit: string; readonly ancestors: ReadonlyArray<string> }>()
+
+      /** Reads the newest commits of the base once, and only if one of them may be the merge of a head. */
       const ancestorsOf = Effect.fnUntraced(function* (
         source: SourceRow,
         heads: RepositoryHeads,
@@ -66,7 +70,12 @@ export class PullRequestLooks extends Context.Service<
           const row = isOpen.get(number)
           return row !== undefined && row.head_commit === head && (row.state !== "open" || row.base_commit === commit)
         })
-        return isSettled ? [] : yield* reads.ancestors(source, commit)
+        if (isSettled) return []
+        const read = histories.get(source.id)
+        if (read?.commit === commit) return read.ancestors
+        const ancestors = yield* reads.ancestors(source, commit)
+        histories.set(source.id, { commit, ancestors })
+        return ancestors
       })
 
       /** Asks the forge for the outcome of each known pull request that is missing from its list of open ones, up to a limit. */
@@ -127,7 +136,10 @@ export class PullRequestLooks extends Context.Service<
 
       const take = Effect.fn("PullRequestLooks.take")(function* (look: DueLook) {
         const source = yield* sources.find(look.id)
-        if (!isWanted(source)) return yield* transaction(sql)(store.dropped(look))
+        if (!isWanted(source)) {
+          histories.delete(look.id)
+          return yield* transaction(sql)(store.dropped(look))
+        }
         const found = yield* Effect.result(read(source))
         yield* killPoint("pull_request.looked")
         const settle = Effect.gen(function* () {

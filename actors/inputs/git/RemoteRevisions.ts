@@ -1,5 +1,11 @@
-import { Duration, Effect } from "effect"
-import { ancestry, commitsAhead, commitsBetween, mergeBase } from "../../../runner/git/CommitHistory.ts"
+import { Duration, Effect, Semaphore } from "effect"
+import {
+  ancestry,
+  type CommitHistory,
+  commitsAhead,
+  commitsBetween,
+  mergeBase
+} from "../../../runner/git/CommitHistory.ts"
 import { GitTimedOut } from "../../../runner/git/GitError.ts"
 import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
@@ -12,8 +18,16 @@ import { type FetchedBy, makeFetchCredentials } from "./FetchCredentials.ts"
 
 const mostNames = 200
 const mostCommits = 30
+/** Maximum number of histories to remember. The plans of a head for several Capsules need the same histories. */
+const mostHistories = 64
 /** Maximum time for a query. It is short, because a person is waiting. */
 const patience = Duration.seconds(20)
+
+/** A history, once it has been read. `lock` is held during the request. */
+interface Remembered {
+  readonly lock: Semaphore.Semaphore
+  history?: CommitHistory
+}
 
 type ReadSource = Pick<SourceRow, "id" | "workspace_id" | "url" | "auth_connection_id">
 
@@ -57,6 +71,27 @@ export const makeRemoteRevisions = Effect.gen(function* () {
       ...(authConnectionId === undefined ? {} : { authConnectionId })
     })
     return { url, credentials }
+  })
+
+  const histories = new Map<string, Remembered>()
+
+  /** Reads the newest commits of a commit once. The caller has checked with `request` that the Connection may be used. */
+  const historyOf = Effect.fnUntraced(function* (
+    source: ReadSource,
+    request: Effect.Success<ReturnType<typeof requestFor>>,
+    commit: string
+  ) {
+    const key = `${source.id} ${commit}`
+    if (!histories.has(key) && histories.size >= mostHistories) histories.clear()
+    const entry: Remembered = histories.get(key) ?? { lock: Semaphore.makeUnsafe(1) }
+    histories.set(key, entry)
+    // Concurrent plans of a head wait for the first one's request.
+    return yield* Effect.gen(function* () {
+      if (entry.history !== undefined) return entry.history
+      const history = yield* remote.history({ ...request, commit })
+      if (history !== undefined) entry.history = history
+      return history
+    }).pipe(entry.lock.withPermit)
   })
 
   const requestOf = (source: ReadSource, subject: string | null, ref: string) =>
@@ -115,10 +150,10 @@ export const makeRemoteRevisions = Effect.gen(function* () {
       { base, head }: { readonly base: string; readonly head: string }
     ) {
       const request = yield* requestFor(source, by, ref)
-      const ofHead = yield* remote.history({ ...request, commit: head })
+      const ofHead = yield* historyOf(source, request, head)
       if (ofHead === undefined) return undefined
       if (ofHead.has(base)) return { mergeBase: base, behind: 0 }
-      const ofBase = yield* remote.history({ ...request, commit: base })
+      const ofBase = yield* historyOf(source, request, base)
       if (ofBase === undefined) return undefined
       const history = new Map([...ofBase, ...ofHead])
       const parted = mergeBase(history, head, base)
@@ -143,8 +178,8 @@ export const makeRemoteRevisions = Effect.gen(function* () {
       { base, commit }: { readonly base: string; readonly commit: string }
     ) {
       const request = yield* requestFor(source, by, ref)
-      const ofHead = yield* remote.history({ ...request, commit })
-      const ofBase = ofHead?.has(base) === true ? ofHead : yield* remote.history({ ...request, commit: base })
+      const ofHead = yield* historyOf(source, request, commit)
+      const ofBase = ofHead?.has(base) === true ? ofHead : yield* historyOf(source, request, base)
       if (ofHead === undefined || ofBase === undefined) return undefined
       const between = commitsBetween(new Map([...ofBase, ...ofHead]), commit, base)
       return between === undefined ? undefined : [...new Set(between.flatMap((each) => each.authors))]
