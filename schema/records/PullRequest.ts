@@ -119,6 +119,11 @@ export class PullRequest extends Schema.Opaque<PullRequest>()(
     baseBranch: Schema.optionalKey(Schema.String),
     baseCommit: Schema.optionalKey(CommitId),
     mergeCommit: Schema.optionalKey(CommitId),
+    /**
+     * Present only for a commit that a merge queue tests: the numbers of its pull requests. `number` is the last one. Such records
+     * are in no list.
+     */
+    mergeGroup: Schema.optionalKey(Schema.Array(Schema.Int)),
     /** The commit for which an owner or admin allowed plans. A later push revokes this. */
     planned: Schema.optionalKey(Schema.Struct({ commit: CommitId, by: Subject, at: Timestamp })),
     /** Number of affected Capsules by verdict. Absent in the response to `plan`. */

@@ -79,6 +79,13 @@ export const pullRequestPlanColumns: ReadonlyArray<string> = [
 ]
 
 /**
+ * A row with `merge_group` is not a pull request, but a commit that a merge queue tests. The column has the numbers of its pull
+ * requests, last the one for which the queue made the commit. Such rows have negative numbers, because several of them may have the
+ * same last pull request.
+ */
+export const mergeGroupColumns: ReadonlyArray<string> = [`ALTER TABLE pull_requests ADD COLUMN merge_group TEXT`]
+
+/**
  * The comment and the status of each pull request at its forge. `due` counts the reasons for a report. When a report has
  * satisfied them all, `taken` equals `due`.
  */

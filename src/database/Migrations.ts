@@ -53,6 +53,7 @@ import { planTables } from "../../schema/tables/PlanTables.ts"
 import { actionConfirmationTables, profileTables } from "../../schema/tables/ProfileTables.ts"
 import {
   commentLookTables,
+  mergeGroupColumns,
   pullRequestPlanColumns,
   pullRequestPolicyColumns,
   pullRequestReportTables,
@@ -200,7 +201,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0082_comment_looks": commentLookTables,
   "0083_carry_over": carryOverColumns,
   "0084_change_approvals": changeApprovalTables,
-  "0085_shared_archives": sharedArchiveTables
+  "0085_shared_archives": sharedArchiveTables,
+  "0086_merge_groups": mergeGroupColumns
 }
 
 /** A newer release has written the database. */

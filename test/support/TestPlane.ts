@@ -1,4 +1,5 @@
-import { rm, writeFile } from "node:fs/promises"
+import { mkdir, rm, writeFile } from "node:fs/promises"
+import { dirname } from "node:path"
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Users } from "../../actors/access/account/Users.ts"
@@ -163,7 +164,11 @@ export const servedRepository = Effect.fnUntraced(function* (gitdir: string, isE
   const { origin, url } = yield* serveRepository({ gitdir })
   const moveBranch = (branch: string, commit: string | undefined) => {
     const file = `${gitdir}/refs/heads/${branch}`
-    return Effect.promise(() => (commit === undefined ? rm(file) : writeFile(file, `${commit}\n`)))
+    return Effect.promise(async () => {
+      if (commit === undefined) return rm(file)
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, `${commit}\n`)
+    })
   }
   return {
     origin,

@@ -44,7 +44,7 @@ const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
       p.number, p.title
     FROM pull_requests p JOIN pull_request_capsules j ON j.pull_request_id = p.id AND j.head_commit = p.head_commit
       JOIN runs r ON r.id = j.run_id JOIN capsules c ON c.id = j.capsule_id
-    WHERE p.workspace_id = ${workspaceId} AND p.state = 'open' AND COALESCE(p.draft, 0) = 0 AND j.touched = 1
+    WHERE p.merge_group IS NULL AND p.workspace_id = ${workspaceId} AND p.state = 'open' AND COALESCE(p.draft, 0) = 0 AND j.touched = 1
       AND r.status = 'succeeded' AND r.change_digest IS NOT NULL
       AND EXISTS (SELECT 1 FROM approval_rules a WHERE ${sql.literal(matches)})
       AND NOT EXISTS (SELECT 1 FROM approval_rules a WHERE ${sql.literal(matches)} AND a.carry_over = 'off')

@@ -27,6 +27,10 @@ export interface PullRequestReport {
   readonly url: string
   readonly headCommit: string
   readonly state: "open" | "closed" | "merged"
+  /** The reason why svc does not know yet which Capsules use the files. */
+  readonly unread?: string | undefined
+  /** For a commit that a merge queue tests: the pull requests of its group. */
+  readonly mergeGroup?: ReadonlyArray<number> | undefined
   readonly base?:
     | { readonly branch: string; readonly commit?: string | undefined; readonly behind?: string | undefined }
     | undefined
@@ -84,9 +88,12 @@ const byUrgency = (a: ReportedCapsule, b: ReportedCapsule) =>
   b.risks.length - a.risks.length || urgency.indexOf(a.verdict) - urgency.indexOf(b.verdict)
 
 /** Returns one sentence about all Capsules of the pull request. The comment begins with it, and the status contains it. */
-export const verdictOf = (report: Pick<PullRequestReport, "capsules">): string => {
-  const { capsules } = report
-  if (capsules.length === 0) return "No Capsule uses the files of this pull request."
+export const verdictOf = (report: Pick<PullRequestReport, "capsules" | "mergeGroup" | "unread">): string => {
+  const { capsules, mergeGroup, unread } = report
+  if (unread !== undefined) return unread
+  if (capsules.length === 0) {
+    return `No Capsule uses the files of this ${mergeGroup === undefined ? "pull request" : "merge group"}.`
+  }
   const counted = Object.entries(verdictWords).flatMap(([verdict, words]) => {
     const amount = capsules.filter((capsule) => capsule.verdict === verdict).length
     return amount === 0 ? [] : [`${amount} ${words}`]
@@ -109,8 +116,29 @@ const stateOfVerdict: Readonly<Record<CapsuleVerdict, ForgeStatusState>> = {
 const stateUrgency: ReadonlyArray<ForgeStatusState> = ["failure", "error", "pending", "success"]
 
 /** Returns the state for the commit status, which is the state of the most urgent Capsule. */
-export const statusStateOf = ({ capsules }: Pick<PullRequestReport, "capsules">): ForgeStatusState =>
-  stateUrgency.find((state) => capsules.some(({ verdict }) => stateOfVerdict[verdict] === state)) ?? "success"
+export const statusStateOf = ({
+  capsules,
+  mergeGroup,
+  unread
+}: Pick<PullRequestReport, "capsules" | "mergeGroup" | "unread">): ForgeStatusState => {
+  if (unread !== undefined) return "pending"
+  // The queue must not wait, because svc never plans what the Source does not allow.
+  const isRefused = mergeGroup !== undefined && capsules.some(({ verdict }) => verdict === "refused")
+  if (isRefused) return "failure"
+  return stateUrgency.find((state) => capsules.some(({ verdict }) => stateOfVerdict[verdict] === state)) ?? "success"
+}
+
+/**
+ * Returns the text of the status. For a merge group, the text explains the most urgent Capsule, because svc writes no comment there.
+ */
+export const statusTextOf = (report: Pick<PullRequestReport, "capsules" | "mergeGroup" | "unread">): string => {
+  const { capsules, mergeGroup } = report
+  const [first] = capsules.toSorted((a, b) => urgency.indexOf(a.verdict) - urgency.indexOf(b.verdict))
+  if (mergeGroup === undefined || first === undefined || stateOfVerdict[first.verdict] === "success") {
+    return verdictOf(report)
+  }
+  return `${first.name} (${first.environment}): ${first.note ?? `${verdictWords[first.verdict]}.`}`
+}
 
 const signs = [
   ["+", "add"],

@@ -9,12 +9,12 @@ import { KillPoint } from "../../base/KillPoint.ts"
 import { provided } from "../../base/Provided.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 import { type ForgePlace, openForge } from "../../inputs/connection/ForgeConnections.ts"
-import type { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
+import { numberOf, type PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
 import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
 import { PullRequestReports, type PullRequestReportRow } from "../../ledger/pull-request-report/PullRequestReports.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { CommentLooks } from "./CommentLooks.ts"
-import { commentOf, markerOf, statusStateOf, verdictOf } from "./PullRequestComment.ts"
+import { commentOf, markerOf, statusStateOf, statusTextOf } from "./PullRequestComment.ts"
 import { ReportFacts } from "./ReportFacts.ts"
 
 const digestOf = (...parts: ReadonlyArray<string>) =>
@@ -33,7 +33,7 @@ const statusCommits = ({
 /** All data that a report writes to the forge. */
 interface Written {
   readonly marker: string
-  /** Absent if no Capsule uses the changed files, so that there is nothing to comment on. */
+  /** Absent for a merge group, and if no Capsule uses the changed files, so that there is nothing to comment on. */
   readonly body: string | undefined
   readonly status: Parameters<Forge["Service"]["setStatus"]>[4]
 }
@@ -64,15 +64,14 @@ export class PullRequestReporter extends Context.Service<
       const writtenFor = Effect.fnUntraced(function* (row: PullRequestRow, { credential }: ForgeAccess) {
         const report = yield* facts.read(row)
         const marker = markerOf(row.id, yield* vault.mac("forge-comment", row.id))
-        const verdict = verdictOf(report)
         const text = commentOf(report, marker)
         return {
           marker,
-          body: report.capsules.length === 0 ? undefined : text,
+          body: report.capsules.length === 0 || report.mergeGroup !== undefined ? undefined : text,
           status: {
             context: `svc/${report.handle}`,
             state: statusStateOf(report),
-            description: verdict,
+            description: statusTextOf(report),
             url: report.url,
             // Only checks show the text. A commit status is not written again if only the comment has changed.
             ...(credential._tag === "App" ? { summary: text } : {})
@@ -135,7 +134,7 @@ export class PullRequestReporter extends Context.Service<
         const statusDigest = digestOf(...commits, JSON.stringify(written.status))
         if (report.comment_digest === commentDigest && report.status_digest === statusDigest) return
         const repository = yield* repositoryOf(report, place)
-        const { number } = row
+        const number = numberOf(row)
         yield* killPoint("report.sending")
         if (report.comment_digest !== commentDigest) {
           const commentId = yield* writeComment(report, access, repository, number, written)

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleId, ProjectId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import type { DiffersFrom } from "../../../schema/records/CarryOver.ts"
 import { changesSomething } from "../../../schema/records/PlanDetails.ts"
 import { type Run, RunStatus } from "../../../schema/records/Run.ts"
 import type { StaticReview } from "../../../schema/records/StaticReview.ts"
@@ -8,7 +9,8 @@ import { ChangeApprovals } from "../../access/approval/ChangeApprovals.ts"
 import { NoticeSettings } from "../../base/notice/NoticeRows.ts"
 import { Flag, type RowOf, rowShape } from "../../base/database/Table.ts"
 import type { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
-import { StaticReviewJson } from "../../ledger/pull-request/PullRequestRow.ts"
+import { mergeGroupOf, StaticReviewJson, unfollowedBase } from "../../ledger/pull-request/PullRequestRow.ts"
+import { CarryOver, type QueuedVerdict } from "../../running/carry-over/CarryOver.ts"
 import { planAfterMerge } from "../../ledger/pull-request-report/CapsuleProgress.ts"
 import { awaitedApprovals } from "../../ledger/run/RunNotices.ts"
 import { Runs } from "../../ledger/run/Runs.ts"
@@ -22,7 +24,9 @@ const withoutValues = (line: string) => line.replace(/: [\s\S]*$/, "")
  * Returns the lines in which the plan differs from the approved change. Without such lines, returns the reasons why svc did not
  * carry the approvals over.
  */
-const differencesOf = (plan: Run | undefined): ReadonlyArray<string> => {
+const differencesOf = (
+  plan: { readonly differsFrom?: Pick<DiffersFrom, "lines" | "moreLines" | "reasons"> } | undefined
+): ReadonlyArray<string> => {
   const { lines = [], moreLines = 0, reasons = [] } = plan?.differsFrom ?? {}
   if (lines.length === 0) return reasons.map(({ message }) => message)
   return [
@@ -65,6 +69,16 @@ const factsOf = (review: StaticReview): ReadonlyArray<ReportedFact> =>
     return added.length + removed.length === 0 ? [] : [{ kind, added, removed }]
   })
 
+/** Returns the reason why the Capsules that use the files are unknown. A review that was removed was read before. */
+const unreadOf = (
+  row: Pick<PullRequestRow, "error_code" | "error_message" | "merge_group" | "review" | "state">,
+  touched: number
+): string | undefined => {
+  if (row.review !== null || touched > 0 || row.state !== "open" || row.error_code === unfollowedBase) return undefined
+  if (row.error_message !== null) return `svc could not read the files yet: ${row.error_message}`
+  return `svc reads the files of this ${row.merge_group === null ? "pull request" : "merge group"}.`
+}
+
 /** Reads the facts for a report from redacted records. Reads no logs and no values. */
 export class ReportFacts extends Context.Service<
   ReportFacts,
@@ -78,6 +92,7 @@ export class ReportFacts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const runs = yield* Runs
       const approvals = yield* ChangeApprovals
+      const carryOver = yield* CarryOver
       const { baseUrl } = yield* NoticeSettings
 
       const runWith = (id: RunId | null | undefined) =>
@@ -110,6 +125,26 @@ export class ReportFacts extends Context.Service<
           .join(", ")
       })
 
+      /** Explains to people who read only the status why the plan of a queued commit is not approved. */
+      const queuedNote = (group: ReadonlyArray<number>, verdict: QueuedVerdict) => {
+        const named = group.map((number) => `#${number}`).join(", ")
+        if (verdict.kind === "approved") return undefined
+        return verdict.kind === "differs"
+          ? `Not the change that was approved in ${named}. ${verdict.differsFrom.reasons[0]?.message ?? ""}`
+          : `Approve the change in ${named}. ${verdict.reason ?? "Nobody has approved it."}`
+      }
+
+      const queuedOf = Effect.fnUntraced(function* (row: PullRequestRow, plan: Run | undefined) {
+        const group = mergeGroupOf(row)
+        if (group === undefined || plan?.status !== "succeeded" || !changesSomething(plan)) return undefined
+        const verdict = yield* carryOver.ofQueued(plan.id, group)
+        return {
+          kind: verdict.kind,
+          note: queuedNote(group, verdict),
+          differences: verdict.kind === "differs" ? differencesOf(verdict) : []
+        }
+      })
+
       const reported = Effect.fnUntraced(function* (
         row: PullRequestRow,
         judged: RowOf<typeof Judged.columns>,
@@ -117,8 +152,10 @@ export class ReportFacts extends Context.Service<
       ) {
         const speculative = yield* runWith(judged.run_id)
         const plan = yield* planAfter(row, judged.id)
+        const queued = yield* queuedOf(row, speculative)
         const verdict = capsuleVerdict({
           speculative: speculative && { status: speculative.status, changes: changesSomething(speculative) },
+          queued: queued?.kind,
           isRefused: judged.refusal_message !== null,
           approvals: judged.run_id === null ? 0 : (yield* approvals.live(judged.run_id)).length,
           isMerged: row.state === "merged",
@@ -139,9 +176,10 @@ export class ReportFacts extends Context.Service<
             ...undoneBy(plan === undefined ? speculative?.base : undefined),
             ...risksOf(shown?.resourceChanges ?? [])
           ],
-          note: yield* noteOf(judged, verdict)
+          note: queued === undefined ? yield* noteOf(judged, verdict) : queued.note
         } satisfies ReportedCapsule
-        return { capsule, base: speculative?.base, differences: verdict === "differs" ? differencesOf(plan) : [] }
+        const differences = queued?.differences ?? (verdict === "differs" ? differencesOf(plan) : [])
+        return { capsule, base: speculative?.base, differences }
       })
 
       const read = Effect.fn("ReportFacts.read")(function* (row: PullRequestRow) {
@@ -159,6 +197,8 @@ export class ReportFacts extends Context.Service<
           url: `${at}/sources/${row.source_id}`,
           headCommit: row.head_commit,
           state: row.state,
+          mergeGroup: mergeGroupOf(row),
+          unread: unreadOf(row, judged.length),
           base:
             row.base_branch === null
               ? undefined
@@ -175,5 +215,5 @@ export class ReportFacts extends Context.Service<
 
       return ReportFacts.of({ read })
     })
-  )
+  ).pipe(Layer.provide(CarryOver.layer))
 }

@@ -43,6 +43,9 @@ export const leaveOf = (
   if (source.pull_requests !== "own_branches") {
     return "The Source reviews pull requests without planning them. An owner or admin may plan this commit."
   }
+  if (row.fork !== "no" && row.merge_group !== null) {
+    return "The merge group has a pull request that is not proven to be in this repository, and whose present head nobody allowed. An owner or admin may plan this commit."
+  }
   if (row.fork !== "no") {
     return "It is not proven that the head is in this repository. An owner or admin may plan this commit."
   }

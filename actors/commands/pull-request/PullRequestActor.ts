@@ -8,7 +8,7 @@ import { Audit } from "../../base/audit/Audit.ts"
 import { transacted } from "../../base/database/Transaction.ts"
 import { DueWork } from "../../base/DueWork.ts"
 import { now } from "../../base/Identity.ts"
-import { PlanningActorJson, toPullRequest } from "../../ledger/pull-request/PullRequestRow.ts"
+import { numberOf, PlanningActorJson, toPullRequest } from "../../ledger/pull-request/PullRequestRow.ts"
 import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { PullRequestLooks } from "./PullRequestLooks.ts"
@@ -32,7 +32,7 @@ const actors = serve(PullRequestCommands, {
     if (row.head_commit !== commit) {
       return yield* new ApiError({
         code: "guard_conflict",
-        message: `commit: the head of #${row.number} is ${row.head_commit} now, not ${commit}. Read the review of that commit first.`
+        message: `commit: the head of #${numberOf(row)} is ${row.head_commit} now, not ${commit}. Read the review of that commit first.`
       })
     }
     yield* store.update(id, {
@@ -48,7 +48,7 @@ const actors = serve(PullRequestCommands, {
       actor: context.actor,
       action: "pull_request.plan",
       target: { kind: "source", id: row.source_id },
-      data: { pullRequestId: id, number: row.number, commit },
+      data: { pullRequestId: id, number: numberOf(row), commit },
       requestId: context.requestId
     })
     yield* (yield* SqlClient.SqlClient).afterCommit((yield* DueWork).wake)

@@ -12,7 +12,13 @@ import type { FetchedBy } from "../../inputs/git/FetchCredentials.ts"
 import { StoredCommits } from "../../inputs/git/StoredCommits.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { laneRefsOf } from "../../ledger/pull-request/BaseLane.ts"
-import { type PullRequestRow, StaticReviewJson } from "../../ledger/pull-request/PullRequestRow.ts"
+import { groupIsFork, mergeGroup } from "../../ledger/pull-request/MergeGroups.ts"
+import {
+  MergeGroupJson,
+  type PullRequestRow,
+  StaticReviewJson,
+  unfollowedBase
+} from "../../ledger/pull-request/PullRequestRow.ts"
 import { type CapsuleJudgement, PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
 import { SnapshotRow, type SourceRow } from "../../ledger/source/SourceRow.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
@@ -23,7 +29,13 @@ const mostModules = 20
 
 /** The Capsules and module changes of one head, or the reason why svc cannot determine them. */
 type Judgement =
-  | { readonly kind: "judged"; readonly review: StaticReview; readonly capsules: ReadonlyArray<CapsuleJudgement> }
+  | {
+      readonly kind: "judged"
+      readonly review: StaticReview
+      readonly capsules: ReadonlyArray<CapsuleJudgement>
+      /** The commit and its newest ancestors. */
+      readonly history: ReadonlyArray<string>
+    }
   | { readonly kind: "unread"; readonly code: string; readonly message: string }
 
 const notRun: ToolCheck = { status: "not_run" }
@@ -131,6 +143,13 @@ const make = Effect.gen(function* () {
       const refs = row.base_branch === null ? [] : laneRefsOf(row.base_branch, defaultBranch)
       const history = yield* Effect.orElseSucceed(reads.ancestors(source, row.head_commit), () => [])
       const base = refs.length === 0 ? undefined : yield* baseSnapshot(source, refs, history)
+      if (base === undefined && refs.length > 0 && (yield* capsulesOf(source, refs)).length === 0) {
+        return {
+          kind: "unread",
+          code: unfollowedBase,
+          message: `No Capsule follows the base ${row.base_branch}.`
+        } as const
+      }
       if (head === undefined || base === undefined) {
         return {
           kind: "unread",
@@ -147,21 +166,32 @@ const make = Effect.gen(function* () {
         judged.push({ capsuleId: id, change })
       }
       const paths = [...new Set(capsules.map((capsule) => capsule.module_path))].sort()
-      return { kind: "judged", review: yield* reviewOf(row, base, head, paths), capsules: judged } as const
+      return { kind: "judged", review: yield* reviewOf(row, base, head, paths), capsules: judged, history } as const
     },
     Effect.catch((error) =>
       Effect.succeed({ kind: "unread", code: "review_failed", message: error.message } satisfies Judgement)
     )
   )
 
+  /** Finds the pull requests of a queued commit, and whether all of them are of this repository. */
+  const groupOf = Effect.fnUntraced(function* (row: PullRequestRow, history: ReadonlyArray<string>) {
+    const numbers = mergeGroup(row, yield* store.groups(row.source_id), history)
+    if (numbers === undefined) return { fork: "yes" } as const
+    const fork = groupIsFork(numbers, yield* store.known(row.source_id))
+    return { fork, merge_group: MergeGroupJson.write(numbers) }
+  })
+
   const record = Effect.fnUntraced(function* (row: PullRequestRow, judgement: Judgement) {
     if (judgement.kind === "unread") {
-      return yield* store.update(row.id, { error_code: judgement.code, error_message: judgement.message })
+      yield* store.update(row.id, { error_code: judgement.code, error_message: judgement.message })
+      // The judgement about an earlier base does not apply any more.
+      return yield* store.judged(row, [])
     }
     yield* store.update(row.id, {
       review: StaticReviewJson.write(judgement.review),
       error_code: null,
-      error_message: null
+      error_message: null,
+      ...(row.merge_group === null ? {} : yield* groupOf(row, judgement.history))
     })
     yield* store.judged(row, judgement.capsules)
   })

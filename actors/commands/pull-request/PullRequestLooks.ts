@@ -18,6 +18,7 @@ import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import type { SourceRow } from "../../ledger/source/SourceRow.ts"
 import { type DueLook, PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
 import { type Ended, seenInRefs, seenOnForge } from "../../ledger/pull-request/SeenPullRequests.ts"
+import type { Queues } from "../../ledger/pull-request/MergeGroups.ts"
 import { baseRefOf } from "../../ledger/pull-request/BaseLane.ts"
 
 const codeOf = (error: { readonly _tag: string } | LaneUnavailable) =>
@@ -25,6 +26,8 @@ const codeOf = (error: { readonly _tag: string } | LaneUnavailable) =>
 
 /** Maximum number of requests per look for the outcomes of pull requests that are no longer open. */
 const mostAsked = 20
+
+const noQueues: Queues = { branches: new Map(), queued: [] }
 
 /** Returns true if a look may take effect, because the Source follows its repository and reviews pull requests. */
 const isWanted = (source: SourceRow | undefined): source is SourceRow =>
@@ -112,13 +115,15 @@ export class PullRequestLooks extends Context.Service<
         }
         const asked = yield* endedOf(place, repository, missing)
         const { kind } = place.access
-        return seenOnForge({
+        const sighting = seenOnForge({
           kind,
           repositoryId: repository.id,
           open: [...pullRequests, ...asked.open],
           heads,
           ended: asked.ended
         })
+        // Elsewhere such a name is an ordinary branch.
+        return { sighting, queues: kind === "github" ? heads : noQueues }
       })
 
       /** Reads the repository. If the forge is unreachable, uses only the refs. */
@@ -154,10 +159,12 @@ export class PullRequestLooks extends Context.Service<
           const known = yield* store.known(look.id)
           const trustsKnown = current.forge_connection_id !== null
           yield* store.looked(look, {
-            sighting: onForge ?? seenInRefs({ heads, base, ancestors, fromNumber, known, trustsKnown }),
+            sighting: onForge?.sighting ?? seenInRefs({ heads, base, ancestors, fromNumber, known, trustsKnown }),
             defaultBranch: heads.defaultBranch ?? null,
             fromNumber,
-            forgeFault: fault
+            forgeFault: fault,
+            // Without a forge nobody waits for a status.
+            queues: onForge === undefined && trustsKnown ? undefined : (onForge?.queues ?? noQueues)
           })
         })
         yield* transaction(sql)(settle)

@@ -37,19 +37,24 @@ const followedAfterMerge = Duration.days(30)
 const spacing = Duration.seconds(10)
 const longestWait = Duration.hours(1)
 
-/** Columns of a pull request whose change requires a new report. */
+/**
+ * Columns of a pull request whose change requires a new report. svc may report a merge group before it has judged the commit, so the
+ * end of the judgement requires a new report too.
+ */
 const seenText = `p.head_commit || ' ' || p.state || ' ' || COALESCE(p.base_commit, '') || ' ' || COALESCE(p.head_snapshot_id, '')
-  || ' ' || COALESCE(p.planned_commit, '') || ' ' || p.attempt || ' ' || COALESCE(p.error_code, '')`
+  || ' ' || COALESCE(p.planned_commit, '') || ' ' || p.attempt || ' ' || COALESCE(p.error_code, '')
+  || COALESCE(' ' || p.merge_group, '') || CASE WHEN p.merge_group IS NOT NULL AND p.due > 0 THEN ' busy' ELSE '' END`
 
 /**
- * Marks the reports that show this Run: the report of its pull request, and the reports of merged pull requests that affect its
- * Capsule. Works in the transaction that changes the Run.
+ * Marks the reports that show this Run: the report of its pull request, and the reports of merged pull requests and of merge groups
+ * that affect its Capsule. Works in the transaction that changes the Run.
  */
 export const markReports = (sql: SqlClient.SqlClient, runId: RunId) =>
   Effect.orDie(sql`UPDATE pull_request_reports SET due = due + 1 WHERE id IN (
     SELECT coordinator_id FROM runs WHERE id = ${runId} AND coordinator_kind = 'pull_request'
     UNION SELECT c.pull_request_id FROM runs r JOIN pull_request_capsules c ON c.capsule_id = r.capsule_id
-      JOIN pull_requests p ON p.id = c.pull_request_id AND p.state = 'merged'
+      JOIN pull_requests p ON p.id = c.pull_request_id
+        AND (p.state = 'merged' OR (p.state = 'open' AND p.merge_group IS NOT NULL))
       WHERE r.id = ${runId} AND c.touched = 1)`)
 
 const Due = rowShape({ id: PullRequestId, workspace_id: WorkspaceId })
@@ -98,7 +103,8 @@ export class PullRequestReports extends Context.Service<
           FROM sources s JOIN pull_requests p ON p.source_id = s.id
           LEFT JOIN pull_request_reports r ON r.id = p.id
           WHERE s.forge_connection_id IS NOT NULL AND s.removed_at IS NULL AND s.status <> 'disabled'
-            AND p.due = 0 AND p.head_snapshot_id IS NOT NULL
+            AND ((p.due = 0 AND p.head_snapshot_id IS NOT NULL)
+              OR (p.merge_group IS NOT NULL AND (p.due = 0 OR r.id IS NULL)))
             AND (p.state = 'open' OR (p.state = 'merged' AND r.id IS NOT NULL AND p.closed_at > ${since}))
             AND (r.id IS NULL OR r.due <> r.taken OR r.seen <> ${sql.literal(seenText)})
             AND COALESCE(r.next_at, '') <= ${at}

@@ -21,6 +21,8 @@ export interface CapsuleFacts {
   readonly plan: (ReportedPlan & { readonly differs: boolean }) | undefined
   /** The latest apply of that plan. */
   readonly apply: RunStatus | undefined
+  /** For a commit that a merge queue tests: whether its plan makes the approved change. */
+  readonly queued?: "approved" | "differs" | "unapproved" | undefined
 }
 
 /** Returns the verdict on a plan that cannot be reviewed, or `undefined` if it can be. */
@@ -41,11 +43,14 @@ const ofUnreviewable = (status: RunStatus): CapsuleVerdict | undefined => {
   }
 }
 
-const ofProposal = ({ approvals, isRefused, speculative }: CapsuleFacts): CapsuleVerdict => {
+const ofQueued = { approved: "approved", differs: "differs", unapproved: "needs_approval" } as const
+
+const ofProposal = ({ approvals, isRefused, queued, speculative }: CapsuleFacts): CapsuleVerdict => {
   if (speculative === undefined) return isRefused ? "refused" : "planning"
   const unreviewable = ofUnreviewable(speculative.status)
   if (unreviewable !== undefined) return unreviewable
   if (!speculative.changes) return "unchanged"
+  if (queued !== undefined) return ofQueued[queued]
   return approvals > 0 ? "approved" : "planned"
 }
 

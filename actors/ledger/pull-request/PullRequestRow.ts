@@ -19,7 +19,11 @@ import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 import { present } from "../run/RunRow.ts"
 
 export const PlanningActorJson = jsonText(CommandContext)
+/** The error code of a head whose base no Capsule follows and svc has never read. */
+export const unfollowedBase = "base_unfollowed"
+
 export const StaticReviewJson = jsonText(StaticReview)
+export const MergeGroupJson = jsonText(Schema.Array(Schema.Int))
 
 export const PullRequestRow = table(
   "pull_requests",
@@ -60,7 +64,9 @@ export const PullRequestRow = table(
     /** The caller who allowed `planned_commit`. */
     planned_actor: Schema.NullOr(PlanningActorJson),
     /** Number of times that svc gave up the plans of one head or a person requested new plans. */
-    attempt: Schema.Int
+    attempt: Schema.Int,
+    /** Numbers of the pull requests whose merge a queue tests. `NULL` for a pull request. */
+    merge_group: Schema.NullOr(MergeGroupJson)
   },
   ["due", "sync_attempts", "attempt"]
 )
@@ -113,13 +119,23 @@ const decode = storedRecord(PullRequest)
 const faultOf = (code: string | null, message: string | null) =>
   code === null ? undefined : { code, message: message ?? "" }
 
+/** Returns the pull requests whose merge a queue tests, or `undefined` for a pull request. */
+export const mergeGroupOf = ({
+  merge_group
+}: Pick<PullRequestRow, "merge_group">): ReadonlyArray<number> | undefined =>
+  merge_group === null ? undefined : MergeGroupJson.read(merge_group)
+
+/** Returns the number of the pull request; of a merge group, that of its last pull request. */
+export const numberOf = (row: Pick<PullRequestRow, "merge_group" | "number">): number =>
+  mergeGroupOf(row)?.at(-1) ?? row.number
+
 /** Returns the record as it appears in lists. */
 export const toPullRequest = (row: ListedPullRequest): PullRequest =>
   decode({
     id: row.id,
     workspaceId: row.workspace_id,
     sourceId: row.source_id,
-    number: row.number,
+    number: numberOf(row),
     state: row.state,
     fork: row.fork,
     ref: row.ref,
@@ -138,6 +154,7 @@ export const toPullRequest = (row: ListedPullRequest): PullRequest =>
       baseBranch: row.base_branch,
       baseCommit: row.base_commit,
       mergeCommit: row.merge_commit,
+      mergeGroup: mergeGroupOf(row),
       closedAt: row.closed_at,
       error: faultOf(row.error_code, row.error_message)
     })

@@ -8,7 +8,8 @@ import { type ChangesOf, rowShape } from "../../base/database/Table.ts"
 import { newId, now } from "../../base/Identity.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
 import { ListedPullRequest, PullRequestCapsuleRow, PullRequestLookRow, PullRequestRow } from "./PullRequestRow.ts"
-import { pullRequestChanges, type Sighting } from "./SeenPullRequests.ts"
+import { mergeGroupChanges, type Queues } from "./MergeGroups.ts"
+import { pullRequestChanges, type Sighting, unread } from "./SeenPullRequests.ts"
 
 /** Time between a look and the next scheduled look. It doubles after each failure, up to about five hours. */
 const lookMillis = Duration.toMillis(Duration.minutes(5))
@@ -32,6 +33,8 @@ interface Seen {
   readonly fromNumber: number
   /** Present if the forge could not be read. */
   readonly forgeFault: string | undefined
+  /** The commits of the repository's merge queues. `undefined` if they are unknown, and those that are known stay as they are. */
+  readonly queues: Queues | undefined
 }
 
 /** The effect of a head on a Capsule. */
@@ -66,7 +69,10 @@ export class PullRequestStore extends Context.Service<
     readonly close: (sourceId: SourceId) => Effect.Effect<void>
     readonly due: Effect.Effect<ReadonlyArray<{ readonly id: PullRequestId; readonly workspace_id: WorkspaceId }>>
     readonly find: (id: PullRequestId) => Effect.Effect<PullRequestRow | undefined>
+    /** The pull requests of a Source, without its merge groups. */
     readonly known: (sourceId: SourceId) => Effect.Effect<ReadonlyArray<ListedPullRequest>>
+    /** The commits that merge queues of the Source have tested or test now. */
+    readonly groups: (sourceId: SourceId) => Effect.Effect<ReadonlyArray<ListedPullRequest>>
     readonly update: (id: PullRequestId, columns: ChangesOf<typeof PullRequestRow>) => Effect.Effect<void>
     /** Marks the pull request, so that a step is due. */
     readonly mark: (id: PullRequestId) => Effect.Effect<void>
@@ -127,10 +133,18 @@ const make = Effect.gen(function* () {
     return row
   }, Effect.orDie)
 
+  const listed = sql.literal(Object.keys(ListedPullRequest.columns).join(", "))
+
   const known = (sourceId: SourceId) =>
     Effect.orDie(
-      ListedPullRequest.rows(sql)`SELECT ${sql.literal(Object.keys(ListedPullRequest.columns).join(", "))}
-        FROM pull_requests WHERE source_id = ${sourceId} ORDER BY number`
+      ListedPullRequest.rows(sql)`SELECT ${listed} FROM pull_requests
+        WHERE source_id = ${sourceId} AND merge_group IS NULL ORDER BY number`
+    )
+
+  const groups = (sourceId: SourceId) =>
+    Effect.orDie(
+      ListedPullRequest.rows(sql)`SELECT ${listed} FROM pull_requests
+        WHERE source_id = ${sourceId} AND merge_group IS NOT NULL ORDER BY number`
     )
 
   const update = Effect.fnUntraced(function* (id: PullRequestId, columns: ChangesOf<typeof PullRequestRow>) {
@@ -140,29 +154,52 @@ const make = Effect.gen(function* () {
   const mark = (id: PullRequestId) =>
     Effect.asVoid(Effect.orDie(sql`UPDATE pull_requests SET due = due + 1 WHERE id = ${id}`))
 
+  const appear = Effect.fnUntraced(function* (
+    look: DueLook,
+    one: Pick<PullRequestRow, "fork" | "head_commit" | "number" | "ref"> & ChangesOf<typeof PullRequestRow>
+  ) {
+    const at = yield* now
+    yield* sql`INSERT INTO pull_requests ${PullRequestRow.values(sql, {
+      ...one,
+      id: yield* newId(PullRequestId, "pr").pipe(Effect.provideService(SecureRandom.SecureRandom, random)),
+      workspace_id: look.workspace_id,
+      source_id: look.id,
+      state: "open",
+      last_seen_at: at,
+      created_at: at,
+      due: 1
+    })}`
+  }, Effect.orDie)
+
+  /** Records the commits of the merge queues. Runs after the pull requests were recorded. */
+  const queueLooked = Effect.fnUntraced(function* (look: DueLook, queues: Queues) {
+    const at = yield* now
+    const { appeared, changed, gone } = mergeGroupChanges(yield* groups(look.id), queues, yield* known(look.id))
+    for (const one of appeared) yield* appear(look, one)
+    for (const { isDue, isMoved, row, to } of changed) {
+      yield* update(row.id, { ...to, ...(isMoved ? { ...unread, review: null, state: "open", closed_at: null } : {}) })
+      if (isDue) yield* mark(row.id)
+    }
+    for (const { id } of gone) {
+      yield* update(id, { state: "closed", closed_at: at })
+      yield* mark(id)
+    }
+  })
+
   const looked = Effect.fnUntraced(function* (look: DueLook, seen: Seen) {
     const at = yield* now
     const { appeared, changed } = pullRequestChanges(yield* known(look.id), seen.sighting, at)
-    for (const one of appeared) {
-      yield* sql`INSERT INTO pull_requests ${PullRequestRow.values(sql, {
-        ...one,
-        id: yield* newId(PullRequestId, "pr").pipe(Effect.provideService(SecureRandom.SecureRandom, random)),
-        workspace_id: look.workspace_id,
-        source_id: look.id,
-        state: "open",
-        last_seen_at: at,
-        created_at: at,
-        due: 1
-      })}`
-    }
+    for (const one of appeared) yield* appear(look, one)
     for (const { isDue, row, to } of changed) {
       const isOther = Object.entries(to).some(([name, value]) => Reflect.get(row, name) !== value)
       const isRead = to.head_commit === undefined || (to.head_commit === row.head_commit && row.state === "open")
       if (isOther) yield* update(row.id, { ...to, ...(isRead ? {} : { review: null }) })
       if (isDue) yield* mark(row.id)
     }
+    if (seen.queues !== undefined) yield* queueLooked(look, seen.queues)
     yield* sql`UPDATE pull_requests SET last_seen_at = ${at} WHERE source_id = ${look.id} AND state = 'open'`
     const before = yield* later(-Duration.toMillis(retention.pullRequestReview.after))
+    yield* sql`DELETE FROM pull_requests WHERE source_id = ${look.id} AND merge_group IS NOT NULL AND closed_at < ${before}`
     yield* sql`UPDATE pull_requests SET review = NULL
       WHERE source_id = ${look.id} AND review IS NOT NULL AND closed_at < ${before}`
     yield* settle(look, {
@@ -273,6 +310,7 @@ const make = Effect.gen(function* () {
     ),
     find,
     known,
+    groups,
     update,
     mark,
     served,

@@ -53,6 +53,7 @@ export const layer = Layer.effect(
           newestFirst: true,
           conditions: [
             sql`workspace_id = ${workspaceId}`,
+            sql`merge_group IS NULL`,
             ...(sourceId === undefined ? [] : [sql`source_id = ${sourceId}`]),
             ...(state === undefined ? [] : [sql`state = ${state}`])
           ],
@@ -66,6 +67,7 @@ export const layer = Layer.effect(
           route: "pullRequests.ofCapsule",
           newestFirst: true,
           conditions: [
+            sql`merge_group IS NULL`,
             sql`id IN (SELECT pull_request_id FROM pull_request_capsules
               WHERE capsule_id = ${capsuleId} AND touched = 1)`,
             ...(state === undefined ? [] : [sql`state = ${state}`])

@@ -154,7 +154,7 @@ export interface PullRequestChanges {
 }
 
 /** The initial facts about a new head. The previous head's facts do not apply to it. */
-const unread = {
+export const unread = {
   sync_run_id: null,
   sync_attempts: 0,
   head_snapshot_id: null,

@@ -13,6 +13,7 @@ import type { RowOf } from "../../base/database/Table.ts"
 import { providedService } from "../../base/Provided.ts"
 import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
 import { rotatedSince } from "../../inputs/connection/RotatedConnections.ts"
+import { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
 import { CapsuleRow, type GuardedCapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { LoadedInstallConfig } from "../../ledger/configuration/InstallConfigStore.ts"
 import { movedInputs } from "../../ledger/consumption/ConsumedOutputs.ts"
@@ -23,7 +24,7 @@ import {
   ProvidedMarksJson
 } from "../../ledger/run/ChangeBases.ts"
 import { EvidenceJson, PlanDetailsJson, RunRow } from "../../ledger/run/RunRow.ts"
-import { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
+import { mergeGroupOf, numberOf, PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
 import { appliesCarried, type Difference, differences, type PlanBasis } from "./CarryOverDecision.ts"
@@ -54,6 +55,21 @@ export interface ReadyPlan {
   readonly evidence: RunEvidence
   readonly deliveries: ChangeBasisRow["deliveries"]
 }
+
+/** The facts of a plan that decide, whether it waits for review or has ended. */
+type JudgedPlan = Pick<ReadyPlan, "run" | "capsule" | "changeDigest" | "evidence"> &
+  Pick<PlanBasis, "deliveries" | "provided">
+
+/**
+ * The verdict on the plan of a commit that a merge queue tests.
+ *
+ * - `unapproved`: the plan makes a change that nobody has approved, or that too few people have approved (`reason`)
+ * - `differs`: the plan is not the change that people approved
+ */
+export type QueuedVerdict =
+  | { readonly kind: "approved" }
+  | { readonly kind: "unapproved"; readonly reason: string | undefined }
+  | { readonly kind: "differs"; readonly differsFrom: Pick<DiffersFrom, "lines" | "moreLines" | "reasons"> }
 
 /**
  * - `none`: no approved change could match this plan
@@ -138,6 +154,12 @@ export class CarryOver extends Context.Service<
     readonly prepare: (runId: RunId, outcome: PlanOutcome) => Effect.Effect<ComparedChanges>
     /** Decides in the caller's transaction, without writing. */
     readonly decide: (plan: ReadyPlan, compared: ComparedChanges) => Effect.Effect<CarryVerdict>
+    /**
+     * Compares the speculative plan of a queued commit, which has succeeded, with the approved changes of the pull requests in its
+     * group. The rule that allows to carry approvals over does not matter, because nothing is carried over. Call it outside a
+     * transaction.
+     */
+    readonly ofQueued: (runId: RunId, group: ReadonlyArray<number>) => Effect.Effect<QueuedVerdict>
   }
 >()("svc/actors/running/carry-over/CarryOver") {
   static readonly layer = Layer.effect(
@@ -149,6 +171,7 @@ export class CarryOver extends Context.Service<
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const approvals = yield* ChangeApprovals
+  const capsules = yield* CapsuleLedger
   const connections = yield* ConnectionStore
   const filters = yield* PathFilters
   const sources = yield* SourceStore
@@ -161,7 +184,11 @@ const make = Effect.gen(function* () {
       ORDER BY r.created_at DESC, r.id DESC LIMIT ${mostChanges}`
   }, Effect.orDie)
 
-  const comparedWith = Effect.fnUntraced(function* (change: ApprovedChange, run: RunRow, outcome: PlanOutcome) {
+  const comparedWith = Effect.fnUntraced(function* (
+    change: ApprovedChange,
+    run: RunRow,
+    planned: Parameters<typeof differingLines>[1]
+  ) {
     const [details] = yield* Effect.orDie(
       RunRow.some(sql, "plan_details")`SELECT plan_details FROM runs WHERE id = ${change.id}`
     )
@@ -175,7 +202,7 @@ const make = Effect.gen(function* () {
       capsule === undefined || install_config_id === null || from === undefined || to === undefined
         ? { kind: "touched", because: "A snapshot is not stored any more" }
         : yield* filters.between({ ...capsule, install_config_id }, contentOf(from), contentOf(to))
-    return { files, review: differingLines(PlanDetailsJson.read(details?.plan_details ?? "{}"), outcome) }
+    return { files, review: differingLines(PlanDetailsJson.read(details?.plan_details ?? "{}"), planned) }
   })
 
   const prepare = Effect.fn("CarryOver.prepare")(function* (runId: RunId, outcome: PlanOutcome) {
@@ -204,13 +231,19 @@ const make = Effect.gen(function* () {
   /** Returns the pull request for which svc made the speculative plan, if any. */
   const pullRequestOf = Effect.fnUntraced(function* ({ coordinator_id, coordinator_kind }: ApprovedChange) {
     if (coordinator_kind !== "pull_request") return undefined
-    const [row] = yield* PullRequestRow.some(sql, "id", "number", "state")`SELECT id, number, state FROM pull_requests
-      WHERE id = ${coordinator_id}`
-    return row
+    const [row] = yield* PullRequestRow.some(
+      sql,
+      "id",
+      "number",
+      "state",
+      "merge_group"
+    )`SELECT id, number, state, merge_group
+      FROM pull_requests WHERE id = ${coordinator_id}`
+    return row === undefined ? undefined : { ...row, number: numberOf(row), group: mergeGroupOf(row) }
   }, Effect.orDie)
 
-  const judged = Effect.fnUntraced(function* (change: ApprovedChange, plan: ReadyPlan, compared: ComparedChanges) {
-    const { capsule, changeDigest, deliveries, evidence, outcome, run } = plan
+  const judged = Effect.fnUntraced(function* (change: ApprovedChange, plan: JudgedPlan, compared: ComparedChanges) {
+    const { capsule, changeDigest, deliveries, evidence, provided, run } = plan
     const given = yield* approvals.live(change.id)
     const basis = yield* withSql(changeBasis(change.id))
     const before = EvidenceJson.read(change.evidence)
@@ -225,7 +258,7 @@ const make = Effect.gen(function* () {
       planned: basisOf(run, evidence, {
         changeDigest,
         deliveries,
-        provided: ProvidedMarksJson.read(providedMarks(outcome))
+        provided
       }),
       files: compared.get(change.id)?.files ?? { kind: "touched", because: "The commits were not compared" },
       movedInputs:
@@ -278,7 +311,8 @@ const make = Effect.gen(function* () {
   const decide = Effect.fn("CarryOver.decide")(function* (plan: ReadyPlan, compared: ComparedChanges) {
     const { changeDigest, run } = plan
     const changes = mayReceive(run) ? yield* approvedChanges(run.capsule_id) : []
-    const verdicts = yield* Effect.forEach(changes, (change) => judged(change, plan, compared))
+    const judgedPlan = { ...plan, provided: ProvidedMarksJson.read(providedMarks(plan.outcome)) }
+    const verdicts = yield* Effect.forEach(changes, (change) => judged(change, judgedPlan, compared))
     const equal = verdicts.find(({ reasons }) => reasons.length === 0)
     if (equal !== undefined && changeDigest !== null) {
       const { allowed, change, given } = equal
@@ -315,5 +349,40 @@ const make = Effect.gen(function* () {
     } satisfies CarryVerdict
   })
 
-  return yield* providedService(CarryOver, { prepare, decide })
+  const unapproved = (reason?: string): QueuedVerdict => ({ kind: "unapproved", reason })
+
+  const ofQueued = Effect.fn("CarryOver.ofQueued")(function* (runId: RunId, group: ReadonlyArray<number>) {
+    const [run] = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${runId}`)
+    const capsule = run === undefined ? undefined : yield* capsules.find(run.capsule_id)
+    if (run === undefined || capsule === undefined) return unapproved()
+    const basis = yield* withSql(changeBasis(runId))
+    const plan: JudgedPlan = {
+      run,
+      capsule,
+      changeDigest: run.change_digest,
+      evidence: EvidenceJson.read(run.evidence),
+      deliveries: basis?.deliveries,
+      provided: basis === undefined ? undefined : ProvidedMarksJson.read(basis.provided)
+    }
+    const details = PlanDetailsJson.read(run.plan_details ?? "{}")
+    const verdicts: Array<Judged> = []
+    for (const change of yield* approvedChanges(run.capsule_id)) {
+      const verdict = yield* judged(change, plan, new Map([[change.id, yield* comparedWith(change, run, details)]]))
+      const { group: its = [verdict.pullRequest?.number ?? 0] } = verdict.pullRequest ?? {}
+      if (its.some((number) => group.includes(number))) {
+        verdicts.push({ ...verdict, reasons: verdict.reasons.filter(({ code }) => code !== "off") })
+      }
+    }
+    const [closest] = verdicts.toSorted(
+      (a, b) => Number(a.reasons.length > 0) - Number(b.reasons.length > 0) || closeness(b) - closeness(a)
+    )
+    if (closest === undefined) return unapproved()
+    const { reasons, review } = closest
+    if (reasons.length === 0) return { kind: "approved" } satisfies QueuedVerdict
+    const isSame = reasons.every(({ code }) => code === "approver")
+    if (isSame) return unapproved(reasons[0]?.message)
+    return { kind: "differs", differsFrom: { reasons, ...review } } satisfies QueuedVerdict
+  })
+
+  return yield* providedService(CarryOver, { prepare, decide, ofQueued })
 })

@@ -3,6 +3,29 @@ import { repositoryHeads } from "../../../runner/git/PullRequestRefs.ts"
 
 const ref = (name: string, target?: string) => ({ name, commit: "a".repeat(40), target })
 
+test("svc finds the commits of a merge queue with their base and pull request, and ignores their branches", () => {
+  const sha = "9".repeat(40)
+  const { branches, queued } = repositoryHeads([
+    ref("refs/heads/main"),
+    ref(`refs/heads/gh-readonly-queue/main/pr-104-${sha}`),
+    ref(`refs/heads/gh-readonly-queue/release/2/pr-7-${sha}`),
+    ref("refs/heads/gh-readonly-queue/main/pr-104"),
+    ref(`refs/heads/gh-readonly-queue/pr-104-${sha}`),
+    ref(`refs/heads/gh-readonly-queue/main/pr-0-${sha}`),
+    ref(`refs/tags/gh-readonly-queue/main/pr-104-${sha}`)
+  ])
+  expect(queued.map(({ baseBranch, number }) => [baseBranch, number])).toEqual([
+    ["main", 104],
+    ["release/2", 7]
+  ])
+  expect([...branches.keys()]).toEqual([
+    "refs/heads/main",
+    "refs/heads/gh-readonly-queue/main/pr-104",
+    `refs/heads/gh-readonly-queue/pr-104-${sha}`,
+    `refs/heads/gh-readonly-queue/main/pr-0-${sha}`
+  ])
+})
+
 test("svc finds the heads of pull and merge requests by number, and ignores all other refs", () => {
   const { branches, defaultBranch, pullRequests } = repositoryHeads([
     ref("HEAD", "refs/heads/main"),

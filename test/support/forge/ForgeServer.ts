@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { IncomingMessage } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { loopback } from "../LoopbackServer.ts"
 import type { FakeAccount, FakePullRequest, FakeRepository, FakeToken, ForgeState, ForgeTrouble } from "./ForgeState.ts"
 
@@ -62,11 +62,32 @@ export const may = (token: FakeToken, permission: string) => token.permissions.h
 
 const mebibyteOfBlanks = Buffer.alloc(1024 * 1024, " ")
 
-const bodyOf = async (request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> => {
+const bytesOf = async (request: IncomingMessage): Promise<Buffer> => {
   const parts: Array<Buffer> = []
   for await (const part of request) parts.push(Buffer.from(part))
-  const written = Buffer.concat(parts).toString()
+  return Buffer.concat(parts)
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> => {
+  const written = (await bytesOf(request)).toString()
   return written === "" ? {} : JSON.parse(written)
+}
+
+/** Answers Git from the server that has the repository. */
+const passToGit = async (git: string, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const [, rest = ""] = (request.url ?? "").split(".git")
+  const headers = ["accept", "accept-encoding", "content-encoding", "content-type", "git-protocol"].flatMap((name) => {
+    const value = request.headers[name]
+    return typeof value === "string" ? [[name, value] as const] : []
+  })
+  const sent = await bytesOf(request)
+  const answer = await fetch(`${git}${rest}`, {
+    method: request.method ?? "GET",
+    headers: Object.fromEntries(headers),
+    ...(request.method === "POST" ? { body: new Uint8Array(sent) } : {})
+  })
+  response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "text/plain" })
+  response.end(Buffer.from(await answer.arrayBuffer()))
 }
 
 const troubled = (trouble: ForgeTrouble, limitStatus: number): FakeAnswer | undefined => {
@@ -105,6 +126,10 @@ export const forgeServer = (
   Effect.gen(function* () {
     const origin = yield* loopback((request, response) => {
       const url = new URL(request.url ?? "/", "http://fake.example")
+      if (state.git !== undefined && url.pathname.includes(".git/")) {
+        void passToGit(state.git, request, response).catch(() => response.destroy())
+        return
+      }
       state.calls.push(`${request.method} ${url.pathname}`)
       const trouble = state.troubles.shift()
       const send = ({ body, headers, status }: FakeAnswer) => {

@@ -96,6 +96,8 @@ export const forgeState = () => {
     calls: [] as Array<string>,
     /** Applied to the next requests, one per request. `undefined` does not affect a request. */
     troubles: [] as Array<ForgeTrouble | undefined>,
+    /** Address of the Git repository that the fake serves under the path of each of its repositories. */
+    git: undefined as string | undefined,
     nextId: () => ++ids,
     addRepository: (path: string): FakeRepository => {
       const repository: FakeRepository = {

@@ -40,7 +40,8 @@ const empty = {
   planned_at: null,
   error_code: null,
   error_message: null,
-  attempt: 0
+  attempt: 0,
+  merge_group: null
 } satisfies Partial<ListedPullRequest>
 
 /** The records after one look, in the form that the store writes. */

@@ -1,0 +1,189 @@
+import { afterAll, afterEach, describe, expect, setDefaultTimeout } from "bun:test"
+import examples from "@octokit/webhooks-examples/api.github.com/index.json" with { type: "json" }
+import { Effect, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { MergeGroupJson, PullRequestRow } from "../../../../actors/ledger/pull-request/PullRequestRow.ts"
+import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
+import { Runs } from "../../../../actors/ledger/run/Runs.ts"
+import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import { PullRequestCommands } from "../../../../schema/commands/PullRequestCommands.ts"
+import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
+import type { SourceId } from "../../../../schema/records/Ids.ts"
+import { suite } from "../../../support/Effect.ts"
+import { commitOf } from "../../../support/forge/ForgeState.ts"
+import { TestPlane } from "../../../support/TestPlane.ts"
+import { admin, ruled } from "../../support/ApprovalSteps.ts"
+import { onGitHub, planeOnGitHub } from "../../support/ForgeWorld.ts"
+import { greeting } from "../../support/GreetingModule.ts"
+import { branched, calm, listed, looked, readOf } from "../../support/PullRequestWorld.ts"
+
+setDefaultTimeout(120_000)
+
+const tests = suite(planeOnGitHub)
+afterAll(tests.dispose)
+afterEach(() => tests.runPromise(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DELETE FROM approval_rules`)))
+
+const published = examples.flatMap(
+  (one): ReadonlyArray<{ readonly action?: unknown }> => (one.name === "merge_group" ? one.examples : [])
+)
+
+/** Delivers the published webhook of a merge queue, which names another repository: it is only a hint. */
+const checksRequested = Effect.fnUntraced(function* (sourceId: SourceId, secret: string) {
+  const body = Stream.make(new TextEncoder().encode(JSON.stringify(published[0])))
+  yield* (yield* Sources).hook(sourceId, { proofs: { secrets: [secret] }, body })
+  return yield* calm(sourceId)
+})
+
+/** Puts a pull request into the queue: a commit on top of `from`, on a branch that only the queue writes. */
+const queued = Effect.fnUntraced(function* (lane: string, number: number, from: string, files: Record<string, string>) {
+  const branch = `gh-readonly-queue/${lane}/pr-${number}-${commitOf(`${lane} ${number}`)}`
+  return { branch, commit: yield* branched(from, branch, { ...files, "docs/queue.md": branch }) }
+})
+
+const groups = (sourceId: SourceId) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* PullRequestRow.rows(sql)`SELECT * FROM pull_requests
+      WHERE source_id = ${sourceId} AND merge_group IS NOT NULL ORDER BY number DESC`
+    return rows.map((row) => ({ ...row, numbers: MergeGroupJson.read(row.merge_group ?? "[]") }))
+  })
+
+const approveChangeOf = Effect.fnUntraced(function* (sourceId: SourceId, number: number) {
+  const { capsules } = yield* readOf(sourceId, number)
+  const id = capsules?.[0]?.run?.id
+  const run = id === undefined ? yield* Effect.die("no Run") : yield* (yield* Runs).read(id)
+  yield* (yield* RunCommands).ApproveChange(run.id, {
+    context: yield* admin,
+    planDigest: run.planDigest ?? "",
+    changeDigest: run.changeDigest ?? ""
+  })
+  return run
+})
+
+const rule = ruled({ approvers: 1, planAuthorCounts: false })
+
+describe("Commits of a merge queue", () => {
+  tests.live(
+    "a queued commit is successful when its plan makes the approved change, and waits for the approval until then",
+    () =>
+      Effect.gen(function* () {
+        const { base, opens, secret, source, statusOf } = yield* onGitHub("queue", greeting("one"))
+        yield* rule
+        yield* opens(1, greeting("two"))
+        yield* looked(source.id, secret)
+        const { branch, commit } = yield* queued("queue", 1, base, { ...greeting("two"), "docs/notes.md": "Squashed" })
+        yield* checksRequested(source.id, secret)
+        const before = yield* statusOf(commit, (text) => text.includes("Approve"))
+        expect(before).toMatchObject({ state: "pending", context: expect.stringMatching(/^svc\//) })
+        expect(before?.description).toContain("Approve the change in #1. Nobody has approved it.")
+        // Its plan is a Run of the group, which is in no list.
+        const [group] = yield* groups(source.id)
+        expect(yield* listed(source.id)).toMatchObject([{ number: 1, state: "open" }])
+        expect(yield* (yield* PullRequests).read(group?.id ?? (yield* Effect.die("no group")))).toMatchObject({
+          number: 1,
+          mergeGroup: [1],
+          headCommit: commit,
+          capsules: [{ touched: true, run: { status: "succeeded" } }]
+        })
+
+        yield* approveChangeOf(source.id, 1)
+        expect(yield* statusOf(commit, (text) => text.includes("approved."))).toMatchObject({
+          state: "success",
+          description: "1 Capsule: 1 approved."
+        })
+
+        // The queue lets the commit go.
+        yield* (yield* TestPlane).moveBranch(branch, undefined)
+        yield* looked(source.id, secret)
+        expect((yield* groups(source.id)).map(({ state }) => state)).toEqual(["closed"])
+        expect(yield* listed(source.id)).toMatchObject([{ number: 1, state: "open" }])
+      })
+  )
+
+  tests.live(
+    "a queued commit fails with the difference when the base or another pull request of its group changes the plan",
+    () =>
+      Effect.gen(function* () {
+        const { base, opens, repository, secret, source, statusOf } = yield* onGitHub("group", greeting("one"))
+        yield* rule
+        yield* opens(11, greeting("two"))
+        const more = { "more.tf": 'resource "terraform_data" "more" {}' }
+        yield* opens(12, { ...greeting("one"), ...more })
+        yield* looked(source.id, secret)
+        yield* approveChangeOf(source.id, 11)
+        yield* approveChangeOf(source.id, 12)
+        const first = yield* queued("group", 11, base, greeting("two"))
+        const second = yield* queued("group", 12, first.commit, { ...greeting("two"), ...more })
+        yield* checksRequested(source.id, secret)
+        expect(yield* statusOf(first.commit, (text) => text.includes("approved."))).toMatchObject({ state: "success" })
+        const failed = yield* statusOf(second.commit, (text) => text.includes("Not the change"))
+        expect(failed).toMatchObject({ state: "failure" })
+        expect(failed?.description).toContain("Not the change that was approved in #11, #12.")
+        const ofLane = (yield* groups(source.id)).filter(({ base_branch }) => base_branch === "group")
+        expect(ofLane.map(({ numbers }) => numbers)).toEqual([[11], [11, 12]])
+        // Every commit of the queue has its own status, and svc writes no comment about it.
+        expect([...repository.pullRequests.values()].map(({ comments }) => comments.length)).toEqual([1, 1])
+      })
+  )
+
+  tests.live("a queued commit that no Capsule uses is successful", () =>
+    Effect.gen(function* () {
+      const { base, opens, secret, source, statusOf } = yield* onGitHub("unused", greeting("one"))
+      yield* opens(21, { ...greeting("one"), "docs/a.md": "text" })
+      // A commit of a queue for a base that no Capsule follows has a status too.
+      const other = yield* queued("elsewhere", 22, base, greeting("five"))
+      const { commit } = yield* queued("unused", 21, base, { ...greeting("one"), "docs/a.md": "text", "docs/b.md": "" })
+      yield* checksRequested(source.id, secret)
+      expect(yield* statusOf(commit, (text) => text.startsWith("No Capsule"))).toMatchObject({
+        state: "success",
+        description: "No Capsule uses the files of this merge group."
+      })
+      expect(yield* statusOf(other.commit, (text) => text.startsWith("No Capsule"))).toMatchObject({ state: "success" })
+    })
+  )
+
+  tests.live("a queued commit has a status before svc has read it", () =>
+    Effect.gen(function* () {
+      const { base, opens, secret, source, sql, statusOf } = yield* onGitHub("early", greeting("one"))
+      yield* opens(31, greeting("two"))
+      yield* looked(source.id, secret)
+      const { commit } = yield* queued("early", 31, base, greeting("two"))
+      // Nothing can be fetched.
+      yield* sql`CREATE TRIGGER no_fetch BEFORE INSERT ON runs WHEN NEW.coordinator_kind = 'pull_request'
+        BEGIN SELECT RAISE(ABORT, 'no fetch'); END`
+      yield* (yield* Sources).hook(source.id, { proofs: { secrets: [secret] }, body: Stream.empty })
+      const early = yield* statusOf(commit, () => true).pipe(Effect.ensuring(Effect.orDie(sql`DROP TRIGGER no_fetch`)))
+      expect(early).toMatchObject({ state: "pending", description: "svc reads the files of this merge group." })
+    })
+  )
+
+  tests.live(
+    "a queued commit with a head from elsewhere, or of a Source that plans nothing, fails with the reason",
+    () =>
+      Effect.gen(function* () {
+        const { base, context, opens, secret, source, statusOf } = yield* onGitHub("strangers", greeting("one"))
+        yield* opens(41, greeting("two"), { headRepositoryId: 4711 })
+        yield* looked(source.id, secret)
+        const { commit } = yield* queued("strangers", 41, base, greeting("two"))
+        yield* checksRequested(source.id, secret)
+        const refused = yield* statusOf(commit, (text) => text.includes("not proven"))
+        expect(refused).toMatchObject({ state: "failure" })
+        expect(refused?.description).toContain("not proven to be in this repository")
+        expect((yield* groups(source.id)).find(({ head_commit }) => head_commit === commit)?.fork).toBe("unknown")
+
+        // An admin allows the head of the pull request, and with it what the queue makes of it.
+        const { headCommit, id } = yield* readOf(source.id, 41)
+        yield* (yield* PullRequestCommands).Plan(id, { context, commit: headCommit })
+        yield* looked(source.id, secret)
+        expect(yield* statusOf(commit, (text) => text.includes("Approve"))).toMatchObject({ state: "pending" })
+
+        yield* (yield* SourceCommands).Update(source.id, { context, request: { pullRequests: "static" } })
+        yield* looked(source.id, secret)
+        const other = yield* queued("strangers", 42, base, greeting("three"))
+        yield* checksRequested(source.id, secret)
+        const unplanned = yield* statusOf(other.commit, (text) => text.includes("without planning"))
+        expect(unplanned).toMatchObject({ state: "failure" })
+      })
+  )
+})
