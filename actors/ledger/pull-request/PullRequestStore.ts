@@ -192,7 +192,8 @@ const make = Effect.gen(function* () {
     for (const one of appeared) yield* appear(look, one)
     for (const { isDue, row, to } of changed) {
       const isOther = Object.entries(to).some(([name, value]) => Reflect.get(row, name) !== value)
-      const isRead = to.head_commit === undefined || (to.head_commit === row.head_commit && row.state === "open")
+      const isSame = to.head_commit === row.head_commit && to.base_branch === row.base_branch && row.state === "open"
+      const isRead = to.head_commit === undefined || isSame
       if (isOther) yield* update(row.id, { ...to, ...(isRead ? {} : { review: null }) })
       if (isDue) yield* mark(row.id)
     }

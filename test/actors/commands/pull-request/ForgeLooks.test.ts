@@ -1,0 +1,204 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import examples from "@octokit/webhooks-examples/api.github.com/index.json" with { type: "json" }
+import { Effect, Stream } from "effect"
+import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import type { SourceId } from "../../../../schema/records/Ids.ts"
+import { suite } from "../../../support/Effect.ts"
+import { commitOf } from "../../../support/forge/ForgeState.ts"
+import { TestPlane } from "../../../support/TestPlane.ts"
+import { everyPermission, onGitHub, planeOnGitHub, robot } from "../../support/ForgeWorld.ts"
+import { greeting } from "../../support/GreetingModule.ts"
+import { branched, calm, listed, looked, pullRef, readOf } from "../../support/PullRequestWorld.ts"
+
+setDefaultTimeout(120_000)
+
+const tests = suite(planeOnGitHub)
+afterAll(tests.dispose)
+
+const published = examples.flatMap(
+  (one): ReadonlyArray<{ readonly action?: unknown }> => (one.name === "pull_request" ? one.examples : [])
+)
+
+/** Delivers published webhooks, which are about other pull requests, without waiting between them. */
+const deliver = Effect.fnUntraced(function* (sourceId: SourceId, secret: string, payloads: ReadonlyArray<unknown>) {
+  for (const payload of payloads) {
+    const body = Stream.make(new TextEncoder().encode(JSON.stringify(payload)))
+    yield* (yield* Sources).hook(sourceId, { proofs: { secrets: [secret] }, body })
+  }
+  return yield* calm(sourceId)
+})
+
+/** Delivers a hint and reads one pull request. The refs of the repository also have those of the other tests. */
+const lookedAt = Effect.fnUntraced(function* (sourceId: SourceId, secret: string, number: number) {
+  return (yield* looked(sourceId, secret)).find((one) => one.number === number)
+})
+
+const lookErrorOf = (sourceId: SourceId) =>
+  Effect.map(
+    Effect.flatMap(Sources, (sources) => sources.read(sourceId)),
+    ({ pullRequestLook }) => pullRequestLook?.error?.code
+  )
+
+describe("Looks at a forge", () => {
+  tests.live("lost, late, repeated and reordered webhooks of a forge lead to the records that the forge shows", () =>
+    Effect.gen(function* () {
+      const { opens, secret, source } = yield* onGitHub("hooks", greeting("one"))
+      const [first, second] = [yield* opens(1, greeting("two")), yield* opens(2, greeting("three"))]
+      expect(published.length).toBeGreaterThan(20)
+      // Every published kind of event, twice and in the wrong order, is one hint.
+      const all = yield* deliver(source.id, secret, [...published.toReversed(), ...published].slice(0, 12))
+      expect(all.map(({ author, number, state, title }) => [number, state, title, author])).toEqual([
+        [1, "open", "Change 1", "ada"],
+        [2, "open", "Change 2", "ada"]
+      ])
+      const ids = all.map(({ id }) => id)
+
+      // The webhooks about the merge, the end and the new title are lost; a late one about the opening arrives.
+      const mergeCommit = commitOf("merged")
+      Object.assign(first, { merged: true, state: "closed", mergeCommit })
+      Object.assign(second, { title: "Renamed", draft: true })
+      const after = yield* deliver(source.id, secret, [published.find(({ action }) => action === "opened")])
+      expect(after.map(({ id }) => id)).toEqual(ids)
+      expect(after).toMatchObject([
+        { state: "merged", mergeCommit, headCommit: first.headCommit },
+        { state: "open", title: "Renamed", draft: true }
+      ])
+      // Closed without a merge, and opened again.
+      second.state = "closed"
+      expect(yield* deliver(source.id, secret, [published[0]])).toMatchObject([{}, { state: "closed" }])
+      second.state = "open"
+      const [, reopened] = yield* deliver(source.id, secret, [published[0]])
+      expect(reopened).toMatchObject({ state: "open" })
+      expect(reopened?.closedAt).toBeUndefined()
+    })
+  )
+
+  tests.live("pull requests stay open while the forge limits requests, hides the repository or refuses the token", () =>
+    Effect.gen(function* () {
+      const { opens, repository, secret, source, state, token } = yield* onGitHub("refusals", greeting("one"))
+      const opened = yield* opens(11, greeting("two"))
+      const isOpen = { number: 11, state: "open", headCommit: opened.headCommit, title: "Change 11" }
+      expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
+      expect(yield* lookErrorOf(source.id)).toBeUndefined()
+
+      const limits = [1, 2, 3].map(() => ({ kind: "secondary limit" as const, seconds: 60 }))
+      state.troubles.push(...limits)
+      expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
+      expect(yield* lookErrorOf(source.id)).toBe("forge_unavailable")
+      state.troubles.length = 0
+
+      // Transferred to an owner whose repositories the token may not see.
+      repository.hidden = true
+      expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
+      expect(yield* lookErrorOf(source.id)).toBe("forge_unavailable")
+      repository.hidden = false
+
+      for (const permissions of [["statuses=write"], undefined]) {
+        if (permissions === undefined) state.tokens.delete(token)
+        else state.tokens.set(token, { account: robot, permissions: new Set(permissions) })
+        expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
+        expect(yield* lookErrorOf(source.id)).toBe("forge_unavailable")
+      }
+      // Closed meanwhile, which the refs do not show.
+      opened.state = "closed"
+      expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
+      state.tokens.set(token, { account: robot, permissions: new Set(everyPermission) })
+      expect(yield* lookedAt(source.id, secret, 11)).toMatchObject({ ...isOpen, state: "closed" })
+      expect(yield* lookErrorOf(source.id)).toBeUndefined()
+    })
+  )
+
+  tests.live("a pull request that the forge deleted is closed, and one that the list omits by mistake stays open", () =>
+    Effect.gen(function* () {
+      const { opens, repository, secret, source, state } = yield* onGitHub("gone", greeting("one"))
+      yield* opens(21, greeting("two"))
+      const omitted = yield* opens(22, greeting("three"))
+      yield* looked(source.id, secret)
+      repository.pullRequests.delete(21)
+      // Still open, but on no page of the list: another one was closed while svc read the pages.
+      Object.defineProperty(omitted, "state", {
+        get: () => (state.calls.at(-1)?.endsWith("/pulls") ? "closed" : "open")
+      })
+      expect(yield* looked(source.id, secret)).toMatchObject([
+        { number: 21, state: "closed" },
+        { number: 22, state: "open" }
+      ])
+    })
+  )
+
+  tests.live("a head is planned only while its branch in this repository has it", () =>
+    Effect.gen(function* () {
+      const { moveBranch } = yield* TestPlane
+      const { base, opens, secret, source } = yield* onGitHub("moves", greeting("one"))
+      const opened = yield* opens(31, greeting("two"))
+      yield* looked(source.id, secret)
+      const before = yield* readOf(source.id, 31)
+      expect(before).toMatchObject({ fork: "no", capsules: [{ run: { status: "succeeded" } }] })
+
+      // A force-push.
+      opened.headCommit = yield* branched(base, opened.headRef, greeting("three"))
+      yield* pullRef(31, opened.headCommit)
+      yield* looked(source.id, secret)
+      const pushed = yield* readOf(source.id, 31)
+      expect(pushed).toMatchObject({ id: before.id, fork: "no", headCommit: opened.headCommit })
+      expect(pushed.capsules?.[0]?.run?.id).not.toBe(before.capsules?.[0]?.run?.id)
+
+      // The forge already shows a head that its Git does not have yet.
+      const later = yield* branched(base, "moves-elsewhere", greeting("four"))
+      yield* moveBranch("moves-elsewhere", undefined)
+      opened.headCommit = later
+      yield* looked(source.id, secret)
+      expect(yield* readOf(source.id, 31)).toMatchObject({ headCommit: later, fork: "unknown" })
+      yield* moveBranch(opened.headRef, later)
+      yield* pullRef(31, later)
+      yield* looked(source.id, secret)
+      expect(yield* readOf(source.id, 31)).toMatchObject({ headCommit: later, fork: "no", state: "open" })
+
+      // The branch is deleted while the pull request is open.
+      yield* moveBranch(opened.headRef, undefined)
+      yield* looked(source.id, secret)
+      expect(yield* readOf(source.id, 31)).toMatchObject({ headCommit: later, fork: "unknown", state: "open" })
+      // So is the repository of a fork.
+      opened.headRepositoryId = null
+      yield* looked(source.id, secret)
+      expect(yield* readOf(source.id, 31)).toMatchObject({ fork: "unknown", state: "open" })
+    })
+  )
+
+  tests.live(
+    "pull requests of a renamed repository are still read, and another repository with its former name has none of them",
+    () =>
+      Effect.gen(function* () {
+        const { opens, repository, secret, source, state } = yield* onGitHub("names", greeting("one"))
+        const opened = yield* opens(41, greeting("two"))
+        yield* looked(source.id, secret)
+        const former = repository.path
+        state.rename(repository, `${former}-renamed`)
+        opened.title = "After the rename"
+        expect(yield* looked(source.id, secret)).toMatchObject([
+          { number: 41, title: "After the rename", state: "open" }
+        ])
+        expect(yield* lookErrorOf(source.id)).toBeUndefined()
+
+        // A repository of somebody else that took the name lists no such pull request.
+        state.addRepository(former)
+        yield* looked(source.id, secret)
+        expect(yield* listed(source.id)).toMatchObject([{ number: 41, state: "closed" }])
+      })
+  )
+
+  tests.live("a pull request into another base touches no Capsule of the lane", () =>
+    Effect.gen(function* () {
+      const { opens, secret, source } = yield* onGitHub("bases", greeting("one"))
+      const opened = yield* opens(51, greeting("two"))
+      yield* looked(source.id, secret)
+      expect((yield* readOf(source.id, 51)).capsules).toMatchObject([{ touched: true }])
+      opened.baseRef = "bases-51"
+      yield* looked(source.id, secret)
+      expect(yield* readOf(source.id, 51)).toMatchObject({ baseBranch: "bases-51", capsules: [] })
+      opened.baseRef = "bases"
+      yield* looked(source.id, secret)
+      expect((yield* readOf(source.id, 51)).capsules).toMatchObject([{ touched: true }])
+    })
+  )
+})
