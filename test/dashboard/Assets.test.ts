@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { Effect } from "effect"
+import { appPages } from "../../src/dashboard/AppPages.ts"
 import { assetFor, contentSecurityPolicy, isDashboardPage, notFoundPageFor } from "../../src/dashboard/Assets.ts"
 import { buildDashboard } from "../../src/dashboard/Build.ts"
 import { it } from "../support/Effect.ts"
@@ -248,7 +249,8 @@ describe("Dashboard files", () => {
   it.live("a release sends at most 170 KB of JavaScript before the first screen", () =>
     Effect.gen(function* () {
       const released = yield* buildDashboard("best")
-      for (const page of ["/app.html", "/app.run.html", "/app.install.html", "/sign-in.en.html"]) {
+      const pages = ["/app.html", ...appPages.map(({ name }) => `/app.${name}.html`), "/sign-in.en.html"]
+      for (const page of pages) {
         const scripts = [...text(released.get(page)?.identity).matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)]
         expect(scripts.length).toBeGreaterThan(1)
         const size = scripts.reduce((sum, [, path = ""]) => sum + (released.get(path)?.br?.byteLength ?? Number.NaN), 0)

@@ -4,7 +4,7 @@ import { useQuery, useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useLocation, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useEffect, useState } from "react"
 import { capsulesDriftCheck } from "../../api/Endpoints.ts"
-import { capsuleQuery, activityQuery, runsQuery } from "../../api/Queries.ts"
+import { capsuleQuery, runsQuery } from "../../api/Queries.ts"
 import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule } from "../../api/Types.ts"
 import { NotFound } from "../../app/Fallbacks.tsx"
@@ -21,13 +21,9 @@ import { useWords } from "../../words/Words.ts"
 import { useLookedPlan } from "../run/UseLookedPlan.ts"
 import { usePlan } from "../run/PlanAgain.tsx"
 import { CapsuleHistory } from "./CapsuleHistory.tsx"
-import { Configuration } from "./Configuration.tsx"
-import { Danger } from "./Danger.tsx"
-import { Dependencies } from "./Dependencies.tsx"
 import { CapsuleOverview } from "./CapsuleOverview.tsx"
 import { StateVersions } from "./StateVersions.tsx"
 import { capsuleWords } from "./Words.ts"
-import { ActivityList } from "../../app/ActivityList.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { RunList } from "../../app/RunList.tsx"
 
@@ -42,29 +38,6 @@ const CapsuleRuns = ({ capsule }: { readonly capsule: Capsule }) => {
           {({ pages }) => {
             const runs = pages.flatMap((page) => page.runs)
             return runs.length === 0 ? <Empty icon="run" title={words.runsNone} /> : <RunList runs={runs} />
-          }}
-        </Loadable>
-      </Panel>
-      <MorePages query={query} />
-    </>
-  )
-}
-
-const CapsuleActivity = ({ capsule }: { readonly capsule: Capsule }) => {
-  const words = useWords(capsuleWords)
-  const workspace = useWorkspace()
-  const query = useInfiniteQuery(activityQuery(workspace.id, { capsuleId: capsule.id }))
-  return (
-    <>
-      <Panel flush>
-        <Loadable query={query}>
-          {({ pages }) => {
-            const events = pages.flatMap((page) => page.events)
-            return events.length === 0 ? (
-              <Empty icon="activity" title={words.activityNone} />
-            ) : (
-              <ActivityList events={events} />
-            )
           }}
         </Loadable>
       </Panel>
@@ -92,9 +65,21 @@ const isTab = (tab: string | undefined): tab is Tab => tabs.some((each) => each 
 
 const Resources = lazy(whenReachable(async () => ({ default: (await import("./Resources.tsx")).Resources })))
 
+const CapsuleActivity = lazy(
+  whenReachable(async () => ({ default: (await import("./CapsuleActivity.tsx")).CapsuleActivity }))
+)
+
 const CapsulePullRequests = lazy(
   whenReachable(async () => ({ default: (await import("./CapsulePullRequests.tsx")).CapsulePullRequests }))
 )
+
+const Configuration = lazy(
+  whenReachable(async () => ({ default: (await import("./Configuration.tsx")).Configuration }))
+)
+
+const Danger = lazy(whenReachable(async () => ({ default: (await import("./Danger.tsx")).Danger })))
+
+const Dependencies = lazy(whenReachable(async () => ({ default: (await import("./Dependencies.tsx")).Dependencies })))
 
 const PlanRevision = lazy(whenReachable(async () => ({ default: (await import("./PlanRevision.tsx")).PlanRevision })))
 
@@ -190,28 +175,18 @@ const Content = ({ capsule, tab }: { readonly capsule: Capsule; readonly tab: Ta
         }))}
       />
       {tab === "overview" ? <CapsuleOverview capsule={capsule} /> : null}
-      {tab === "resources" ? (
-        <Suspense fallback={<Skeleton rows={8} />}>
-          <Resources capsule={capsule} />
-        </Suspense>
-      ) : null}
       {tab === "history" ? <CapsuleHistory capsule={capsule} /> : null}
-      {tab === "readme" ? (
-        <Suspense fallback={<Skeleton rows={8} />}>
-          <Readme capsule={capsule} />
-        </Suspense>
-      ) : null}
       {tab === "runs" ? <CapsuleRuns capsule={capsule} /> : null}
-      {tab === "pull-requests" ? (
-        <Suspense fallback={<Skeleton rows={6} />}>
-          <CapsulePullRequests capsule={capsule} />
-        </Suspense>
-      ) : null}
       {tab === "state" ? <StateVersions capsule={capsule} /> : null}
-      {tab === "configuration" ? <Configuration capsule={capsule} /> : null}
-      {tab === "dependencies" ? <Dependencies capsule={capsule} /> : null}
-      {tab === "activity" ? <CapsuleActivity capsule={capsule} /> : null}
-      {tab === "danger" ? <Danger capsule={capsule} /> : null}
+      <Suspense key={tab} fallback={<Skeleton rows={8} />}>
+        {tab === "resources" ? <Resources capsule={capsule} /> : null}
+        {tab === "readme" ? <Readme capsule={capsule} /> : null}
+        {tab === "pull-requests" ? <CapsulePullRequests capsule={capsule} /> : null}
+        {tab === "configuration" ? <Configuration capsule={capsule} /> : null}
+        {tab === "dependencies" ? <Dependencies capsule={capsule} /> : null}
+        {tab === "activity" ? <CapsuleActivity capsule={capsule} /> : null}
+        {tab === "danger" ? <Danger capsule={capsule} /> : null}
+      </Suspense>
     </Page>
   )
 }

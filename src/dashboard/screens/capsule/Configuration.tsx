@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"

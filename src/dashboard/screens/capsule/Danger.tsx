@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { Ended } from "./Ended.tsx"
 import { Export } from "./Export.tsx"

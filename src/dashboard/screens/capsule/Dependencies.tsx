@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
