@@ -91,4 +91,14 @@ describe("Japanese texts", () => {
     const strangers = /オペレーター|所有者|Capsule|ブラウザ(?!ー)|サーバ(?!ー)|フォルダ(?!ー)|わかって|：/
     expect(offending(all("ja"), (text) => strangers.test(text))).toEqual([])
   })
+
+  test("Japanese texts stop a run, withdraw a plan and delete a resource with one verb each", () => {
+    const wrong = all("ja").filter(
+      ([path, text]) =>
+        (text.includes("キャンセル") && path !== "words/Vocabulary.ts.cancel") ||
+        // Only a left-over state is thrown away.
+        (text.includes("破棄") && !/left.over|uncertain/i.test(path))
+    )
+    expect(wrong).toEqual([])
+  })
 })

@@ -139,7 +139,7 @@ const ja: typeof en = {
     failed: "失敗",
     skipped: "スキップ",
     pending: "未開始",
-    discarded: "破棄",
+    discarded: "取り下げ",
     withdrawn: "承認の取り消し"
   },
   timeline: "進行状況",

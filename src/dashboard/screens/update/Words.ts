@@ -65,7 +65,7 @@ const ja: typeof en = {
   reasons: {
     inputs_unchanged: "更新されたカプセルから受け取る値に変更がないため、更新するものがありません。",
     capsule_disabled: "カプセルは無効になっています。",
-    capsule_destroyed: "カプセルは破棄されています。",
+    capsule_destroyed: "カプセルは削除されています。",
     capsule_released: "カプセルは svc の管理から外れています。",
     expired: "プランの有効期限が切れました。続けるには、再度プランしてください。"
   },
