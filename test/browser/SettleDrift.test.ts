@@ -43,6 +43,7 @@ describe("Reverted changes on a real server", () => {
           Effect.promise(() => started.close())
         )
         const { page, faults } = yield* Effect.promise(() => browser.open(lightEnglish))
+        page.setDefaultTimeout(60_000)
         const { heading, press, pressInDialog, reviewing, see, step, succeeded, type } = personAt(page, 60_000)
         const applied = Effect.gen(function* () {
           yield* reviewing
@@ -95,6 +96,6 @@ describe("Reverted changes on a real server", () => {
         expect(yield* Effect.promise(() => page.getByRole("button", { name: "Plan the update" }).count())).toBe(0)
         expect(faults).toEqual([])
       }).pipe(Effect.provide(NodeServices.layer)),
-    300_000
+    600_000
   )
 })
