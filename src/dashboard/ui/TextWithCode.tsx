@@ -1,4 +1,6 @@
-/** A text whose parts between backticks are drawn as code, as messages of the server and of the dashboard write commands. */
+/**
+ * A text in which parts between backticks are drawn as code. Messages of the server and the dashboard write commands in this way.
+ */
 export const TextWithCode = ({ text }: { readonly text: string }) => {
   const parts = text.split("`")
   // An odd number of backticks does not enclose code, so the text is shown as it is.

@@ -24,8 +24,8 @@ import { beginOfDay, dayOf } from "../../words/Days.ts"
 const none: ReadonlyArray<Run> = []
 
 /**
- * Loads at most a hundred Runs since the day of the oldest visible event, to show the effects of plans and which syncs found
- * nothing new. Events of older Runs lack these details.
+ * Loads at most a hundred Runs since the day of the oldest visible event, to show the effects of plans, and to recognise syncs
+ * that found nothing new. Events of older Runs lack these details.
  */
 const useActivityRuns = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<Run> => {
   const workspace = useWorkspace()

@@ -64,7 +64,7 @@ const Unanswered = ({ name, since }: { readonly name: string; readonly since: st
   )
 }
 
-/** The age of the state on the server, and which changes only the agent has. */
+/** The age of the state on the server, and the changes that only the agent has. */
 const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]>; readonly silent: boolean }) => {
   const words = useWords(agentRunWords)
   const { newestSerial, savedAt, savedSerial } = state

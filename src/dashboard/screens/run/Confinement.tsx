@@ -7,8 +7,8 @@ import { decisionWords } from "./DecisionWords.ts"
 const separate: ReadonlySet<string> = new Set(["bubblewrap", "namespaces"])
 
 /**
- * Describes the isolation of a plan. A plan has already executed somebody else's code, so its approver has to know which systems
- * that code could reach.
+ * Describes the isolation of a plan. A plan has already executed somebody else's code, so its approver must see the systems that
+ * the code could reach.
  */
 export const Confinement = ({ run }: { readonly run: Run }) => {
   const words = useWords(decisionWords)

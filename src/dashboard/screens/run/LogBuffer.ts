@@ -3,7 +3,7 @@ import { stripAnsi } from "./Ansi.ts"
 
 type LogLevel = "plain" | "warning" | "error"
 
-// Matches the bar that tools which draw boxes put before the text.
+// Matches the bar before the text, which tools that draw boxes print.
 const error = /^(?:[│╷|] ?)*(?:Error: |panic: |fatal error: )/
 const warning = /^(?:[│╷|] ?)*Warning: /
 const continued = /^(?:[│╵|]| {2}|\t)/

@@ -165,7 +165,7 @@ const Part = ({ children, title }: { readonly children: ReactNode; readonly titl
   </section>
 )
 
-/** A plan as one page, with every change in full, the digest, and the decisions with their people. */
+/** A plan as one page, with every change in full, the digest, and the decisions with the people who made them. */
 const PlanPage = ({ capsule, run, standing }: OfRun & { readonly standing: RunApprovals | undefined }) => {
   const words = useWords(paperWords)
   const plans = useWords(planWords)
