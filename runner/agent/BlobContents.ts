@@ -2,7 +2,7 @@ import { promisify } from "node:util"
 import { constants, createZstdDecompress, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { Cause, Effect, Option, Stream } from "effect"
 import type { BlobKind } from "../../schema/agent/Blob.ts"
-import { mostCarriedBytes } from "../../schema/agent/CarriedFile.ts"
+import { mostInlineBytes } from "../../schema/agent/InlineFile.ts"
 import { collectBefore, collectedGarbage } from "../execution/CollectedGarbage.ts"
 import { NotSealedForThis, type SealedFor } from "./SealedMessage.ts"
 
@@ -16,7 +16,7 @@ const compress = promisify(zstdCompress)
 const level = 3
 
 /** Maximum size to compress on the calling thread, which is faster for small contents than switching to another thread. */
-const mostAtOnce = mostCarriedBytes
+const mostAtOnce = mostInlineBytes
 
 /** Compresses contents that are sealed as one piece. */
 export const packContents = (plain: Uint8Array): Effect.Effect<Uint8Array> => {

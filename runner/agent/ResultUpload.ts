@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type CarriedFile, mostCarriedBytes } from "../../schema/agent/CarriedFile.ts"
+import { type InlineFile, mostInlineBytes } from "../../schema/agent/InlineFile.ts"
 import { sha256 } from "../execution/Digest.ts"
 import type { RunFileFailed } from "../execution/RunFiles.ts"
 import { AgentParty } from "./AgentParty.ts"
@@ -35,7 +35,7 @@ const filesOf = ({ build, outcome, planFile, state }: SealedResult): ReadonlyArr
  */
 export const sealedContents = Effect.fnUntraced(function* (
   room: AgentRunFolder,
-  kind: CarriedFile["kind"],
+  kind: InlineFile["kind"],
   contents: Uint8Array,
   name: string = kind
 ): Effect.fn.Return<SentFile, RunFileFailed, AgentParty> {
@@ -43,7 +43,7 @@ export const sealedContents = Effect.fnUntraced(function* (
   const path = room.sealed(name)
   const purpose = party.sent(room.claim, kind)
   const packed = yield* packContents(contents)
-  if (packed.length > mostCarriedBytes) return { ...(yield* sealedBytes(path, party.serverKey, purpose, packed)), kind }
+  if (packed.length > mostInlineBytes) return { ...(yield* sealedBytes(path, party.serverKey, purpose, packed)), kind }
   const bytes = yield* sealedInMemory(party.serverKey, purpose, packed)
   return { kind, path, digest: sha256(bytes), sizeBytes: bytes.length, bytes }
 })

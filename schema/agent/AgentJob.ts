@@ -3,7 +3,7 @@ import { LogStream, ReportedFact, RunPhase } from "../events/RunEvent.ts"
 import { RunId } from "../records/Ids.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { Digest } from "./Blob.ts"
-import { InlineFiles } from "./CarriedFile.ts"
+import { InlineFiles } from "./InlineFile.ts"
 
 /** A Run under one claim. Every report about a Run includes its claim. */
 export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })

@@ -5,7 +5,7 @@ import { AgentCapability, AgentFacts, AgentKeys } from "./AgentIdentity.ts"
 import { HeldRun, HeldRunOrder, JobOffer, ReportBatch, RunClaim } from "./AgentJob.ts"
 import { AgentRefusal } from "./AgentRefusal.ts"
 import { Digest } from "./Blob.ts"
-import { InlineFiles } from "./CarriedFile.ts"
+import { InlineFiles } from "./InlineFile.ts"
 import { ProvidedMark } from "./ProvidedMark.ts"
 import { PoolName } from "./PoolName.ts"
 

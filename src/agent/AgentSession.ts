@@ -7,7 +7,7 @@ import { AgentProtocol, helloText } from "../../schema/agent/AgentProtocol.ts"
 import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import type { AgentRefusal } from "../../schema/agent/AgentRefusal.ts"
 import { agentRpcPath } from "../../schema/agent/Blob.ts"
-import { carriesFiles } from "../../schema/agent/CarriedFile.ts"
+import { inlineFilesCapability } from "../../schema/agent/InlineFile.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
 import { type Signer, signedBy } from "../../runner/agent/AgentKeyPair.ts"
 import { AgentParty } from "../../runner/agent/AgentParty.ts"
@@ -105,7 +105,7 @@ export class AgentSession extends Context.Service<
         token = answer.session
         generation += 1
         renewSeconds = answer.renewSeconds
-        takesFiles = answer.capabilities.includes(carriesFiles)
+        takesFiles = answer.capabilities.includes(inlineFilesCapability)
         begun = { at, seconds: answer.sessionSeconds }
         yield* source.obey(answer.orders, at)
       })

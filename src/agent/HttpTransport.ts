@@ -6,7 +6,7 @@ import { AgentParty } from "../../runner/agent/AgentParty.ts"
 import type { SentFile } from "../../runner/agent/SealedFile.ts"
 import { FetchRefused, ServerConnection } from "../../runner/agent/ServerConnection.ts"
 import type { ReportBatch, RunClaim } from "../../schema/agent/AgentJob.ts"
-import { carriable, type CarriedFile } from "../../schema/agent/CarriedFile.ts"
+import { fittingFiles, type InlineFile } from "../../schema/agent/InlineFile.ts"
 import { AgentSession } from "./AgentSession.ts"
 import { RetryUntilAnswered, type Problem } from "./RetryUntilAnswered.ts"
 import { Busy, Gone, Rejected, Unauthorised } from "../../schema/agent/AgentRefusal.ts"
@@ -124,12 +124,12 @@ const getBlob = Effect.fnUntraced(function* (
 
 const longestAnswer = "30 seconds"
 
-interface Carried {
-  readonly files?: ReadonlyArray<CarriedFile>
+interface InlineMessage {
+  readonly files?: ReadonlyArray<InlineFile>
   readonly lastReport?: ReportBatch
 }
 
-const carriedOf = ({ bytes, digest, kind }: SentFile): ReadonlyArray<CarriedFile> =>
+const inlineOf = ({ bytes, digest, kind }: SentFile): ReadonlyArray<InlineFile> =>
   bytes === undefined || kind === "snapshot" || kind === "build" || kind === "left_over"
     ? []
     : [{ kind, digest, bytes }]
@@ -168,17 +168,17 @@ export const httpTransport = Layer.effect(
     const withFiles = (
       claim: RunClaim,
       sent: { readonly files: ReadonlyArray<SentFile>; readonly lastReport?: ReportBatch },
-      say: (carried: Carried) => Effect.Effect<void, Problem>
+      say: (inline: InlineMessage) => Effect.Effect<void, Problem>
     ) => {
       let isSlow = false
       return Effect.suspend(() => {
         const isCarrying = session.takesFiles() && !isSlow
         const { files, lastReport: batch } = sent
-        const carried = isCarrying ? carriable(files.flatMap(carriedOf)) : []
-        const others = files.filter(({ kind }) => !carried.some((file) => file.kind === kind))
+        const inline = isCarrying ? fittingFiles(files.flatMap(inlineOf)) : []
+        const others = files.filter(({ kind }) => !inline.some((file) => file.kind === kind))
         const report = isCarrying || batch === undefined ? [] : [until(said(calls.Report({ ...claim, batch })))]
-        const message: Carried = {
-          ...(carried.length === 0 ? {} : { files: carried }),
+        const message: InlineMessage = {
+          ...(inline.length === 0 ? {} : { files: inline }),
           ...(isCarrying && batch !== undefined ? { lastReport: batch } : {})
         }
         const isStale = () => isCarrying && !session.takesFiles()
@@ -207,13 +207,11 @@ export const httpTransport = Layer.effect(
       report: ({ fence, runId }, batch) =>
         until(said(calls.Report({ runId, fence, batch }))).pipe(Effect.map(({ acknowledged }) => acknowledged)),
       checkpoint: (claim, { file, resourceCount, serial }) =>
-        withFiles(claim, { files: [file] }, (carried) =>
-          calls.Checkpoint({ ...claim, serial, resourceCount, blob: file.digest, ...carried })
+        withFiles(claim, { files: [file] }, (inline) =>
+          calls.Checkpoint({ ...claim, serial, resourceCount, blob: file.digest, ...inline })
         ),
       result: (claim, { lastBatch, ...sent }) =>
-        withFiles(claim, sent, (carried) =>
-          calls.Result({ ...claim, lastBatch, ...digestsOf(sent.files), ...carried })
-        ),
+        withFiles(claim, sent, (inline) => calls.Result({ ...claim, lastBatch, ...digestsOf(sent.files), ...inline })),
       handIn: (claim, file) =>
         withFiles(claim, { files: [file] }, () => Effect.asVoid(calls.HandIn({ ...claim, leftOver: file.digest }))),
       fetch: (claim, kind, digest, target) =>

@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises"
 import { hostname } from "node:os"
 import { Context, Effect, Layer, Option } from "effect"
 import { type AgentFacts, agentProtocol, refreshesOnly } from "../../schema/agent/AgentIdentity.ts"
-import { carriesFiles } from "../../schema/agent/CarriedFile.ts"
+import { inlineFilesCapability } from "../../schema/agent/InlineFile.ts"
 import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
 import { machineClocks } from "../../runner/agent/LeaseClock.ts"
@@ -87,7 +87,7 @@ export class MachineFacts extends Context.Service<
           return {
             version,
             protocol: agentProtocol,
-            capabilities: [carriesFiles, refreshesOnly],
+            capabilities: [inlineFilesCapability, refreshesOnly],
             incarnation,
             hostname: hostname(),
             platform,

@@ -17,7 +17,7 @@ import { endEnrolmentTokens } from "../../actors/running/agent-pool/RestoredAgen
 import { holdRestored, pendingReview } from "../../actors/upkeep/restore/RestoreReview.ts"
 import { endInvitations } from "../../actors/access/member/InvitationRow.ts"
 import { KillPoint } from "../../actors/base/KillPoint.ts"
-import { endCarriedPlans } from "../../actors/running/agent/CarriedBlobs.ts"
+import { endCarriedPlans } from "../../actors/running/agent/InlineBlobs.ts"
 import { fenceRestored } from "../../actors/running/execution/RestoreFence.ts"
 import { RunJournal } from "../../actors/ledger/run/RunJournal.ts"
 import { RunLedger } from "../../actors/ledger/run/RunLedger.ts"

@@ -189,7 +189,7 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a message carries only the files that it names",
-    file: "actors/running/agent/CarriedBlobs.ts",
+    file: "actors/running/agent/InlineBlobs.ts",
     text: "named[file.kind] === file.digest",
     broken: `named[file.kind] !== ""`,
     test: liesTest

@@ -254,7 +254,7 @@ export class AgentBlobs extends Context.Service<
           purpose: fromAgent({ installationId, agentId }, claim, kind)
         }))
 
-      const openedCarried = Effect.fnUntraced(function* (
+      const openedInline = Effect.fnUntraced(function* (
         agentId: AgentSession["agent"]["id"],
         claim: Claim,
         kind: Kind,
@@ -300,7 +300,7 @@ export class AgentBlobs extends Context.Service<
         const packed =
           inMemory === undefined
             ? yield* opened(agentId, claim, kind, digest)
-            : Stream.fromEffect(openedCarried(agentId, claim, kind, inMemory))
+            : Stream.fromEffect(openedInline(agentId, claim, kind, inMemory))
         const contents = unpackedContents(packed, yield* mostOf(claim, kind, digest, inMemory))
         yield* Effect.mapError(Stream.runDrain(contents), refusedAs)
       })
@@ -316,7 +316,7 @@ export class AgentBlobs extends Context.Service<
         const contents =
           inMemory === undefined
             ? heldContents(yield* opened(agentId, claim, kind, digest), most)
-            : Effect.flatMap(openedCarried(agentId, claim, kind, inMemory), (packed) => unpackedInMemory(packed, most))
+            : Effect.flatMap(openedInline(agentId, claim, kind, inMemory), (packed) => unpackedInMemory(packed, most))
         return Redacted.make(yield* Effect.mapError(contents, refusedAs))
       })
 

@@ -17,7 +17,7 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { OrphanedStates, type ReadOrphanedState } from "../../ledger/state/OrphanedStates.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims, gone } from "./AgentClaims.ts"
-import { refusalOf } from "./CarriedBlobs.ts"
+import { refusalOf } from "./InlineBlobs.ts"
 import { AgentEvidenceRow, type AgentRunRow, JournalJson } from "./AgentRunRow.ts"
 
 /** Maximum number of different submissions for one Run. An agent normally sends one, and repeats it if the response was lost. */

@@ -4,7 +4,7 @@ import { retention, RetentionPolicy } from "../../../schema/records/Retention.ts
 import { makeCooldown } from "../../base/Cooldown.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
-import { CarriedBlobs } from "./CarriedBlobs.ts"
+import { InlineBlobs } from "./InlineBlobs.ts"
 import { SharedBlobs } from "./SharedBlobs.ts"
 
 /** Time between two passes over the folders. */
@@ -29,7 +29,7 @@ export class AgentFileRemoval extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const blobs = yield* AgentBlobs
-      const carried = yield* CarriedBlobs
+      const inline = yield* InlineBlobs
       const shared = yield* SharedBlobs
       const { agentFiles = retention.agentFile.after } = yield* RetentionPolicy
 
@@ -46,7 +46,7 @@ export class AgentFileRemoval extends Context.Service<
           const isOver = row === undefined || (row.ended_at !== null && row.ended_at < before)
           if (isOver) yield* blobs.removeAll(claim)
         }
-        yield* carried.removeEnded(before)
+        yield* inline.removeEnded(before)
         yield* shared.removeEnded(before)
       }).pipe(Effect.withSpan("AgentFileRemoval.removeAll"))
 

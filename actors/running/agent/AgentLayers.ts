@@ -13,7 +13,7 @@ import { AgentOffers } from "./AgentOffers.ts"
 import { AgentReleases } from "./AgentReleases.ts"
 import { AgentReports } from "./AgentReports.ts"
 import { AgentSettlement } from "./AgentSettlement.ts"
-import { CarriedBlobs } from "./CarriedBlobs.ts"
+import { InlineBlobs } from "./InlineBlobs.ts"
 import { LostAnswers } from "./LostAnswers.ts"
 import { RunAgents } from "./RunAgents.ts"
 import { SharedBlobs } from "./SharedBlobs.ts"
@@ -31,7 +31,7 @@ export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
     )
   ),
   Layer.provideMerge(AgentReports.layer),
-  Layer.provideMerge(Layer.mergeAll(CarriedBlobs.layer, LostAnswers.layer)),
+  Layer.provideMerge(Layer.mergeAll(InlineBlobs.layer, LostAnswers.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentClaims.layer, AgentBlobs.layer, AgentControls.layer)),
   Layer.provideMerge(SharedBlobs.layer),
   Layer.provideMerge(AgentLeases.layer)

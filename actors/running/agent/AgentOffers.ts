@@ -28,8 +28,8 @@ import { AgentLeases } from "./AgentLeases.ts"
 import type { AgentRunRow } from "./AgentRunRow.ts"
 import { blobsOf, digestOf, encodedJob, kindOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
 import { sealFor } from "../../../runner/agent/SealedMessage.ts"
-import { carriesFiles } from "../../../schema/agent/CarriedFile.ts"
-import { carriedFiles, type SmallFile, smallFiles } from "./InlineFiles.ts"
+import { inlineFilesCapability } from "../../../schema/agent/InlineFile.ts"
+import { inlineFiles, type SmallFile, smallFiles } from "./InlineFiles.ts"
 
 /** A job that waits for its agent. It contains only the digests of large states and plan files, to save memory. */
 interface OfferedJob {
@@ -58,9 +58,9 @@ const sealedOffer = Effect.fnUntraced(function* (
   const key = yield* sealingKey(agent.seal_key)
   const purpose = toAgent(names, claim, "job")
   const text = new TextEncoder().encode(Redacted.value(job.text))
-  const small = facts.capabilities.includes(carriesFiles) ? job.small : []
+  const small = facts.capabilities.includes(inlineFilesCapability) ? job.small : []
   const { files, sealedJob } = yield* Effect.all(
-    { sealedJob: sealFor(key, purpose, text), files: carriedFiles(key, names, claim, small) },
+    { sealedJob: sealFor(key, purpose, text), files: inlineFiles(key, names, claim, small) },
     { concurrency: "unbounded" }
   )
   const offer = { ...claim, kind: row.kind, leaseSeconds: row.lease_seconds, ...job.blobs }

@@ -9,7 +9,7 @@ import {
   type ReportBatch,
   type RunClaim
 } from "../../../schema/agent/AgentJob.ts"
-import type { CarriedFile } from "../../../schema/agent/CarriedFile.ts"
+import type { InlineFile } from "../../../schema/agent/InlineFile.ts"
 import { type AgentRefusal, Busy, Rejected } from "../../../schema/agent/AgentRefusal.ts"
 import { hasStorageFull, storageFull } from "../../../schema/errors/StorageFull.ts"
 import { transaction } from "../../base/database/Transaction.ts"
@@ -24,7 +24,7 @@ import { identifyReceivedState } from "../../ledger/state/ReceivedState.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims, orGone } from "./AgentClaims.ts"
-import { CarriedBlobs, refusalOf } from "./CarriedBlobs.ts"
+import { InlineBlobs, refusalOf } from "./InlineBlobs.ts"
 import { AgentLeases } from "./AgentLeases.ts"
 import { LostAnswers } from "./LostAnswers.ts"
 import { ResultJson, type StoredResult } from "./AgentRunRow.ts"
@@ -61,14 +61,14 @@ const notSaved: Readonly<Record<StateProblem, string>> = {
 interface SentResult extends Claim, StoredResult {
   readonly lastBatch: number
   readonly lastReport?: Batch
-  readonly files?: ReadonlyArray<CarriedFile>
+  readonly files?: ReadonlyArray<InlineFile>
 }
 
 interface SentCheckpoint extends Claim {
   readonly serial: number
   readonly resourceCount: number
   readonly blob: string
-  readonly files?: ReadonlyArray<CarriedFile>
+  readonly files?: ReadonlyArray<InlineFile>
 }
 
 /**
@@ -103,7 +103,7 @@ export class AgentReports extends Context.Service<
       const journal = yield* RunJournal
       const logs = yield* RunLogs
       const blobs = yield* AgentBlobs
-      const carried = yield* CarriedBlobs
+      const inline = yield* InlineBlobs
       const checkpoints = yield* RunCheckpoints
       const states = yield* StateVersions
       const leases = yield* AgentLeases
@@ -209,7 +209,7 @@ export class AgentReports extends Context.Service<
         if (row.result !== null || serial <= (row.checkpoint_serial ?? -1)) {
           return yield* blobs.remove(claim, "state", blob)
         }
-        const message = yield* carried.take(session.agent.id, claim, files, { state: blob })
+        const message = yield* inline.take(session.agent.id, claim, files, { state: blob })
         const opened = yield* Effect.mapError(message.open("state", blob), refusalOf)
         // Compares with the base now, because an acknowledged state may become the Capsule's state even if the agent never sends
         // another message.
@@ -254,7 +254,7 @@ export class AgentReports extends Context.Service<
           return yield* new Rejected({ message: "Another result of this Run is stored already." })
         }
         const { claim: row } = yield* claims.held(session, claim)
-        const message = yield* carried.take(session.agent.id, claim, files, { outcome, plan_file: planFile, state })
+        const message = yield* inline.take(session.agent.id, claim, files, { outcome, plan_file: planFile, state })
         if (build !== undefined && !(yield* blobs.isComplete(claim, "build", build))) {
           return yield* new Rejected({ message: "The build was not put." })
         }

@@ -25,7 +25,7 @@ import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
 import { AgentClaims } from "./AgentClaims.ts"
 import { AgentControls } from "./AgentControls.ts"
 import { resultOf } from "./AgentReports.ts"
-import { CarriedBlobs } from "./CarriedBlobs.ts"
+import { InlineBlobs } from "./InlineBlobs.ts"
 import { AgentRunRow, ResultJson, type StoredResult } from "./AgentRunRow.ts"
 import { digestOf } from "./JobSecrets.ts"
 import type { Rejected } from "../../../schema/agent/AgentRefusal.ts"
@@ -169,7 +169,7 @@ export class AgentSettlement extends Context.Service<
       const ledger = yield* RunLedger
       const claims = yield* AgentClaims
       const blobs = yield* AgentBlobs
-      const carried = yield* CarriedBlobs
+      const inline = yield* InlineBlobs
       const controls = yield* AgentControls
       const stop = yield* makeRunStop
       const steps = yield* ModuleSteps
@@ -184,8 +184,8 @@ export class AgentSettlement extends Context.Service<
       const read = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult) {
         const claim = { runId: row.run_id, fence: row.fence }
         const open = (kind: "outcome" | "plan_file" | "state", digest: string | undefined) =>
-          digest === undefined ? Effect.undefined : carried.open(row.agent_id, claim, kind, digest)
-        const outcome = yield* carried.open(row.agent_id, claim, "outcome", stored.outcome)
+          digest === undefined ? Effect.undefined : inline.open(row.agent_id, claim, kind, digest)
+        const outcome = yield* inline.open(row.agent_id, claim, "outcome", stored.outcome)
         return {
           result: yield* resultOf(outcome),
           planFile: yield* open("plan_file", stored.planFile),
@@ -201,7 +201,7 @@ export class AgentSettlement extends Context.Service<
         const found = <A>(kind: "outcome" | "state", use: (file: Opened) => Effect.Effect<A, Rejected>) => {
           const digest = stored[kind]
           if (digest === undefined) return Effect.succeedNone
-          return carried.open(agentId, { runId, fence }, kind, digest).pipe(
+          return inline.open(agentId, { runId, fence }, kind, digest).pipe(
             Effect.flatMap(use),
             Effect.asSome,
             Effect.catchTag("Rejected", () => Effect.succeedNone),
@@ -358,7 +358,7 @@ export class AgentSettlement extends Context.Service<
         const isSpent = row.kind !== "apply" || isRead
         if (isSpent) yield* blobs.removeAll(claim)
         yield* Effect.andThen(
-          isSpent ? carried.remove(claim) : Effect.void,
+          isSpent ? inline.remove(claim) : Effect.void,
           claims.change(claim, { ended_at: yield* now })
         ).pipe(transaction(sql))
         yield* queue.wake

@@ -2,13 +2,13 @@ import { Effect, Redacted } from "effect"
 import { packContents } from "../../../runner/agent/BlobContents.ts"
 import { sealedInMemory } from "../../../runner/agent/SealedBlob.ts"
 import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
-import { type CarriedFile, carriable, mostCarriedBytes } from "../../../schema/agent/CarriedFile.ts"
+import { fittingFiles, type InlineFile, mostInlineBytes } from "../../../schema/agent/InlineFile.ts"
 import { blobsOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
 
 /** Maximum size of a file to try, in bytes. A larger file is unlikely to compress well enough, and trying takes time. */
-const mostPlainBytes = 8 * mostCarriedBytes
+const mostPlainBytes = 8 * mostInlineBytes
 
 /** A small file of a job, compressed but not yet sealed. */
 export interface SmallFile {
@@ -34,7 +34,7 @@ export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
       if (digest === undefined || plain === undefined || Redacted.value(plain).length > mostPlainBytes) return []
       const packed = yield* packContents(Redacted.value(plain))
       // Large files are sealed in parts when the agent fetches them.
-      return packed.length > mostCarriedBytes ? [] : [{ kind, digest, packed: Redacted.make(packed) }]
+      return packed.length > mostInlineBytes ? [] : [{ kind, digest, packed: Redacted.make(packed) }]
     }),
     { concurrency: "unbounded" }
   )
@@ -42,12 +42,12 @@ export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
 })
 
 /** Seals a job's small files for its agent. Sending them with the job saves one request per file. */
-export const carriedFiles = Effect.fnUntraced(function* (
+export const inlineFiles = Effect.fnUntraced(function* (
   key: CryptoKey,
   names: Parameters<typeof toAgent>[0],
   claim: Claim,
   small: ReadonlyArray<SmallFile>
-): Effect.fn.Return<ReadonlyArray<CarriedFile>> {
+): Effect.fn.Return<ReadonlyArray<InlineFile>> {
   const sealed = yield* Effect.forEach(
     small,
     ({ digest, kind, packed }) =>
@@ -58,5 +58,5 @@ export const carriedFiles = Effect.fnUntraced(function* (
       })),
     { concurrency: "unbounded" }
   )
-  return carriable(sealed)
+  return fittingFiles(sealed)
 })

@@ -8,7 +8,7 @@ import { AgentFiles } from "../../../actors/running/agent/AgentFiles.ts"
 import { AgentMonitor } from "../../../actors/running/agent/AgentMonitor.ts"
 import { AgentOffers } from "../../../actors/running/agent/AgentOffers.ts"
 import { AgentReports } from "../../../actors/running/agent/AgentReports.ts"
-import { CarriedBlobs } from "../../../actors/running/agent/CarriedBlobs.ts"
+import { InlineBlobs } from "../../../actors/running/agent/InlineBlobs.ts"
 import { AgentSettlement } from "../../../actors/running/agent/AgentSettlement.ts"
 import { now } from "../../../actors/base/Identity.ts"
 import { type AgentSession, AgentSessions, sessionSeconds } from "../../../actors/running/agent-pool/AgentSessions.ts"
@@ -19,7 +19,7 @@ import { agentProtocol } from "../../../schema/agent/AgentIdentity.ts"
 import { RunClaim } from "../../../schema/agent/AgentJob.ts"
 import { AgentProtocol } from "../../../schema/agent/AgentProtocol.ts"
 import { BlobKind, Digest } from "../../../schema/agent/Blob.ts"
-import { carriesFiles } from "../../../schema/agent/CarriedFile.ts"
+import { inlineFilesCapability } from "../../../schema/agent/InlineFile.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { JsonLimits } from "../../../schema/json/JsonLimits.ts"
 import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
@@ -91,7 +91,7 @@ const handlers = AgentProtocol.toLayer(
           sessionSeconds,
           pool: session.agent.pool,
           protocol: agentProtocol,
-          capabilities: [carriesFiles],
+          capabilities: [inlineFilesCapability],
           orders: yield* Effect.forEach(held, (claim) => claims.orderOf(session, claim)),
           renewSeconds,
           serverTime: yield* now
@@ -168,7 +168,7 @@ const blobRoutes = HttpRouter.use(
     const ledger = yield* RunLedger
     const files = yield* AgentFiles
     const blobs = yield* AgentBlobs
-    const carried = yield* CarriedBlobs
+    const inline = yield* InlineBlobs
     const authority = yield* AuthorityChanges
 
     /** Ends a transfer when the session ends, because a transfer may take long. */
@@ -228,7 +228,7 @@ const blobRoutes = HttpRouter.use(
           row !== undefined &&
           // After the result, accept only parts of blobs that are already stored, to acknowledge a repeated part.
           (row.result !== null
-            ? (yield* blobs.isComplete(claim, kind, digest)) || (yield* carried.isStored(claim, kind, digest))
+            ? (yield* blobs.isComplete(claim, kind, digest)) || (yield* inline.isStored(claim, kind, digest))
             : // The report of an apply's left-over state may arrive after the Run's end, because that is its purpose.
               kind === "left_over"
               ? row.kind === "apply"

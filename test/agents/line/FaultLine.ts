@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
-import { carriesFiles } from "../../../schema/agent/CarriedFile.ts"
+import { inlineFilesCapability } from "../../../schema/agent/InlineFile.ts"
 import { headOf, messageOf, wholeBytes } from "./HttpMessage.ts"
 
 /**
@@ -28,10 +28,11 @@ export interface Fault {
  * Replaces the announcement in both directions, so that server and agent communicate as with the previous release. The
  * replacement must be as long as the original.
  */
-const unheard = carriesFiles.replace("carried", "unheard")
+const unheard = inlineFilesCapability.replace("carried", "unheard")
 
 const withoutFiles = (bytes: Buffer): Buffer => {
-  for (let at = bytes.indexOf(carriesFiles); at !== -1; at = bytes.indexOf(carriesFiles, at)) bytes.write(unheard, at)
+  for (let at = bytes.indexOf(inlineFilesCapability); at !== -1; at = bytes.indexOf(inlineFilesCapability, at))
+    bytes.write(unheard, at)
   return bytes
 }
 

@@ -8,13 +8,13 @@ import { makeRoom } from "../../../runner/agent/AgentRunFolder.ts"
 import type { SentFile } from "../../../runner/agent/SealedFile.ts"
 import { ServerConnection } from "../../../runner/agent/ServerConnection.ts"
 import { sha256OfFile } from "../../../runner/execution/Digest.ts"
-import { mostCarriedBytes } from "../../../schema/agent/CarriedFile.ts"
+import { mostInlineBytes } from "../../../schema/agent/InlineFile.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 import { applyClaim, sealingParty, takingLine } from "./support/OfferedApply.ts"
 
 /** A state that is too large for a message. */
-const large = () => new Uint8Array(randomBytes(2 * mostCarriedBytes))
+const large = () => new Uint8Array(randomBytes(2 * mostInlineBytes))
 
 describe("Result uploads", () => {
   it.live("uploading a large state during the Run does not change the state in the Run's result", () =>

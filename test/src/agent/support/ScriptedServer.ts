@@ -8,7 +8,7 @@ import { type HeldRun, type HeldRunOrder, offerText } from "../../../../schema/a
 import { AgentProtocol } from "../../../../schema/agent/AgentProtocol.ts"
 import { Gone, Unauthorised } from "../../../../schema/agent/AgentRefusal.ts"
 import { agentRpcPath } from "../../../../schema/agent/Blob.ts"
-import { type CarriedFile, carriesFiles } from "../../../../schema/agent/CarriedFile.ts"
+import { type InlineFile, inlineFilesCapability } from "../../../../schema/agent/InlineFile.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
 import type { ProvidedMark } from "../../../../schema/agent/ProvidedMark.ts"
 import { AgentId, EvidenceId } from "../../../../schema/records/Ids.ts"
@@ -88,7 +88,7 @@ export const scriptedServer = Effect.gen(function* () {
       Effect.orDie
     )
 
-  const keep = (files: ReadonlyArray<CarriedFile> = []) => {
+  const keep = (files: ReadonlyArray<InlineFile> = []) => {
     for (const { bytes, digest } of files) parts.set(digest, Buffer.from(bytes))
   }
 
@@ -135,7 +135,7 @@ export const scriptedServer = Effect.gen(function* () {
           sessionSeconds: 600,
           pool: PoolName.make("eu"),
           protocol: 1,
-          capabilities: takesFiles ? [carriesFiles] : [],
+          capabilities: takesFiles ? [inlineFilesCapability] : [],
           orders,
           renewSeconds: 1,
           serverTime: "2026-01-31T09:30:00.000Z"

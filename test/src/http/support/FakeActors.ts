@@ -9,7 +9,7 @@ import { AgentMonitor } from "../../../../actors/running/agent/AgentMonitor.ts"
 import { AgentOffers } from "../../../../actors/running/agent/AgentOffers.ts"
 import { AgentReports } from "../../../../actors/running/agent/AgentReports.ts"
 import { AgentSettlement } from "../../../../actors/running/agent/AgentSettlement.ts"
-import { CarriedBlobs } from "../../../../actors/running/agent/CarriedBlobs.ts"
+import { InlineBlobs } from "../../../../actors/running/agent/InlineBlobs.ts"
 import { AgentSessions } from "../../../../actors/running/agent-pool/AgentSessions.ts"
 import { Pools } from "../../../../actors/running/agent-pool/Pools.ts"
 import { RunLedger } from "../../../../actors/ledger/run/RunLedger.ts"
@@ -323,7 +323,7 @@ const agents = Layer.mergeAll(
   Layer.succeed(AgentReleases, { holder: () => Effect.succeed(undefined), release: refuse }),
   Layer.mock(AgentBlobs)({}),
   Layer.mock(AgentClaims)({}),
-  Layer.mock(CarriedBlobs)({}),
+  Layer.mock(InlineBlobs)({}),
   Layer.mock(AgentEvidence)({}),
   Layer.mock(AgentFiles)({}),
   Layer.mock(AgentMonitor)({}),

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentLeases } from "../../../../actors/running/agent/AgentLeases.ts"
 import { Agents } from "../../../../actors/running/agent-pool/Agents.ts"
-import { carriedResults, carriedStates, failedPlan, malformedFiles } from "./CarriedLies.ts"
+import { inlineResults, inlineStates, failedPlan, malformedFiles } from "./InlineLies.ts"
 import { stateFile, text } from "./FarPlane.ts"
 import { at, digest, lineOf, notOwn, ofOthers, refused, type Tag, type Told } from "./LieScene.ts"
 import { digestOf } from "./TestAgent.ts"
@@ -132,7 +132,7 @@ export const runLies = {
       ...malformedFiles(({ held }, files) => ({ ...held, serial: 1, resourceCount: 1, blob: digest, files }))
     ],
     lies: [
-      ...carriedStates,
+      ...inlineStates,
       {
         name: "of another's Run, with a state of the other's",
         tell: ofOthers(({ digests, liar }, claim) =>
@@ -175,7 +175,7 @@ export const runLies = {
       ...malformedFiles(({ own }, files) => ({ ...own, lastBatch: 0, outcome: digest, files }))
     ],
     lies: [
-      ...carriedResults,
+      ...inlineResults,
       {
         name: "of another's Run",
         tell: ofOthers(({ digests, liar }, claim) =>

@@ -19,7 +19,7 @@ import { UnfinishedApply } from "../../../../runner/execution/RunOutcome.ts"
 import { type AgentFacts, type AgentKeys, agentProtocol } from "../../../../schema/agent/AgentIdentity.ts"
 import type { HeldRun, JobOffer, RunClaim } from "../../../../schema/agent/AgentJob.ts"
 import { AgentProtocol, helloText } from "../../../../schema/agent/AgentProtocol.ts"
-import type { CarriedFile } from "../../../../schema/agent/CarriedFile.ts"
+import type { InlineFile } from "../../../../schema/agent/InlineFile.ts"
 import type { ProvidedMark } from "../../../../schema/agent/ProvidedMark.ts"
 import { agentPath, agentRpcPath, type BlobKind, StoredBytes } from "../../../../schema/agent/Blob.ts"
 import { sealingKey } from "../../../../actors/running/agent-pool/ServerKeys.ts"
@@ -240,7 +240,7 @@ export const testAgent = Effect.fnUntraced(function* (
     Effect.flatMap(packContents(plain), (packed) => sealedPacked(claim, kind, packed))
 
   /** The same bytes as a file within a message. */
-  const carried = Effect.fnUntraced(function* (claim: Claim, kind: CarriedFile["kind"], plain: Uint8Array) {
+  const inlineFile = Effect.fnUntraced(function* (claim: Claim, kind: InlineFile["kind"], plain: Uint8Array) {
     const bytes = yield* sealed(claim, kind, plain)
     return { kind, digest: digestOf(bytes), bytes }
   })
@@ -310,7 +310,7 @@ export const testAgent = Effect.fnUntraced(function* (
     put,
     sealed,
     sealedPacked,
-    carried,
+    inlineFile,
     outcomeOf,
     fetched,
     openedFile,

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
 import { type AgentRefusal, Busy, Rejected } from "../../../schema/agent/AgentRefusal.ts"
-import { CarriedFile } from "../../../schema/agent/CarriedFile.ts"
+import { InlineFile } from "../../../schema/agent/InlineFile.ts"
 import type { AgentSession } from "../agent-pool/AgentSessions.ts"
 import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
 import { digestOf } from "./JobSecrets.ts"
@@ -11,16 +11,16 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import { table } from "../../base/database/Table.ts"
 
 /** A sealed file that arrived inside a result. */
-export const CarriedFileRow = table("agent_carried_files", {
+export const InlineFileRow = table("agent_carried_files", {
   run_id: RunId,
   fence: Schema.Int,
-  kind: CarriedFile.fields.kind,
+  kind: InlineFile.fields.kind,
   digest: Digest,
   bytes: Schema.Uint8Array
 })
 
 type Claim = typeof RunClaim.Type
-type Kind = CarriedFile["kind"]
+type Kind = InlineFile["kind"]
 type AgentId = AgentSession["agent"]["id"]
 
 /** Digests of the files that a message refers to, by kind. */
@@ -32,7 +32,7 @@ const mostHeldBytes = 1024 * 1024
 const mostClaims = 16
 
 /** A file that arrived inside a message. Includes its contents if they are small. */
-interface Taken extends CarriedFile {
+interface Taken extends InlineFile {
   readonly contents?: Redacted.Redacted<Uint8Array>
 }
 
@@ -63,14 +63,14 @@ export const endCarriedPlans = Effect.gen(function* () {
  * them until the Run is settled; a cache avoids decrypting them again. A state needs no row, because the request that contains it
  * saves it.
  */
-export class CarriedBlobs extends Context.Service<
-  CarriedBlobs,
+export class InlineBlobs extends Context.Service<
+  InlineBlobs,
   {
     /** Collects the files of a message. Fails if the message contains a file that it does not refer to. */
     readonly take: (
       agentId: AgentId,
       claim: Claim,
-      files: ReadonlyArray<CarriedFile>,
+      files: ReadonlyArray<InlineFile>,
       named: Named
     ) => Effect.Effect<MessageFiles, AgentRefusal>
     /** Decrypts a file of a stored result, whether inline or uploaded. */
@@ -87,9 +87,9 @@ export class CarriedBlobs extends Context.Service<
     /** Removes the stored files of claims that ended before `before`. */
     readonly removeEnded: (before: string) => Effect.Effect<void>
   }
->()("svc/actors/running/agent/CarriedBlobs") {
+>()("svc/actors/running/agent/InlineBlobs") {
   static readonly layer = Layer.effect(
-    CarriedBlobs,
+    InlineBlobs,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const blobs = yield* AgentBlobs
@@ -107,7 +107,7 @@ export class CarriedBlobs extends Context.Service<
       const taken = Effect.fnUntraced(function* (
         agentId: AgentId,
         claim: Claim,
-        file: CarriedFile
+        file: InlineFile
       ): Effect.fn.Return<Taken, AgentRefusal> {
         const { bytes, digest, kind } = file
         if (digestOf(bytes) !== digest)
@@ -119,18 +119,18 @@ export class CarriedBlobs extends Context.Service<
         return { ...file, ...(contents._tag === "Some" ? { contents: contents.value } : {}) }
       })
 
-      const isOf = (kind: string, digest: string) => (file: CarriedFile) => file.kind === kind && file.digest === digest
+      const isOf = (kind: string, digest: string) => (file: InlineFile) => file.kind === kind && file.digest === digest
 
       const rowOf = Effect.fnUntraced(function* ({ fence, runId }: Claim, kind: string, digest: string) {
-        const [row] = yield* Effect.orDie(CarriedFileRow.rows(sql)`SELECT * FROM agent_carried_files
+        const [row] = yield* Effect.orDie(InlineFileRow.rows(sql)`SELECT * FROM agent_carried_files
           WHERE run_id = ${runId} AND fence = ${fence} AND kind = ${kind} AND digest = ${digest}`)
         return row
       })
 
-      const take = Effect.fn("CarriedBlobs.take")(function* (
+      const take = Effect.fn("InlineBlobs.take")(function* (
         agentId: AgentId,
         claim: Claim,
-        files: ReadonlyArray<CarriedFile>,
+        files: ReadonlyArray<InlineFile>,
         named: Named
       ): Effect.fn.Return<MessageFiles, AgentRefusal> {
         const all = yield* Effect.forEach(
@@ -155,13 +155,13 @@ export class CarriedBlobs extends Context.Service<
           store: Effect.forEach(
             all,
             ({ bytes, digest, kind }) =>
-              sql`INSERT INTO agent_carried_files ${CarriedFileRow.values(sql, { run_id: claim.runId, fence: claim.fence, kind, digest, bytes })}`,
+              sql`INSERT INTO agent_carried_files ${InlineFileRow.values(sql, { run_id: claim.runId, fence: claim.fence, kind, digest, bytes })}`,
             { discard: true }
           ).pipe(Effect.orDie, Effect.andThen(Effect.sync(() => hold(claim, all))))
         }
       })
 
-      const open = Effect.fn("CarriedBlobs.open")(function* (
+      const open = Effect.fn("InlineBlobs.open")(function* (
         agentId: AgentId,
         claim: Claim,
         kind: Kind,
@@ -172,7 +172,7 @@ export class CarriedBlobs extends Context.Service<
         return yield* blobs.open(agentId, claim, kind, digest, known ?? (yield* rowOf(claim, kind, digest)))
       })
 
-      return CarriedBlobs.of({
+      return InlineBlobs.of({
         take,
         open,
         isStored: (claim, kind, digest) => Effect.map(rowOf(claim, kind, digest), (row) => row !== undefined),

@@ -5,37 +5,37 @@ import { Digest } from "./Blob.ts"
  * Capability of accepting small files inside the message that refers to them. If the peer lacks it, and for larger files, files
  * are transferred separately.
  */
-export const carriesFiles = "carried-files"
+export const inlineFilesCapability = "carried-files"
 
 /**
  * Maximum size in bytes of the sealed files in one message. Larger files would delay everything else on the connection, and could
  * not be resumed.
  */
-export const mostCarriedBytes = 256 * 1024
+export const mostInlineBytes = 256 * 1024
 
 /**
  * A sealed file inside a message. `digest` is the digest with which the message refers to the file: that of the contents in an
  * offer, and that of the sealed bytes in a message from an agent.
  */
-export const CarriedFile = Schema.Struct({
+export const InlineFile = Schema.Struct({
   kind: Schema.Literals(["state", "plan_file", "outcome"]),
   digest: Digest,
-  bytes: Schema.Uint8ArrayFromBase64.check(Schema.makeFilter(({ length }) => length <= mostCarriedBytes))
+  bytes: Schema.Uint8ArrayFromBase64.check(Schema.makeFilter(({ length }) => length <= mostInlineBytes))
 })
-export type CarriedFile = typeof CarriedFile.Type
+export type InlineFile = typeof InlineFile.Type
 
 /** Contains at most one file of each kind. */
-export const InlineFiles = Schema.Array(CarriedFile).check(
+export const InlineFiles = Schema.Array(InlineFile).check(
   Schema.makeFilter((files) => new Set(files.map(({ kind }) => kind)).size === files.length)
 )
 
 /** Selects the files that fit into one message, in their original order. */
-export const carriable = <File extends { readonly bytes: Uint8Array }>(
+export const fittingFiles = <File extends { readonly bytes: Uint8Array }>(
   files: ReadonlyArray<File>
 ): ReadonlyArray<File> => {
   let bytes = 0
   return files.filter((file) => {
-    const fits = bytes + file.bytes.length <= mostCarriedBytes
+    const fits = bytes + file.bytes.length <= mostInlineBytes
     if (fits) bytes += file.bytes.length
     return fits
   })

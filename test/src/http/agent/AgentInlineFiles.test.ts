@@ -5,12 +5,12 @@ import { SqlClient } from "effect/sql"
 import { AgentBlobs } from "../../../../actors/running/agent/AgentBlobs.ts"
 import { AgentReports } from "../../../../actors/running/agent/AgentReports.ts"
 import { AgentSettlement } from "../../../../actors/running/agent/AgentSettlement.ts"
-import { CarriedBlobs } from "../../../../actors/running/agent/CarriedBlobs.ts"
+import { InlineBlobs } from "../../../../actors/running/agent/InlineBlobs.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { DatabaseFile } from "../../../../actors/base/database/DatabaseFile.ts"
 import { storageFull } from "../../../../schema/errors/StorageFull.ts"
 import { AgentSessions } from "../../../../actors/running/agent-pool/AgentSessions.ts"
-import { carriesFiles } from "../../../../schema/agent/CarriedFile.ts"
+import { inlineFilesCapability } from "../../../../schema/agent/InlineFile.ts"
 import { databaseName } from "../../../../src/database/DataFolder.ts"
 import { restoreFrom } from "../../../../src/database/Restore.ts"
 import { layerWriter } from "../../../../src/database/SqliteClient.ts"
@@ -42,7 +42,7 @@ plane.live(
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
-      const agent = yield* enrolled({ capabilities: [carriesFiles, "of-a-later-release"] })
+      const agent = yield* enrolled({ capabilities: [inlineFilesCapability, "of-a-later-release"] })
       const id = yield* begun("carried")
       const first = yield* offerTo(agent)
       expect(first.offer.files).toBeUndefined()
@@ -70,14 +70,14 @@ plane.live(
       const { enrolled } = yield* world
       const agent = yield* enrolled()
       const { claim } = yield* applyingOn(agent, "carries")
-      const state = yield* agent.carried(claim, "state", stateFile(1))
+      const state = yield* agent.inlineFile(claim, "state", stateFile(1))
       const checkpoint = { ...claim, serial: 1, resourceCount: 1, blob: state.digest, files: [state] }
       for (const _ of [1, 2]) yield* agent.as(agent.client.Checkpoint(checkpoint))
       const sql = yield* SqlClient.SqlClient
       expect(yield* sql`SELECT checkpoint_serial FROM agent_runs WHERE run_id = ${claim.runId}`).toEqual([
         { checkpoint_serial: 1 }
       ])
-      const outcome = yield* agent.carried(claim, "outcome", yield* agent.outcomeOf(succeeded))
+      const outcome = yield* agent.inlineFile(claim, "outcome", yield* agent.outcomeOf(succeeded))
       const at = new Date().toISOString()
       const line = { kind: "line" as const, at, phase: "apply" as const, stream: "stdout" as const, text: "said last" }
       const result = {
@@ -101,8 +101,8 @@ plane.live(
 /** An apply's result with both its files, as the agent sends them and as svc stores them. */
 const resultOf = Effect.fnUntraced(function* (agent: TestAgent, branch: string, bytes = stateFile(1)) {
   const { capsuleId, claim } = yield* applyingOn(agent, branch)
-  const outcome = yield* agent.carried(claim, "outcome", yield* agent.outcomeOf(succeeded))
-  const state = yield* agent.carried(claim, "state", bytes)
+  const outcome = yield* agent.inlineFile(claim, "outcome", yield* agent.outcomeOf(succeeded))
+  const state = yield* agent.inlineFile(claim, "state", bytes)
   const session = yield* (yield* AgentSessions).of(yield* agent.token)
   const reports = yield* AgentReports
   const sql = yield* SqlClient.SqlClient
@@ -136,7 +136,7 @@ plane.live(
       // After so long without a response, the agent sends each file separately.
       const { bytes, digest } = state
       expect(yield* agent.send(claim, "state", digest, bytes, 0, bytes.length)).toMatchObject({ status: 200 })
-      const another = Context.get(yield* Layer.build(Layer.fresh(CarriedBlobs.layer)), CarriedBlobs)
+      const another = Context.get(yield* Layer.build(Layer.fresh(InlineBlobs.layer)), InlineBlobs)
       const opened = yield* another.open(agent.agentId, claim, "state", digest)
       expect(Redacted.value(opened)).toEqual(stateFile(1))
       yield* (yield* AgentSettlement).resume
@@ -248,8 +248,12 @@ plane.live(
       const agent = yield* (yield* world).enrolled()
       const { capsuleId, claim, named, stored, take } = yield* resultOf(agent, "state-lost")
       const created = { ...succeeded.outcome, possiblyCreated: ["terraform_data.lost"] }
-      const outcome = yield* agent.carried(claim, "outcome", yield* agent.outcomeOf({ ...succeeded, outcome: created }))
-      const saved = yield* agent.carried(claim, "state", stateFile(1))
+      const outcome = yield* agent.inlineFile(
+        claim,
+        "outcome",
+        yield* agent.outcomeOf({ ...succeeded, outcome: created })
+      )
+      const saved = yield* agent.inlineFile(claim, "state", stateFile(1))
       yield* agent.as(
         agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob: saved.digest, files: [saved] })
       )
@@ -271,7 +275,7 @@ plane.live(
       const agent = yield* enrolled()
       const { claim } = yield* applyingOn(agent, "unpacks")
       const long = new TextEncoder().encode(`${new TextDecoder().decode(stateFile(1))}${" ".repeat(2 * 1024 * 1024)}`)
-      const state = yield* agent.carried(claim, "state", long)
+      const state = yield* agent.inlineFile(claim, "state", long)
       yield* agent.as(
         agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob: state.digest, files: [state] })
       )
@@ -290,7 +294,7 @@ plane.live(
       const { enrolled } = yield* world
       const agent = yield* enrolled()
       const { claim } = yield* applyingOn(agent, "both")
-      const state = yield* agent.carried(claim, "state", stateFile(1))
+      const state = yield* agent.inlineFile(claim, "state", stateFile(1))
       const { bytes, digest } = state
       yield* agent.send(claim, "state", digest, bytes.subarray(0, 100), 0, bytes.length)
       yield* agent.as(agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob: digest, files: [state] }))
@@ -309,7 +313,7 @@ plane.live(
       const { enrolled } = yield* world
       const agent = yield* enrolled()
       const { claim } = yield* applyingOn(agent, "mislabelled")
-      const state = yield* agent.carried(claim, "state", stateFile(1))
+      const state = yield* agent.inlineFile(claim, "state", stateFile(1))
       const garbage = new TextEncoder().encode("no sealed file")
       const digest = `sha256:${createHash("sha256").update(garbage).digest("hex")}`
       yield* agent.send(claim, "state", digest, garbage, 0, garbage.length)

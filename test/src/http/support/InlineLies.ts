@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import { Effect } from "effect"
-import { mostCarriedBytes } from "../../../../schema/agent/CarriedFile.ts"
+import { mostInlineBytes } from "../../../../schema/agent/InlineFile.ts"
 import { zstdBomb } from "../../../support/ZstdBomb.ts"
 import { stateFile, text } from "./FarPlane.ts"
 import { digest, type Lie, lineOf, ofOthers, refused, type Scene, type Told } from "./LieScene.ts"
@@ -14,7 +14,7 @@ const forms: ReadonlyArray<ReadonlyArray<object>> = [
   [file("snapshot", "")],
   [file("left_over", "")],
   [file("state", "not base64!")],
-  [file("state", Buffer.alloc(mostCarriedBytes + 1).toString("base64"))],
+  [file("state", Buffer.alloc(mostInlineBytes + 1).toString("base64"))],
   Array.from({ length: 4 }, () => file("state", ""))
 ]
 
@@ -33,7 +33,7 @@ const stateOf = Effect.fnUntraced(function* ({ held, honest }: Scene, serial: nu
 })
 
 /** False files and reports that an agent may send with its checkpoints. */
-export const carriedStates: ReadonlyArray<Lie> = [
+export const inlineStates: ReadonlyArray<Lie> = [
   {
     name: "of another's Run, with the state in the message",
     tell: (scene) =>
@@ -60,7 +60,7 @@ export const carriedStates: ReadonlyArray<Lie> = [
 ]
 
 /** False files and reports that an agent may send with its result. */
-export const carriedResults: ReadonlyArray<Lie> = [
+export const inlineResults: ReadonlyArray<Lie> = [
   {
     name: "of another's Run, with its files and its last report in the message",
     tell: (scene) =>
@@ -90,7 +90,7 @@ export const carriedResults: ReadonlyArray<Lie> = [
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], digest), "Rejected")
       yield* refused(say([{ kind: "outcome", digest, bytes }], digest), "Rejected")
       // The message contains one file too many. Without that file, only the reports of the result would be missing.
-      const ended = yield* liar.carried(own, "outcome", text(JSON.stringify(failedPlan)))
+      const ended = yield* liar.inlineFile(own, "outcome", text(JSON.stringify(failedPlan)))
       const more = { kind: "state" as const, digest: outcome, bytes }
       const late = { ...own, lastBatch: 99, outcome: ended.digest }
       yield* refused(liar.as(liar.client.Result({ ...late, files: [ended, more] })), "Rejected")
@@ -118,7 +118,7 @@ export const carriedResults: ReadonlyArray<Lie> = [
     name: "with a last report that comes too early",
     tell: Effect.fnUntraced(function* ({ liar, own }) {
       const lastReport = { number: 9, entries: [lineOf("from the future")] }
-      const outcome = yield* liar.carried(own, "outcome", text(JSON.stringify(failedPlan)))
+      const outcome = yield* liar.inlineFile(own, "outcome", text(JSON.stringify(failedPlan)))
       const said = { ...own, lastBatch: 9, outcome: outcome.digest, files: [outcome], lastReport }
       yield* refused(liar.as(liar.client.Result(said)), "Busy")
       const batch = { number: 8, entries: [lineOf("from the future")] }
