@@ -7,6 +7,11 @@ const plansTest = "test/actors/commands/pull-request/HeadPlans.test.ts"
 const commentsFile = "actors/commands/pull-request-report/CommentLooks.ts"
 const reporterFile = "actors/commands/pull-request-report/PullRequestReporter.ts"
 const reporterTest = "test/actors/commands/pull-request-report/PullRequestReporter.test.ts"
+const commentFile = "actors/commands/pull-request-report/PullRequestComment.ts"
+const commentTest = "test/actors/commands/pull-request-report/PullRequestComment.test.ts"
+const groupsFile = "actors/ledger/pull-request/MergeGroups.ts"
+const groupsTest = "test/actors/ledger/pull-request/MergeGroups.test.ts"
+const queueTest = "test/actors/commands/pull-request/MergeQueue.test.ts"
 const forgeTest = "test/runner/forge/ForgeLive.test.ts"
 
 /** Mutants of what decides about a pull request: whose head it is, who may plan it, and which comment belongs to svc. */
@@ -129,6 +134,48 @@ export const pullRequestMutants: ReadonlyArray<Mutant> = [
     text: "if (report.connection_id === connectionId) return report",
     broken: "if (report.connection_id !== null || connectionId === null) return report",
     test: reporterTest
+  },
+  {
+    name: "merge queues: a head from elsewhere needs a permission for its present commit",
+    file: groupsFile,
+    text: 'row.fork === "no" || row.planned_commit === row.head_commit',
+    broken: 'row.fork === "no" || row.planned_commit !== null',
+    test: groupsTest
+  },
+  {
+    name: "merge queues: the history of a commit reaches its base",
+    file: groupsFile,
+    text: "row.base_commit === null || !history.includes(row.base_commit)",
+    broken: "row.base_commit === null",
+    test: groupsTest
+  },
+  {
+    name: "merge queues: only approvals of the group count",
+    file: "actors/running/carry-over/CarryOver.ts",
+    text: "its.some((number) => group.includes(number))",
+    broken: "its.length > 0 && group.length > 0",
+    test: queueTest
+  },
+  {
+    name: "merge queues: every difference but a turned-off carry-over counts",
+    file: "actors/running/carry-over/CarryOver.ts",
+    text: 'verdict.reasons.filter(({ code }) => code !== "off")',
+    broken: 'verdict.reasons.filter(({ code }) => code === "approver")',
+    test: queueTest
+  },
+  {
+    name: "merge queues: a commit that svc may not plan fails",
+    file: commentFile,
+    text: 'mergeGroup !== undefined && capsules.some(({ verdict }) => verdict === "refused")',
+    broken: "mergeGroup !== undefined && capsules.length < 0",
+    test: commentTest
+  },
+  {
+    name: "reports: a head that svc could not read is not successful",
+    file: commentFile,
+    text: 'if (unread !== undefined) return "pending"',
+    broken: "void unread",
+    test: commentTest
   },
   {
     name: "speculative plans: never approved",

@@ -133,7 +133,11 @@ export const statusStateOf = ({
  */
 export const statusTextOf = (report: Pick<PullRequestReport, "capsules" | "mergeGroup" | "unread">): string => {
   const { capsules, mergeGroup } = report
-  const [first] = capsules.toSorted((a, b) => urgency.indexOf(a.verdict) - urgency.indexOf(b.verdict))
+  const states = capsules.map((capsule) => statusStateOf({ ...report, capsules: [capsule] }))
+  const rank = (index: number) => stateUrgency.indexOf(states[index] ?? "success") * urgency.length
+  const [first] = capsules
+    .map((capsule, index) => ({ ...capsule, rank: rank(index) + urgency.indexOf(capsule.verdict) }))
+    .toSorted((a, b) => a.rank - b.rank)
   if (mergeGroup === undefined || first === undefined || stateOfVerdict[first.verdict] === "success") {
     return verdictOf(report)
   }

@@ -10,6 +10,7 @@ import {
   type PullRequestReport,
   type ReportedCapsule,
   statusStateOf,
+  statusTextOf,
   verdictOf
 } from "../../../../actors/commands/pull-request-report/PullRequestComment.ts"
 
@@ -246,5 +247,30 @@ describe("The status of a commit", () => {
     [["differs", "applied"], "failure"]
   ])("of Capsules that are %p is %s", (verdicts, state) => {
     expect(statusStateOf({ capsules: verdicts.map((verdict) => capsule("web", verdict)) })).toBe(state)
+  })
+
+  test("the status of a merge group fails if svc may not plan it, and explains the most urgent Capsule", () => {
+    const group = (...verdicts: ReadonlyArray<CapsuleVerdict>) => ({
+      mergeGroup: [7],
+      capsules: verdicts.map((verdict, index) => capsule(`c${index}`, verdict, { note: `Because of ${verdict}.` }))
+    })
+    const of = (...verdicts: ReadonlyArray<CapsuleVerdict>) => [
+      statusStateOf(group(...verdicts)),
+      statusTextOf(group(...verdicts))
+    ]
+    expect(of()).toEqual(["success", "No Capsule uses the files of this merge group."])
+    expect(of("approved", "unchanged")).toEqual(["success", "2 Capsules: 1 approved, 1 no changes."])
+    expect(of("approved", "needs_approval")).toEqual(["pending", "c1 (production): Because of needs_approval."])
+    expect(of("needs_approval", "refused")).toEqual(["failure", "c1 (production): Because of refused."])
+    expect(of("needs_approval", "superseded")).toEqual(["error", "c1 (production): Because of superseded."])
+    expect(of("refused", "differs", "approved")).toEqual(["failure", "c1 (production): Because of differs."])
+    expect(statusTextOf({ mergeGroup: [7], capsules: [capsule("web", "planning")] })).toBe(
+      "web (production): planning."
+    )
+  })
+
+  test("the status of a head that svc could not read is pending, with the reason", () => {
+    const unread = { capsules: [], unread: "svc reads the files of this merge group." }
+    expect([statusStateOf(unread), statusTextOf(unread)]).toEqual(["pending", unread.unread])
   })
 })

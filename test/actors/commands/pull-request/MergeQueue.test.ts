@@ -186,4 +186,31 @@ describe("Commits of a merge queue", () => {
         expect(unplanned).toMatchObject({ state: "failure" })
       })
   )
+
+  tests.live(
+    "a queued commit fails if only the command of a provisioner differs, or if only others' changes were approved",
+    () =>
+      Effect.gen(function* () {
+        const { base, opens, secret, source, statusOf } = yield* onGitHub("commands", greeting("one"))
+        yield* rule
+        const running = (command: string) => ({
+          "main.tf": `${greeting("two")["main.tf"]}
+          resource "terraform_data" "run" { provisioner "local-exec" { command = "${command}" } }`
+        })
+        yield* opens(51, running("true"))
+        yield* opens(52, running("true"))
+        yield* looked(source.id, secret)
+        yield* approveChangeOf(source.id, 51)
+        // The queue's commit of another pull request with the same change, which nobody approved there.
+        const other = yield* queued("commands", 52, base, running("true"))
+        const changed = yield* queued("commands", 51, base, running("echo"))
+        yield* checksRequested(source.id, secret)
+        const failed = yield* statusOf(changed.commit, (text) => text.includes("Not the change"))
+        expect(failed?.state).toBe("failure")
+        expect(failed?.description).toContain("Files of the module differ.")
+        const waiting = yield* statusOf(other.commit, (text) => text.includes("Approve"))
+        expect(waiting).toMatchObject({ state: "pending" })
+        expect(waiting?.description).toContain("Approve the change in #52. Nobody has approved it.")
+      })
+  )
 })

@@ -32,6 +32,17 @@ test.each<[string, CapsuleFacts, CapsuleVerdict]>([
   ["a cancelled plan", { ...none, speculative: plan("cancelled") }, "superseded"],
   ["a plan", { ...none, speculative: plan("succeeded") }, "planned"],
   ["an approved change", { ...none, speculative: plan("succeeded"), approvals: 1 }, "approved"],
+  [
+    "a queued merge of the approved change",
+    { ...none, speculative: plan("succeeded"), queued: "approved" },
+    "approved"
+  ],
+  ["a queued merge of another change", { ...none, speculative: plan("succeeded"), queued: "differs" }, "differs"],
+  [
+    "a queued merge that nobody approved",
+    { ...none, speculative: plan("succeeded"), approvals: 1, queued: "unapproved" },
+    "needs_approval"
+  ],
   ["a plan without changes", { ...none, speculative: plan("succeeded", false) }, "unchanged"],
   ["a merge that is not planned yet", merged({ speculative: plan("succeeded") }), "planning"],
   ["a plan of the lane", merged({ plan: laneOf("running") }), "planning"],
