@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DueWork } from "../../../actors/base/DueWork.ts"
@@ -6,7 +7,7 @@ import { CreateConnection } from "../../../schema/api/ConnectionsApi.ts"
 import type { UpdateSource } from "../../../schema/api/SourcesApi.ts"
 import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
 import { eventually } from "../../support/Eventually.ts"
-import { fakeGitHub } from "../../support/forge/FakeGitHub.ts"
+import { type FakeApp, fakeGitHub } from "../../support/forge/FakeGitHub.ts"
 import { type FakePullRequest, type ForgeState, forgeState, openPullRequest } from "../../support/forge/ForgeState.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { branched, followed, pullRef } from "./PullRequestWorld.ts"
@@ -17,25 +18,57 @@ export const ada = { id: 8, login: "ada" }
 /** A fake GitHub that also serves the Git repository of the tests. */
 export class GitHubWithGit extends Context.Service<
   GitHubWithGit,
-  { readonly state: ForgeState; readonly address: string }
+  {
+    readonly state: ForgeState
+    readonly address: string
+    /** The GitHub App of the Connections, with its private key. Without an App they have tokens. */
+    readonly app?: { readonly facts: FakeApp; readonly privateKey: string } | undefined
+  }
 >()("test/actors/support/GitHubWithGit") {}
 
-const github = Layer.effect(
-  GitHubWithGit,
-  Effect.gen(function* () {
-    const state = forgeState()
-    return { state, address: yield* fakeGitHub(state) }
-  })
-)
+type App = GitHubWithGit["Service"]["app"]
+
+const plane = (app?: App) => {
+  const github = Layer.effect(
+    GitHubWithGit,
+    Effect.gen(function* () {
+      const state = forgeState()
+      return { state, address: yield* fakeGitHub(state, app?.facts), app }
+    })
+  )
+  return Layer.unwrap(Effect.map(GitHubWithGit, ({ address }) => testPlane({ gitOrigins: [address] }))).pipe(
+    Layer.provideMerge(github)
+  )
+}
 
 /** The layer of tests whose Sources are on the fake GitHub. */
-export const planeOnGitHub = Layer.unwrap(
-  Effect.map(GitHubWithGit, ({ address }) => testPlane({ gitOrigins: [address] }))
-).pipe(Layer.provideMerge(github))
+export const planeOnGitHub = plane()
+
+/** The same with a GitHub App. */
+export const planeOfApp = Effect.sync(() => {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs1", format: "pem" }
+  })
+  const facts: FakeApp = {
+    id: "12345",
+    installationId: "678",
+    slug: "acme-svc",
+    publicKey,
+    permissions: { contents: "read", pull_requests: "write", checks: "write", metadata: "read" },
+    lifetime: 3_600_000,
+    now: () => Date.now()
+  }
+  return plane({ facts, privateKey })
+}).pipe(Layer.unwrap)
 
 export const everyPermission: ReadonlyArray<string> = ["pull_requests=read", "pull_requests=write", "statuses=write"]
 
 const bodyOf = Schema.decodeUnknownSync(CreateConnection)
+const outputOf = Schema.decodeSync(
+  Schema.fromJsonString(Schema.Struct({ title: Schema.String, summary: Schema.String }))
+)
 let worlds = 0
 
 /** A Capsule whose Source is on the fake GitHub, with a Connection to it. */
@@ -44,7 +77,7 @@ export const onGitHub = Effect.fnUntraced(function* (
   files: Record<string, string>,
   change: UpdateSource = {}
 ) {
-  const { address, state } = yield* GitHubWithGit
+  const { address, app, state } = yield* GitHubWithGit
   const { context, url, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
   const work = yield* DueWork
@@ -61,9 +94,14 @@ export const onGitHub = Effect.fnUntraced(function* (
       workspaceId,
       provider: "github",
       kind: "forge",
-      authMode: "token",
+      ...(app === undefined
+        ? { authMode: "token", values: { token } }
+        : {
+            authMode: "app",
+            values: { app_id: app.facts.id, installation_id: app.facts.installationId },
+            files: [{ name: "private-key.pem", content: app.privateKey }]
+          }),
       displayName: `Comments ${worlds}`,
-      values: { token },
       origins: [address]
     })
   )
@@ -92,5 +130,32 @@ export const onGitHub = Effect.fnUntraced(function* (
       ),
       (found) => found !== undefined && passes(found.description)
     )
-  return { address, base, capsule, connection, context, opens, repository, secret, source, sql, state, statusOf, token }
+  /** Waits until the newest check of the commit passes. */
+  const checkOf = (commit: string, passes: (title: string) => boolean) =>
+    eventually(
+      sql`UPDATE pull_request_reports SET next_at = NULL`.pipe(
+        Effect.andThen(work.wake),
+        Effect.map(() => {
+          const found = state.checks.findLast((one) => one.commit === commit)
+          return found === undefined ? undefined : { ...found, ...outputOf(found.title) }
+        })
+      ),
+      (found) => found !== undefined && passes(found.title)
+    )
+  return {
+    address,
+    base,
+    checkOf,
+    capsule,
+    connection,
+    context,
+    opens,
+    repository,
+    secret,
+    source,
+    sql,
+    state,
+    statusOf,
+    token
+  }
 })

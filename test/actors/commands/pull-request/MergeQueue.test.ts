@@ -195,7 +195,11 @@ describe("Commits of a merge queue", () => {
         yield* rule
         const running = (command: string) => ({
           "main.tf": `${greeting("two")["main.tf"]}
-          resource "terraform_data" "run" { provisioner "local-exec" { command = "${command}" } }`
+            resource "terraform_data" "run" {
+              provisioner "local-exec" {
+                command = "${command}"
+              }
+            }`
         })
         yield* opens(51, running("true"))
         yield* opens(52, running("true"))
