@@ -1,6 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { describe, expect } from "bun:test"
 import { Effect, FileSystem, Path } from "effect"
+import { planBasisWords } from "../../src/dashboard/screens/run/PlanBasisWords.ts"
 import { it } from "../support/Effect.ts"
 import { providerMirror } from "../support/ProviderMirror.ts"
 import { startBrowser } from "./support/Browser.ts"
@@ -74,22 +75,25 @@ describe("Reverted changes on a real server", () => {
         yield* press("More actions")
         yield* step(() => page.getByRole("menuitem", { name: "Check for drift" }).click())
         yield* heading("Drift check · greeter")
-        yield* see("Edited by hand, browser!")
+        yield* step(async () => {
+          const row = page.locator(".change", { hasText: "greeting" }).first()
+          await row.waitFor()
+          if ((await row.getAttribute("open")) === null) await row.locator("summary").click()
+          await row.filter({ hasText: "Edited by hand, browser!" }).waitFor()
+        })
         yield* press("Put it back")
         yield* heading("Plan · greeter")
-        yield* see("This plan reverts changes made outside svc, at the deployed revision.")
+        yield* see(planBasisWords.en.what.reconcile)
         yield* applied
-        expect(yield* files.readFileString(note)).toBe(intended)
+        expect(yield* files.readFileString(note)).toContain("Good morning, browser!")
         expect(yield* Effect.promise(() => page.getByRole("button", { name: "Put it back" }).count())).toBe(0)
 
         yield* step(() => page.getByRole("link", { name: "History", exact: true }).click())
-        // The history is newest first, so the last state is the oldest.
-        const roll = page.getByRole("button", { name: /^Roll back to this/ })
-        yield* step(() => roll.last().click({ timeout: 60_000 }))
+        yield* step(() => page.getByRole("button", { name: /^Roll back to this.*#1$/ }).click())
         yield* type("Why", "The greeting was better before")
         yield* pressInDialog("Plan the rollback")
         yield* heading("Plan · greeter")
-        yield* see("This plan returns the capsule to the revision and configuration of an earlier state.")
+        yield* see(planBasisWords.en.what.rollback)
         yield* applied
         yield* see("Hello, browser!")
         // The page must not suggest the commit that was just rolled back.
