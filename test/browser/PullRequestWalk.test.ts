@@ -75,10 +75,9 @@ describe("Pull requests by two people on a real server", () => {
         const [words, list] = [pullRequestWords.en, pullRequestListWords.en]
 
         yield* connectForge(mina, at, team.sourceId, forge.origin)
-        const permissions = forge.state.tokens.get(forgeToken)?.permissions
-        permissions?.delete("issue")
-        yield* testForge(mina, at, /issue/)
-        permissions?.add("issue")
+        forge.grant("read")
+        yield* testForge(mina, at, /write access to team\/infra/)
+        forge.grant("write")
         yield* testForge(mina, at, connectionWords.en.testedAs.forge)
 
         yield* forge.open(1, "Greet in two", { "main.tf": moduleOf("two") })

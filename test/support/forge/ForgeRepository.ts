@@ -92,6 +92,8 @@ export const forgeRepository = Effect.fnUntraced(function* (files: Readonly<Reco
     origin,
     url: `${origin}/${repositoryPath}.git`,
     state,
+    /** Sets the access of svc's account to the repository. */
+    grant: (access: "read" | "write") => repository.collaborators.set(robot.login, access),
     /** Opens a pull request from a new branch of `main`. */
     open: Effect.fnUntraced(function* (number: number, title: string, changed: Readonly<Record<string, string>>) {
       git("checkout", "-q", "-B", branchOf(number), "main")
