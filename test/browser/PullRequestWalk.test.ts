@@ -167,6 +167,6 @@ describe("Pull requests by two people on a real server", () => {
           [owner.faults, approver.faults].map((faults) => faults.filter((text) => !text.includes("status of 4")))
         ).toEqual([[], []])
       }).pipe(Effect.provide(NodeServices.layer)),
-    600_000
+    900_000
   )
 })
