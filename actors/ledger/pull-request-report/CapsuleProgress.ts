@@ -53,7 +53,7 @@ const changedObjects = (summary: Progress["summary"]): number =>
   summary === null ? 0 : Object.values(SummaryJson.read(summary)).reduce((sum, count) => sum + count, 0)
 
 /** A Capsule that the current head of a pull request affects, and the verdict on its plans. */
-export interface CapsuleProgress {
+interface CapsuleProgress {
   readonly pullRequestId: PullRequestId
   readonly row: Progress
   readonly verdict: CapsuleVerdict

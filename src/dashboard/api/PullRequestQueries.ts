@@ -4,7 +4,7 @@ import { pullRequestsList, pullRequestsOfCapsule, pullRequestsRead } from "./End
 import { type Cursor, firstCursor, listPaceMs } from "./Queries.ts"
 import type { PullRequest } from "./Types.ts"
 
-export interface PullRequestFilter {
+interface PullRequestFilter {
   readonly state?: PullRequest["state"] | undefined
   readonly sourceId?: string | undefined
 }
