@@ -66,13 +66,8 @@ const Check = ({ details = [], reason, status }: ModuleReview["validation"]) => 
   const words = useWords(pullRequestWords)
   return (
     <>
-      <span className={status === "failed" ? "bad-text" : undefined}>{words.checks[status]}</span>
-      {reason === undefined ? null : <small lang="en">{reason}</small>}
-      {details.map((each) => (
-        <small key={each} lang="en">
-          {each}
-        </small>
-      ))}
+      <span className={status === "failed" ? "bad-text" : undefined}>{words.checks[status]}</span>{" "}
+      <span lang="en">{[...(reason === undefined ? [] : [reason]), ...details].join(", ")}</span>
     </>
   )
 }

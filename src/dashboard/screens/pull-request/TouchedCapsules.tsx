@@ -94,7 +94,7 @@ const Row = ({ capsule, environment, name }: Named) => {
         <span>
           <Link to="/w/$workspace/capsules/$capsuleId" params={{ workspace: workspace.handle, capsuleId }}>
             <strong>{name}</strong>
-          </Link>
+          </Link>{" "}
           {environment === undefined ? null : <span className="tag">{environment}</span>}{" "}
           {summary === undefined ? null : <Sum summary={summary} />}
         </span>
@@ -138,7 +138,9 @@ export const TouchedCapsules = ({ capsules }: { readonly capsules: NonNullable<P
         {touched.map((each) => (
           <Row key={each.capsule.capsuleId} {...each} />
         ))}
-        {others.length === 0 ? null : <li className="row muted">{words.notTouched(others.join(words.joined))}</li>}
+        {others.length === 0 ? null : (
+          <li className="row row-static muted">{words.notTouched(others.join(words.joined))}</li>
+        )}
       </ul>
     </Panel>
   )

@@ -78,8 +78,8 @@ const Row = ({ pullRequest }: { readonly pullRequest: PullRequest }) => {
               data-run-row
             >
               #{number} <bdi>{title ?? headBranch ?? words.untitled}</bdi>
-            </Link>
-            {draft === true ? <span className="tag">{words.draft}</span> : null}
+            </Link>{" "}
+            {draft === true ? <span className="tag">{words.draft}</span> : null}{" "}
             {fork === "no" ? null : <span className="tag">{words.elsewhere}</span>}
           </span>
           <span className="muted">

@@ -17,7 +17,7 @@ const verdicts: Readonly<Record<CapsuleVerdict, string>> = {
 
 const en = {
   title: "Pull requests",
-  about: "The open changes of your repositories, and what each would change in the capsules that follow its base.",
+  about: "The pull requests of your repositories, and what each would change in the capsules that follow its base.",
   state: "State",
   states,
   verdicts,
