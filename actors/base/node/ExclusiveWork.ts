@@ -87,6 +87,18 @@ const make = Effect.gen(function* () {
   const release = (name: string) =>
     Effect.ignore(sql`DELETE FROM exclusive_work WHERE name = ${name} AND node_id = ${nodes.name}`)
 
+  /**
+   * Releases a lock, also if the database is not reachable at first. Otherwise other servers would wait for this one as long as it
+   * lives. `restore` lets the wait end with the process.
+   */
+  const released = Effect.fnUntraced(function* (
+    name: string,
+    restore: (wait: Effect.Effect<void>) => Effect.Effect<void>
+  ) {
+    const remove = sql`DELETE FROM exclusive_work WHERE name = ${name} AND node_id = ${nodes.name}`
+    while (!(yield* Effect.isSuccess(remove))) yield* restore(Effect.sleep(askEvery))
+  })
+
   const lost = Effect.gen(function* () {
     while (yield* nodes.isCurrent) yield* Effect.sleep(checkEvery)
   })
@@ -135,7 +147,7 @@ const make = Effect.gen(function* () {
         Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
             while (!(yield* tried(name))) yield* restore(Effect.sleep(askEvery))
-            return yield* Effect.ensuring(restore(effect), release(name))
+            return yield* Effect.ensuring(restore(effect), released(name, restore))
           })
         )
       )

@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test"
 import { DatabaseSync } from "node:sqlite"
 import { Deferred, Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Commits } from "../../../../actors/base/database/Commits.ts"
 import { it } from "../../../support/Effect.ts"
@@ -113,6 +114,22 @@ describe("Work that one server does for all servers", () => {
 })
 
 describe("Locks", () => {
+  it.effect("a lock that could not be released at once is released later, and another server takes it", () =>
+    on(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const [a, b] = [yield* server(), yield* server()]
+        const unreachable = sql`ALTER TABLE exclusive_work RENAME TO elsewhere`
+        const first = yield* Effect.forkScoped(a.exclusive.locked("group 1")(unreachable))
+        yield* pass(2, a, b)
+        yield* sql`ALTER TABLE elsewhere RENAME TO exclusive_work`
+        yield* pass(2, a, b)
+        yield* Fiber.join(first)
+        expect(yield* b.exclusive.locked("group 1")(Effect.succeed("taken"))).toBe("taken")
+      })
+    )
+  )
+
   it.effect("a wait for a lock ends with its server, also after others have counted the server as gone", () =>
     on(
       Effect.gen(function* () {
