@@ -14,7 +14,8 @@ const paths = Schema.optionalKey(Schema.Array(Schema.String))
 
 /**
  * The data that the crash suite passes to its server in SVC_TEST_CRASH. Every sandbox also mounts `paths` and uses only `levels`. If
- * `usualRechecks` is true, a stream looks for a lost authority as rarely as in the product.
+ * `usualRechecks` is true, a stream looks for a lost authority as rarely as in the product. The server's wall clock is
+ * `clockOffset` milliseconds ahead.
  */
 export const CrashEnvironment = Schema.fromJsonString(
   Schema.Struct({
@@ -22,7 +23,8 @@ export const CrashEnvironment = Schema.fromJsonString(
     readable: paths,
     writable: paths,
     levels,
-    usualRechecks: Schema.optionalKey(Schema.Boolean)
+    usualRechecks: Schema.optionalKey(Schema.Boolean),
+    clockOffset: Schema.optionalKey(Schema.Int)
   })
 )
 export type CrashEnvironment = typeof CrashEnvironment.Type

@@ -26,7 +26,7 @@ const atPoint = (signal: "SIGKILL" | "SIGSTOP", [point, passing]: (typeof points
   run: Effect.fnUntraced(function* (world, label) {
     const [node] = world.nodes
     if (node === undefined) return yield* Effect.die(new Error("There is no node"))
-    yield* node.restarted({ point, passing, signal })
+    yield* node.restarted({ at: { point, passing, signal } })
     const { url } = yield* node.serving
     const before = node.starts()
     const { planRunId } = yield* planned(world, label)

@@ -66,17 +66,16 @@ const cancel: NodesCase = {
     const [, , url = ""] = yield* urls(world)
     const other = yield* world.clientOf(url)
     yield* other.runs.cancel({ params: { runId: run.id }, payload: {} })
-    const asked = performance.now()
+    // The tool can only go on after this time, and then it finds that it has to stop.
+    yield* Effect.sleep(cancelWithin)
     yield* world.letGo(`${label}-a`)
-    const over = yield* world.over(run.id)
-    const passed = performance.now() - asked
-    yield* holds(over.status === "cancelled" || over.status === "failed", `The cancelled apply is ${over.status}`)
-    yield* holds(passed <= cancelWithin * 5, `The cancel took ${Math.round(passed)} ms`)
+    const { status } = yield* world.over(run.id)
+    yield* holds(status === "cancelled", `The cancelled apply is ${status}`)
     yield* judged(world, [])
   })
 }
 
-const Made = Schema.Struct({ token: Schema.String, token_record: Schema.Struct({ id: Schema.String }) })
+const Made = Schema.Struct({ token: Schema.String, token_record: Schema.Struct({ token_id: Schema.String }) })
 
 const revoked: NodesCase = {
   name: "a stream at one node ends when its token is revoked at another",
@@ -114,7 +113,7 @@ const revoked: NodesCase = {
       })
     )
     yield* Effect.sleep("1 second")
-    const path = `/api/v1/account/tokens/${made.token_record.id}/revoke`
+    const path = `/api/v1/account/tokens/${made.token_record.token_id}/revoke`
     yield* holds((yield* asked(one, path, {}, cookie)).ok, "The token was not revoked")
     const at = performance.now()
     const passed =

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { holds } from "../../crash/CrashClient.ts"
 import { judged } from "../support/History.ts"
-import { succeeds } from "../support/Progress.ts"
+import { appliesAgain, planned, succeeds } from "../support/Progress.ts"
 import { writer } from "../support/Writer.ts"
 import type { NodesCase } from "./NodesCase.ts"
 
@@ -11,8 +11,8 @@ const mainJob: NodesCase = {
   run: Effect.fnUntraced(function* (world, label) {
     const writes = yield* writer(world)
     const one = yield* world.installed(label, "built")
-    const planned = yield* world.over(one.planRunId)
-    yield* holds(planned.status === "waiting_approval", `The plan is ${planned.status}: ${planned.error?.message}`)
+    const plan = yield* world.over(one.planRunId)
+    yield* holds(plan.status === "waiting_approval", `The plan is ${plan.status}: ${plan.error?.message}`)
     yield* succeeds(world, yield* world.applied(one.planRunId))
     const { run } = yield* world.client.capsules.driftCheck({ params: { capsuleId: one.capsuleId }, payload: {} })
     yield* succeeds(world, run.id)
@@ -68,4 +68,34 @@ const firstStart: NodesCase = {
   })
 }
 
-export const wholeCases: ReadonlyArray<NodesCase> = [mainJob, rolling, firstStart]
+/** Difference between the clock of a server and the right one, in milliseconds. */
+const clockOffset = 60_000
+
+const clocks: NodesCase = {
+  name: "the clocks of two nodes are a minute ahead and a minute behind, and one of them dies",
+  isShort: false,
+  run: Effect.fnUntraced(function* (world, label) {
+    const [, ahead, behind] = world.nodes
+    if (ahead === undefined || behind === undefined) return yield* Effect.die(new Error("There are too few nodes"))
+    yield* ahead.restarted({ clockOffset })
+    yield* behind.restarted({ clockOffset: -clockOffset })
+    const writes = yield* writer(world)
+    const { planRunId } = yield* planned(world, label)
+    yield* world.hold(`${label}-b`)
+    const applyId = yield* world.applied(planRunId)
+    yield* world.held(`${label}-b`)
+    // Nobody is counted as gone because of its clock.
+    const before = world.nodes.map(({ starts }) => starts())
+    yield* Effect.sleep("20 seconds")
+    const after = world.nodes.map(({ starts }) => starts())
+    yield* holds(String(before) === String(after), `A node has ended: ${before.join(", ")} and ${after.join(", ")}`)
+    yield* ahead.signal("SIGKILL")
+    yield* world.letGo(`${label}-b`)
+    yield* succeeds(world, applyId)
+    yield* appliesAgain(world, `${label}-next`)
+    yield* behind.restarted()
+    yield* judged(world, [writes])
+  })
+}
+
+export const wholeCases: ReadonlyArray<NodesCase> = [mainJob, rolling, firstStart, clocks]

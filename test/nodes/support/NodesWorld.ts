@@ -8,14 +8,13 @@ import type { PostgresServer } from "../../../scripts/PostgresServer.ts"
 import { makeCodecs } from "../../../src/database/postgres/PostgresConnection.ts"
 import { isOver, agentWorld } from "../../agents/support/AgentWorld.ts"
 import { keptAgent } from "../../agents/cases/Journeys.ts"
-import type { KillAt } from "../../crash/CrashEnvironment.ts"
 import { Broken } from "../../crash/CrashClient.ts"
 import { reviewed } from "../../support/ReviewedPlan.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import { makeClient } from "../../../src/client/index.ts"
 import { balancer } from "../line/Balancer.ts"
 import { tcpLine } from "../line/TcpLine.ts"
-import { nodeEnvironment, serverNode } from "./ServerNode.ts"
+import { type Life, nodeEnvironment, serverNode } from "./ServerNode.ts"
 
 export interface NodesOptions {
   readonly folder: string
@@ -66,13 +65,15 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
   const composed = yield* composedEnvironment
   const databaseLine = () => tcpLine(() => ({ path: postgres.socket }))
   const masterKey = randomBytes(32).toString("hex")
-  const environmentOf = (port: number, database: string) => (at?: KillAt) => ({
-    ...composed,
-    ...nodeEnvironment(at),
-    SVC_DATABASE_URL: `postgres://svc@127.0.0.1:${port}/${database}`,
-    SVC_MASTER_KEY: masterKey,
-    SVC_BASE_URL: front.url
-  })
+  const environmentOf =
+    (port: number, database: string) =>
+    (life: Life = {}) => ({
+      ...composed,
+      ...nodeEnvironment(life),
+      SVC_DATABASE_URL: `postgres://svc@127.0.0.1:${port}/${database}`,
+      SVC_MASTER_KEY: masterKey,
+      SVC_BASE_URL: front.url
+    })
 
   const firstLine = yield* databaseLine()
   const history = `${folder}-history`

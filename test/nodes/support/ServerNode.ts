@@ -8,9 +8,15 @@ import type { TcpLine } from "../line/TcpLine.ts"
 
 type Served = Started & { readonly url: string }
 
+/** What is special about one life of a server: the point at which it ends, and how far its clock is ahead, in milliseconds. */
+export interface Life {
+  readonly at?: KillAt
+  readonly clockOffset?: number
+}
+
 /** Environment of the server program of this suite. */
-export const nodeEnvironment = (at?: KillAt) => ({
-  SVC_TEST_CRASH: encodeCrashEnvironment({ usualRechecks: true, ...(at === undefined ? {} : { at }) })
+export const nodeEnvironment = (life: Life) => ({
+  SVC_TEST_CRASH: encodeCrashEnvironment({ usualRechecks: true, ...life })
 })
 
 /** Returns the kernel's letter for the state of a process. */
@@ -27,14 +33,14 @@ export const serverNode = Effect.fn("serverNode")(function* (parts: {
   readonly world: Pick<AgentWorld, "serveIn">
   readonly balancer: Balancer
   readonly database: TcpLine
-  readonly environment: (at?: KillAt) => Readonly<Record<string, string>>
+  readonly environment: (life: Life) => Readonly<Record<string, string>>
   /** The server that is already running in this folder. */
   readonly first?: Served
   readonly history: string
 }) {
   const { balancer, database, environment, folder, name, world } = parts
   let current: Served | undefined
-  let at: KillAt | undefined
+  let next: Life = {}
   let starts = 0
   let isWanted = true
   const note = (what: string) => appendFileSync(parts.history, `${new Date().toISOString()} ${name} ${what}\n`)
@@ -52,9 +58,9 @@ export const serverNode = Effect.fn("serverNode")(function* (parts: {
     })
   const life = Effect.suspend(() => {
     if (!isWanted) return Effect.void
-    const point = at
-    at = undefined
-    return Effect.scoped(Effect.flatMap(world.serveIn(folder, environment(point)), untilEnd))
+    const present = next
+    next = {}
+    return Effect.scoped(Effect.flatMap(world.serveIn(folder, environment(present)), untilEnd))
   }).pipe(Effect.catchCause((cause) => Effect.sync(() => note(`did not start: ${cause}`))))
 
   const lives = Effect.repeat(life, Schedule.spaced("200 millis"))
@@ -81,10 +87,10 @@ export const serverNode = Effect.fn("serverNode")(function* (parts: {
     isStopped: () => current !== undefined && stateOf(current.pid) === "T",
     serving,
     signal,
-    /** Stops the server as an upgrade does, and starts it again. The next life ends at this point, if there is one. */
-    restarted: Effect.fnUntraced(function* (point?: KillAt) {
+    /** Stops the server as an upgrade does, and starts it again. `life` is about the next life alone. */
+    restarted: Effect.fnUntraced(function* (life: Life = {}) {
       const before = starts
-      at = point
+      next = life
       yield* signal("SIGTERM")
       yield* ended
       yield* Effect.repeat(
