@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Schema, Semaphore } from "effect"
+import { Cause, Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { table } from "../database/Table.ts"
@@ -116,7 +116,19 @@ const make = Effect.gen(function* () {
         yield* Effect.logInfo(`This server does the work ${name} now`)
         yield* Effect.raceFirst(Effect.andThen(effect, Effect.never), lost)
         yield* Effect.logWarning(`This server stops the work ${name}, because it could not beat`)
-      }).pipe(Effect.forever, Effect.ensuring(release(name)))
+      }).pipe(
+        // For example, the database was restarted. This server still has the work, and nobody else could take it.
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.failCause(cause)
+            : Effect.andThen(
+                Effect.logError(`The work ${name} failed, and begins again`, cause),
+                Effect.sleep(lookEvery)
+              )
+        ),
+        Effect.forever,
+        Effect.ensuring(release(name))
+      )
 
   yield* Effect.addFinalizer(() => Effect.ignore(sql`DELETE FROM exclusive_work WHERE node_id = ${nodes.name}`))
 

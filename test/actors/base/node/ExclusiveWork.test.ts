@@ -37,6 +37,22 @@ describe("Work that one server does for all servers", () => {
     )
   )
 
+  it.effect("work that fails begins again, because no other server could take it", () =>
+    on(
+      Effect.gen(function* () {
+        const [a, b] = [yield* server(), yield* server()]
+        const begun: Array<string> = []
+        const failing = (name: string) =>
+          Effect.suspend(() => (begun.push(name) < 3 ? Effect.die(new Error("the database is away")) : Effect.never))
+        yield* Effect.forkScoped(a.exclusive.during("sweep")(failing("a")))
+        yield* pass(2, a, b)
+        yield* Effect.forkScoped(b.exclusive.during("sweep")(failing("b")))
+        yield* pass(20, a, b)
+        expect(begun).toEqual(["a", "a", "a"])
+      })
+    )
+  )
+
   it.effect("a server that shuts down hands over its work immediately", () =>
     on(
       Effect.gen(function* () {
