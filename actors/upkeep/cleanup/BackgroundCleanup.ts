@@ -90,7 +90,8 @@ const turn = Effect.gen(function* () {
 
 type Rhythm = <R>(turn: Effect.Effect<void, never, R>) => Effect.Effect<void, never, R>
 
-export const atStartAndEveryMinute: Rhythm = (turn) => turn.pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever)
+export const atStartAndEveryMinute: Rhythm = (turn) =>
+  guarded("the whole turn", turn).pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever)
 
 /** The schedule of the cleanup. Hosts that trigger the cleanup themselves, such as tests, provide a different schedule. */
 export const CleanupRhythm = Context.Reference<Rhythm>("svc/actors/upkeep/cleanup/CleanupRhythm", {

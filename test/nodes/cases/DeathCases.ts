@@ -12,8 +12,7 @@ const points: ReadonlyArray<readonly [point: KillPointName, passing: number]> = 
   ["apply.run.queued", 1],
   ["apply.asked", 1],
   ["apply.run.started", 1],
-  ["apply.run.succeeded", 1],
-  ["apply.committed", 1]
+  ["apply.run.succeeded", 1]
 ]
 
 /** Longer than the silence after which other servers settle what a frozen server owned. */

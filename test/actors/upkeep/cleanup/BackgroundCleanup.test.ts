@@ -22,6 +22,16 @@ it.effect("cleanup runs at startup and every minute thereafter", () =>
   })
 )
 
+it.effect("a turn of the cleanup that fails is followed by the next one", () =>
+  Effect.gen(function* () {
+    let turns = 0
+    const failing = Effect.suspend(() => (++turns === 1 ? Effect.die(new Error("the database is away")) : Effect.void))
+    yield* Effect.forkScoped(atStartAndEveryMinute(failing))
+    yield* TestClock.adjust("1 minute")
+    expect(turns).toBe(2)
+  })
+)
+
 const due = Latch.makeUnsafe()
 const taken = Deferred.makeUnsafe<void>()
 const once = Layer.succeed(CleanupRhythm, (turn) =>
