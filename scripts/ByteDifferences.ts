@@ -2,18 +2,18 @@
 export interface DifferentBytes {
   readonly offset: number
   readonly length: number
-  /** The bytes of each file, at most 32, with other characters than printable ASCII as dots. */
+  /** The bytes of each file, at most 32, with a dot for each byte that is not printable ASCII. */
   readonly texts: readonly [string, string]
 }
 
 const shown = 32
-// Ranges with fewer equal bytes between them are one range, so that a date or a path is not split at each equal letter.
+// Ranges with fewer equal bytes between them are joined, so that a date or a path is not split at each equal letter.
 const gap = 16
 
 const printable = (bytes: Uint8Array) =>
   [...bytes].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : ".")).join("")
 
-/** Returns the ranges in which two files differ. The missing end of the shorter file is a range. */
+/** Returns the ranges in which two files differ. If one file is longer, its additional bytes are a range too. */
 export const byteDifferences = (one: Uint8Array, other: Uint8Array): ReadonlyArray<DifferentBytes> => {
   const ranges: Array<{ offset: number; end: number }> = []
   const shared = Math.min(one.length, other.length)

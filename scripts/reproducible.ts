@@ -1,5 +1,5 @@
-// `npm run reproducible` makes every artefact of the committed version twice, in two clones with different names and at different
-// times, and compares the bytes. It exits with 1 and prints the different bytes if an artefact differs.
+// `npm run reproducible` builds every artefact of the committed version twice, in two clones with different names and at
+// different times, and compares the bytes. It exits with 1 and prints the different bytes if an artefact differs.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -8,7 +8,7 @@ import { platform } from "../src/composition/Platform.ts"
 import { version } from "../src/Version.ts"
 import { byteDifferences } from "./ByteDifferences.ts"
 
-/** The artefacts could not be compared, or differ. */
+/** The error if the artefacts differ or could not be compared. */
 class NotReproducible extends Schema.TaggedError<NotReproducible>()("NotReproducible", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
@@ -25,7 +25,7 @@ const run = Effect.fnUntraced(function* (cwd: string, program: string, ...args: 
   })
 }, Effect.scoped)
 
-/** Makes the artefacts in a new clone, and returns their folder. The modules are copies too, so that their paths differ. */
+/** Builds the artefacts in a new clone, and returns their folder. The modules are copied too, so that their paths differ. */
 const made = Effect.fnUntraced(function* (root: string, prefix: string, options: ReadonlyArray<string>) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -33,7 +33,7 @@ const made = Effect.fnUntraced(function* (root: string, prefix: string, options:
   yield* run(root, "git", "clone", "--quiet", "--no-hardlinks", root, clone)
   const modules = yield* files.realPath(path.join(root, "node_modules"))
   yield* run(root, "cp", "--archive", modules, path.join(clone, "node_modules"))
-  // Bun's runtimes for the other platforms. They are pinned by their digests, so downloading them twice shows nothing.
+  // Bun's runtimes for the other platforms. Their digests are pinned, so downloading them twice would prove nothing.
   const runtimes = path.join(root, "dist/runtimes")
   if (yield* files.exists(runtimes)) yield* files.copy(runtimes, path.join(clone, "dist/runtimes"))
   yield* run(clone, process.execPath, "scripts/release.ts", "--draft", ...options)
@@ -51,7 +51,7 @@ const compare = Effect.fn("reproducible")(function* (withImages: boolean) {
   const names = new Set([...(yield* files.readDirectory(one)), ...(yield* files.readDirectory(other))])
   const different: Array<string> = []
   for (const name of [...names].toSorted()) {
-    // The list of digests differs exactly if one of the listed files differs.
+    // The list of digests differs if and only if one of the listed files differs.
     if (name === "SHA256SUMS") continue
     const [left, right] = yield* Effect.all([
       files.readFile(path.join(one, name)),

@@ -120,8 +120,8 @@ export class PullRequest extends Schema.Opaque<PullRequest>()(
     baseCommit: Schema.optionalKey(CommitId),
     mergeCommit: Schema.optionalKey(CommitId),
     /**
-     * Present only for a commit that a merge queue tests: the numbers of its pull requests. `number` is the last one. Such records
-     * are in no list.
+     * Present only for a commit that a merge queue tests: the numbers of its pull requests, of which `number` is the last. Lists
+     * omit such records.
      */
     mergeGroup: Schema.optionalKey(Schema.Array(Schema.Int)),
     /** The commit for which an owner or admin allowed plans. A later push revokes this. */

@@ -44,7 +44,7 @@ export const sharedLeaseTables: ReadonlyArray<string> = [
 ]
 
 /**
- * What any server of a database can need from another: the archives of commits and of builds, in parts, and the nonces that agents
+ * Data that every server of a database may need: the archives of commits and of builds, in parts, and the nonces that agents
  * sign. The parts of an archive belong to a copy, so that two servers can write the same archive at once.
  */
 export const sharedArchiveTables: ReadonlyArray<string> = [

@@ -79,9 +79,9 @@ export const pullRequestPlanColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * A row with `merge_group` is not a pull request, but a commit that a merge queue tests. The column has the numbers of its pull
- * requests, last the one for which the queue made the commit. Such rows have negative numbers, because several of them may have the
- * same last pull request.
+ * A row with `merge_group` is not a pull request, but a commit that a merge queue tests. The column contains the numbers of its
+ * pull requests; the last is the pull request for which the queue created the commit. Such rows have negative numbers, because
+ * several of them may have the same last pull request.
  */
 export const mergeGroupColumns: ReadonlyArray<string> = [`ALTER TABLE pull_requests ADD COLUMN merge_group TEXT`]
 

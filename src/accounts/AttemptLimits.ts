@@ -37,8 +37,8 @@ const strangerDelay = Duration.seconds(5)
 const mostWaiting = 200
 
 /**
- * The number of servers among which everybody's attempts are divided. Each server counts what it sees, so together they allow no
- * more than one server does.
+ * The number of servers among which attempts are divided. Each server counts only its own attempts, so that all servers in total
+ * allow no more than a single server would.
  */
 export const LimitingServers = Context.Reference<Effect.Effect<number>>("svc/src/accounts/LimitingServers", {
   defaultValue: () => Effect.succeed(1)

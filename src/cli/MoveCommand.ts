@@ -19,7 +19,7 @@ const to = Flag.String("to").pipe(
 
 const usage = (message: string) => new CommandFailed({ ...misuse, message })
 
-/** Returns the address of the database in PostgreSQL, at either end of the move. */
+/** Returns the address of the PostgreSQL database, which is the source or the target of the move. */
 const urlOf = Effect.fnUntraced(function* (given: string, { databaseUrl }: Settings) {
   if (given === "sqlite" || given === "postgres") {
     return (
@@ -39,7 +39,7 @@ const urlOf = Effect.fnUntraced(function* (given: string, { databaseUrl }: Setti
   return url.value
 })
 
-/** Reads the master keys, with which the copy is verified. Creates no key. */
+/** Reads the master keys, which are needed to verify the copy. Creates no key. */
 const keyringOf = Effect.fnUntraced(function* (settings: Settings) {
   const path = yield* Path.Path
   const source = masterKeySource(settings, path.join(settings.dataDir, masterKeyName))

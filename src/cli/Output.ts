@@ -55,7 +55,7 @@ export const printLine = (text: string): Effect.Effect<void, OutputFailed> =>
 export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void, OutputFailed> =>
   json ? Effect.flatMap(OutputFormat, (format) => printLine(formatted(format, value))) : printLine(visibleText(text))
 
-/** Prints a line about the progress of a long command, only on a terminal. */
+/** Prints a line about the progress of a long command. Prints nothing unless standard error is a terminal. */
 export const progress = (line: string): Effect.Effect<void> =>
   Effect.sync(() => void (process.stderr.isTTY && process.stderr.write(`${line} ...\n`)))
 

@@ -5,14 +5,14 @@ import { SnapshotStorageFailed } from "../../runner/snapshot/SnapshotError.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { retention } from "../../schema/records/Retention.ts"
 
-/** Minimum age of a copy to remove. A younger one may belong to a row that has not been written yet. */
+/** Minimum age of a copy to remove. A younger copy may belong to a row that has not been written yet. */
 const snapshotGrace = Duration.toMillis(Duration.days(1))
 const buildGrace = Duration.toMillis(retention.buildArchive.after)
 
 const notShared = () =>
   new SnapshotStorageFailed({ message: "The snapshot could not be copied to the database for the other servers." })
 
-/** Gives other servers of the database the snapshots of this one, and fetches theirs when one is read. */
+/** Shares this server's snapshots with the other servers of the database, and fetches theirs when one is read. */
 export const sharedSnapshots = <E, R>(own: Layer.Layer<SnapshotStore, E, R>) =>
   Layer.effect(
     SnapshotStore,
@@ -20,7 +20,7 @@ export const sharedSnapshots = <E, R>(own: Layer.Layer<SnapshotStore, E, R>) =>
       const store = yield* SnapshotStore
       const shared = yield* SharedArchives
 
-      /** Fetches a snapshot that this disk does not have. If that fails, the read itself reports what is missing. */
+      /** Fetches a snapshot that is not on this disk. If that fails, the read reports the missing snapshot. */
       const present = Effect.fnUntraced(function* (digest: string) {
         if (Option.isSome(yield* store.archive(digest))) return
         const file = `${yield* store.temporaryFolder}/archive`

@@ -210,7 +210,7 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   message: Schema.String
 }) {}
 
-/** The rows of the database have been moved to another database, or a move into the database has not finished. */
+/** The error if the rows have been moved to another database, or if a move into this database has not finished. */
 export class DatabaseMoved extends Schema.TaggedError<DatabaseMoved>()("DatabaseMoved", { message: Schema.String }) {}
 
 const table = "svc_migrations"
@@ -255,7 +255,7 @@ const shortened = (translate: Translate) =>
 
 const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
 
-/** Servers of one database in PostgreSQL are upgraded one after the other, and each may start again in between. */
+/** Servers that share a PostgreSQL database are upgraded one after the other, and each may restart in between. */
 const allowsNewer = (sql: SqlClient.SqlClient) => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
 /** Returns the schema version, and a fault if this release does not support it or the database was moved. */

@@ -121,7 +121,7 @@ const prepare = (file: string, folder: string, manifest: Option.Option<BackupMan
     if (problems.length > 0) {
       return yield* new BackupRefused({ message: `The file is damaged: ${problems.slice(0, 3).join("; ")}` })
     }
-    // The backup of a database that was moved later is an older copy, from which everything uncertain is taken below.
+    // A backup of a database that was moved later is an older copy, so the steps below invalidate everything uncertain in it.
     if ((yield* readMark)?.state === "moved") yield* removeMark
     yield* migrate
     yield* checkOwner(folder)

@@ -91,7 +91,7 @@ describe("Forge connections", () => {
       await page.getByRole("button", { name: words.create }).press("Enter")
       const dialog = page.getByRole("dialog")
       await dialog.getByLabel(words.recipe).selectOption("forge-github")
-      // GitHub's own address is offered, and an Enterprise Server has another one.
+      // The form suggests GitHub's own address. An Enterprise Server has another address.
       expect(await dialog.getByLabel(words.origins).inputValue()).toBe("https://github.com")
       await dialog.getByLabel(words.origins).fill("https://github.acme.example")
       await dialog.getByLabel(words.displayName, { exact: true }).fill("Comments")

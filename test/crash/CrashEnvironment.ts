@@ -1,7 +1,9 @@
 import { Schema } from "effect"
 import { SandboxLevel } from "../../schema/records/Run.ts"
 
-/** The point at which a server is killed, and the number of the visit that kills it. `SIGSTOP` freezes the server instead. */
+/**
+ * The point at which a server is killed, and the number of the visit that kills it. With `SIGSTOP`, the server is frozen instead.
+ */
 export const KillAt = Schema.Struct({
   point: Schema.String,
   passing: Schema.Int,

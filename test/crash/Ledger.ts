@@ -99,7 +99,7 @@ interface LedgerRows {
   readonly all: (query: string) => Effect.Effect<ReadonlyArray<unknown>>
   /** Orders rows that were created in the same millisecond. */
   readonly tieBreaker: string
-  /** Queries for damage, which find nothing in a whole database. */
+  /** Queries for damage, which return no rows for an intact database. */
   readonly integrity: ReadonlyArray<string>
   readonly close: Effect.Effect<void>
 }
@@ -129,8 +129,8 @@ const rowsOfPostgres = (url: Redacted.Redacted) =>
   }).pipe(Effect.orDie)
 
 /**
- * Reads all rows that a stopped server has left behind, and decrypts states with the folder's master key. The database is the
- * folder's file, unless the settings name another one.
+ * Reads all rows that a stopped server has left behind, and decrypts states with the folder's master key. Uses the folder's
+ * database file, unless the settings contain another database.
  */
 export const readLedger = Effect.fn("readLedger")(function* (dataDir: string, more: Partial<Settings> = {}) {
   const { databaseUrl } = more

@@ -92,11 +92,11 @@ describe("Japanese texts", () => {
     expect(offending(all("ja"), (text) => strangers.test(text))).toEqual([])
   })
 
-  test("Japanese texts stop a run, withdraw a plan and delete a resource with one verb each", () => {
+  test("Japanese texts use one verb each for stopping a run, withdrawing a plan and deleting a resource", () => {
     const wrong = all("ja").filter(
       ([path, text]) =>
         (text.includes("キャンセル") && path !== "words/Vocabulary.ts.cancel") ||
-        // Only a left-over state is thrown away.
+        // Only left-over states are discarded.
         (text.includes("破棄") && !/left.over|uncertain/i.test(path))
     )
     expect(wrong).toEqual([])

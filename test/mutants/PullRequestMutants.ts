@@ -14,7 +14,10 @@ const groupsTest = "test/actors/ledger/pull-request/MergeGroups.test.ts"
 const queueTest = "test/actors/commands/pull-request/MergeQueue.test.ts"
 const forgeTest = "test/runner/forge/ForgeLive.test.ts"
 
-/** Mutants of what decides about a pull request: whose head it is, who may plan it, and which comment belongs to svc. */
+/**
+ * Mutants of decisions about a pull request: the owner of its head, the people who may plan it, and the recognition of svc's
+ * comment.
+ */
 export const pullRequestMutants: ReadonlyArray<Mutant> = [
   {
     name: "pull requests: an unknown repository counts as a fork",

@@ -1,6 +1,6 @@
 // `npm run test:nodes [-- --short] [-- --only TEXT] [-- --seed S] [-- --scenarios N]`: runs several real servers on one real
-// PostgreSQL, with real agents and the real tool, and injects every fault between them. After each history, compares the promises
-// with the provider's own count and with the rows of the database. Exits with 1 if a promise was broken.
+// PostgreSQL, with real agents and the real tool, and injects every fault between them. After each scenario, compares the
+// guarantees with the provider's own count and the rows of the database. Exits with 1 if a promise was broken.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Duration, Effect, Exit, FileSystem, Option, Random, Runtime, Schema, Scope } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -21,7 +21,7 @@ class NodesFailed extends Schema.TaggedError<NodesFailed>()("NodesFailed", { mes
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** Random scenarios of a run that names no number, and those of the short form. */
+/** Number of random scenarios by default, and in the short form. */
 const fewScenarios = 10
 const shortScenarios = 1
 /** Enough numbers for the longest scenario. */

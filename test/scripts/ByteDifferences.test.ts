@@ -7,7 +7,7 @@ test("equal files have no different bytes", () => {
   expect(byteDifferences(bytes("a program"), bytes("a program"))).toEqual([])
 })
 
-test("a different date is one range with its offset and both texts, although some digits are equal", () => {
+test("a different date is one range with its offset and both texts, even if some digits are equal", () => {
   expect(byteDifferences(bytes("built 2026-11-29\0end"), bytes("built 2025-12-30\0end"))).toEqual([
     { offset: 9, length: 7, texts: ["6-11-29", "5-12-30"] }
   ])
@@ -18,7 +18,7 @@ test("distant differences are separate ranges", () => {
   expect(byteDifferences(bytes(`a${between}b`), bytes(`A${between}B`)).map(({ offset }) => offset)).toEqual([0, 41])
 })
 
-test("the longer end of a file is a range, shown by its first 32 bytes", () => {
+test("the additional bytes of a longer file are a range, shown by its first 32 bytes", () => {
   const [range] = byteDifferences(bytes("same"), bytes(`same${"+".repeat(50)}`))
   expect(range).toEqual({ offset: 4, length: 50, texts: ["", "+".repeat(32)] })
 })

@@ -25,7 +25,7 @@ export const shellBlocks = (name: string): ReadonlyArray<ShellBlock> => {
   return blocks
 }
 
-/** Returns the commands of all blocks of a section as one script. */
+/** Returns the commands of all blocks in a section as one script. */
 export const sectionScript = (name: string, section: string): string => {
   const blocks = shellBlocks(name).filter((block) => block.section === section)
   if (blocks.length === 0) throw new Error(`docs/${name} has no commands below "${section}"`)

@@ -25,7 +25,7 @@ const sampled = (value: unknown): Sample["values"][number] => {
 
 const kindOf = (value: Sample["values"][number]): string => (value === null ? "null" : typeof value)
 
-/** Records each statement of this process once for each list of types of its values. */
+/** Records each statement of this process once per list of value types. */
 export const recordStatements = (folder: string): void => {
   const texts = new WeakMap<StatementSync, string>()
   const known = new Set<string>()
@@ -43,7 +43,7 @@ export const recordStatements = (folder: string): void => {
     const key = `${text}\n${values.map(kindOf).join()}`
     if (known.has(key)) return
     known.add(key)
-    // The test runner exits without an event, so each sample is written at once.
+    // The test runner exits without an event, so each sample is written immediately.
     appendFileSync(file, `${JSON.stringify({ text, values })}\n`)
   }
   const { all, iterate, run } = StatementSync.prototype

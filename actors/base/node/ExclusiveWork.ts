@@ -152,7 +152,7 @@ const make = Effect.gen(function* () {
     onlyHere: (name) => (effect) =>
       Effect.flatMap(tried(name), (isTaken) => (isTaken ? Effect.raceFirst(effect, lost) : Effect.void)),
     during,
-    // A server that counts as gone waits for nothing, but the wait has to end with its process.
+    // A server that counts as gone waits for no lock, but the wait must end together with its process.
     locked: (name) => (effect) =>
       inTurn(
         name,

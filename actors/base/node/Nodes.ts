@@ -67,8 +67,8 @@ const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.
 }
 
 /**
- * Returns the names of the servers that beat while this waits, without `except`. A server that ended without leaving keeps its row
- * until another counts it as gone, so its row alone proves nothing.
+ * Returns the names of the running servers except `except`, by observing their heartbeats. A server that ended without shutting
+ * down keeps its row until another server counts it as gone, so the row alone proves nothing.
  */
 export const beatingServers = Effect.fn("beatingServers")(function* (except: string | undefined) {
   const sql = yield* SqlClient.SqlClient
@@ -109,7 +109,7 @@ export class Nodes extends Context.Service<
     readonly work: Effect.Effect<never>
     /** Completes if other servers have counted this server as gone. It must then stop, because they have settled its Runs. */
     readonly expelled: Effect.Effect<void>
-    /** The number of servers that this one knows to live, itself included. Among them, limits are divided. */
+    /** The number of servers that this server considers running, including itself. Limits are divided among them. */
     readonly count: Effect.Effect<number>
     /** The servers that are not gone, oldest first. */
     readonly list: Effect.Effect<ReadonlyArray<NodeRow>>

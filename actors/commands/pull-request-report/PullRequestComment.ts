@@ -27,7 +27,7 @@ export interface PullRequestReport {
   readonly url: string
   readonly headCommit: string
   readonly state: "open" | "closed" | "merged"
-  /** The reason why svc does not know yet which Capsules use the files. */
+  /** The reason why svc does not yet know which Capsules use the files. */
   readonly unread?: string | undefined
   /** For a commit that a merge queue tests: the pull requests of its group. */
   readonly mergeGroup?: ReadonlyArray<number> | undefined
@@ -122,7 +122,7 @@ export const statusStateOf = ({
   unread
 }: Pick<PullRequestReport, "capsules" | "mergeGroup" | "unread">): ForgeStatusState => {
   if (unread !== undefined) return "pending"
-  // The queue must not wait, because svc never plans what the Source does not allow.
+  // The queue must not wait, because svc will never plan this commit.
   const isRefused = mergeGroup !== undefined && capsules.some(({ verdict }) => verdict === "refused")
   if (isRefused) return "failure"
   return stateUrgency.find((state) => capsules.some(({ verdict }) => stateOfVerdict[verdict] === state)) ?? "success"

@@ -69,7 +69,7 @@ const factsOf = (review: StaticReview): ReadonlyArray<ReportedFact> =>
     return added.length + removed.length === 0 ? [] : [{ kind, added, removed }]
   })
 
-/** Returns the reason why the Capsules that use the files are unknown. A review that was removed was read before. */
+/** Returns the reason why the Capsules that use the files are unknown. A removed review counts as read. */
 const unreadOf = (
   row: Pick<PullRequestRow, "error_code" | "error_message" | "merge_group" | "review" | "state">,
   touched: number
@@ -125,7 +125,7 @@ export class ReportFacts extends Context.Service<
           .join(", ")
       })
 
-      /** Explains to people who read only the status why the plan of a queued commit is not approved. */
+      /** Explains why the plan of a queued commit is not approved, for people who see only the status. */
       const queuedNote = (group: ReadonlyArray<number>, verdict: QueuedVerdict) => {
         const named = group.map((number) => `#${number}`).join(", ")
         if (verdict.kind === "approved") return undefined

@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
     )
   )
 
-  /** Finds the pull requests of a queued commit, and whether all of them are of this repository. */
+  /** Finds the pull requests of a queued commit, and determines whether all of them belong to this repository. */
   const groupOf = Effect.fnUntraced(function* (row: PullRequestRow, history: ReadonlyArray<string>) {
     const numbers = mergeGroup(row, yield* store.groups(row.source_id), history)
     if (numbers === undefined) return { fork: "yes" } as const
@@ -184,7 +184,7 @@ const make = Effect.gen(function* () {
   const record = Effect.fnUntraced(function* (row: PullRequestRow, judgement: Judgement) {
     if (judgement.kind === "unread") {
       yield* store.update(row.id, { error_code: judgement.code, error_message: judgement.message })
-      // The judgement about an earlier base does not apply any more.
+      // The result for an earlier base no longer applies.
       return yield* store.judged(row, [])
     }
     yield* store.update(row.id, {

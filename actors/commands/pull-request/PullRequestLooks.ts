@@ -56,7 +56,10 @@ export class PullRequestLooks extends Context.Service<
       const open = yield* provided(openForge)
       const killPoint = yield* KillPoint
 
-      /** The newest commits of each Source's base, by its commit. Forges keep refs of pull requests that ended before the first look. */
+      /**
+       * The newest commits of each Source's base, by base commit. Forges keep the refs of pull requests that were closed before
+       * the first look.
+       */
       const histories = new Map<SourceId, { readonly commit: string; readonly ancestors: ReadonlyArray<string> }>()
 
       /** Reads the newest commits of the base once, and only if one of them may be the merge of a head. */
@@ -122,7 +125,7 @@ export class PullRequestLooks extends Context.Service<
           heads,
           ended: asked.ended
         })
-        // Elsewhere such a name is an ordinary branch.
+        // On other forges, such a name is an ordinary branch.
         return { sighting, queues: kind === "github" ? heads : noQueues }
       })
 
@@ -163,7 +166,7 @@ export class PullRequestLooks extends Context.Service<
             defaultBranch: heads.defaultBranch ?? null,
             fromNumber,
             forgeFault: fault,
-            // Without a forge nobody waits for a status.
+            // Without a forge, no queue waits for a status.
             queues: onForge === undefined && trustsKnown ? undefined : (onForge?.queues ?? noQueues)
           })
         })

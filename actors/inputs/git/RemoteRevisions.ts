@@ -18,12 +18,12 @@ import { type FetchedBy, makeFetchCredentials } from "./FetchCredentials.ts"
 
 const mostNames = 200
 const mostCommits = 30
-/** Maximum number of histories to remember. The plans of a head for several Capsules need the same histories. */
+/** Maximum number of cached histories. The plans of a head for several Capsules need the same histories. */
 const mostHistories = 64
 /** Maximum time for a query. It is short, because a person is waiting. */
 const patience = Duration.seconds(20)
 
-/** A history, once it has been read. `lock` is held during the request. */
+/** A history once it has been read. `lock` is held during the request. */
 interface Remembered {
   readonly lock: Semaphore.Semaphore
   history?: CommitHistory
@@ -75,7 +75,7 @@ export const makeRemoteRevisions = Effect.gen(function* () {
 
   const histories = new Map<string, Remembered>()
 
-  /** Reads the newest commits of a commit once. The caller has checked with `request` that the Connection may be used. */
+  /** Reads the newest ancestors of a commit once. The caller has checked with `request` that the Connection may be used. */
   const historyOf = Effect.fnUntraced(function* (
     source: ReadSource,
     request: Effect.Success<ReturnType<typeof requestFor>>,
@@ -85,7 +85,7 @@ export const makeRemoteRevisions = Effect.gen(function* () {
     if (!histories.has(key) && histories.size >= mostHistories) histories.clear()
     const entry: Remembered = histories.get(key) ?? { lock: Semaphore.makeUnsafe(1) }
     histories.set(key, entry)
-    // Concurrent plans of a head wait for the first one's request.
+    // Concurrent plans of a head wait for the first plan's request.
     return yield* Effect.gen(function* () {
       if (entry.history !== undefined) return entry.history
       const history = yield* remote.history({ ...request, commit })

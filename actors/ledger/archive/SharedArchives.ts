@@ -11,7 +11,7 @@ import { SharedDatabase } from "../../base/node/Nodes.ts"
 const ArchiveKind = Schema.Literals(["snapshot", "build"])
 type ArchiveKind = typeof ArchiveKind.Type
 
-/** A complete archive in the database. */
+/** A complete archive that is stored in the database. */
 export const SharedArchiveRow = table("shared_archives", {
   kind: ArchiveKind,
   digest: Schema.String,
@@ -32,24 +32,24 @@ const Part = rowShape({ bytes: Schema.Uint8Array })
 /** Size of a part: one statement without the write lock of the database. */
 const partBytes = 1024 * 1024
 
-/** Names an archive, as the store on the disk does. */
+/** The name of an archive, as in the store on the disk. */
 export interface ArchiveName {
   readonly kind: ArchiveKind
   readonly digest: string
 }
 
 /**
- * Copies of the archives of commits and builds, in the database, if several servers share it: any server may have to read what
- * another has stored on its disk. The reader checks the digest. A server without others keeps files only.
+ * Copies of the archives of commits and builds in the database, if several servers share it, because any server may need an
+ * archive that another server has stored on its disk. The reader checks the digest. A single server keeps only files.
  */
 export class SharedArchives extends Context.Service<
   SharedArchives,
   {
-    /** Copies a complete file to the database, unless it has a copy, which then counts as new. */
+    /** Copies a complete file to the database. If the database already has a copy, only marks it as new. */
     readonly publish: (name: ArchiveName, file: string) => Effect.Effect<void, SqlError | PlatformError.PlatformError>
-    /** Writes the copy to a file. Returns false if there is none. */
+    /** Writes the copy to a file. Returns false if there is no copy. */
     readonly fetch: (name: ArchiveName, file: string) => Effect.Effect<boolean, SqlError | PlatformError.PlatformError>
-    /** Removes the copies that are older than this number of milliseconds and not in `keep`. */
+    /** Removes copies that are older than this number of milliseconds and not in `keep`. */
     readonly cleanUp: (kind: ArchiveKind, keep: ReadonlySet<string>, olderThan: number) => Effect.Effect<void, SqlError>
   }
 >()("svc/actors/ledger/archive/SharedArchives") {
@@ -93,7 +93,7 @@ const inDatabase = Effect.gen(function* () {
     const row = SharedArchiveRow.values(sql, { kind, digest, copy, parts, stored_at })
     const written = yield* SharedArchiveRow.some(sql, "copy")`INSERT INTO shared_archives ${row}
       ON CONFLICT (kind, digest) DO NOTHING RETURNING copy`
-    // Another server has been faster.
+    // Another server was faster.
     if (written.length === 0) yield* removeParts(copy)
   })
 
@@ -129,7 +129,7 @@ const inDatabase = Effect.gen(function* () {
         WHERE kind = ${kind} AND digest = ${digest} AND stored_at < ${before} RETURNING copy`
       for (const { copy } of removed) yield* removeParts(copy)
     }
-    // A server that died while it wrote a copy has left parts without an archive.
+    // A server that was killed while it wrote a copy has left parts without an archive.
     yield* sql`DELETE FROM shared_archive_parts WHERE stored_at < ${before}
       AND NOT EXISTS (SELECT 1 FROM shared_archives a WHERE a.copy = shared_archive_parts.copy)`
   })

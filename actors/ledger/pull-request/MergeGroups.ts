@@ -3,8 +3,9 @@ import { type HeadIsFork, mostOpenPullRequests } from "../../../schema/records/P
 import { type ListedPullRequest, MergeGroupJson, mergeGroupOf, numberOf } from "./PullRequestRow.ts"
 
 /**
- * Returns the pull requests that a queued commit contains and its base does not, oldest first: a queue puts each pull request on the
- * commit of the one before it. Returns `undefined` if the history does not reach the base. `history` has the nearest commits first.
+ * Returns the pull requests that a queued commit contains and its base lacks, oldest first, because a queue puts each pull
+ * request on top of the previous one's commit. Returns `undefined` if the history does not reach the base. `history` lists the
+ * nearest commits first.
  */
 export const mergeGroup = (
   row: Pick<ListedPullRequest, "base_branch" | "base_commit" | "id" | "merge_group" | "number">,
@@ -26,8 +27,8 @@ type KnownPullRequest = Pick<
 >
 
 /**
- * A queued commit is the repository's own code if each of its pull requests is, or if somebody with the right to do so allowed the
- * plan of its present head.
+ * A queued commit counts as the repository's own code if each of its pull requests does, or if an owner or admin allowed plans of
+ * the current head.
  */
 export const groupIsFork = (
   numbers: ReadonlyArray<number>,
@@ -42,23 +43,23 @@ export const groupIsFork = (
 
 type Facts = Pick<ListedPullRequest, "base_branch" | "base_commit" | "fork" | "head_commit" | "merge_group" | "ref">
 
-/** The commits of the merge queues, and those of the branches that they lead to, by full name. */
+/** The commits of the merge queues and of their target branches, by full branch name. */
 export type Queues = Pick<RepositoryHeads, "branches" | "queued">
 
 interface MergeGroupChanges {
   readonly appeared: ReadonlyArray<Facts & Pick<ListedPullRequest, "head_branch" | "number">>
-  /** `isMoved` if the branch has another commit. `isDue` if the commit has to be judged again. */
+  /** `isMoved` if the branch points to another commit. `isDue` if the commit must be assessed again. */
   readonly changed: ReadonlyArray<{
     readonly row: ListedPullRequest
     readonly to: Partial<Facts>
     readonly isMoved: boolean
     readonly isDue: boolean
   }>
-  /** The commits that the queue has let go. */
+  /** The commits that the queue has removed. */
   readonly gone: ReadonlyArray<ListedPullRequest>
 }
 
-/** Compares the branches of the merge queues with the known groups. `pullRequests` are those of the Source. */
+/** Compares the branches of the merge queues with the known groups. `pullRequests` are the Source's pull requests. */
 export const mergeGroupChanges = (
   known: ReadonlyArray<ListedPullRequest>,
   { branches, queued: all }: Queues,
@@ -72,7 +73,7 @@ export const mergeGroupChanges = (
   const changed: Array<MergeGroupChanges["changed"][number]> = []
   for (const { baseBranch, commit, number, ref } of queued) {
     const row = before.get(ref)
-    // The other pull requests of the group, and whose they are, are judged with the history of the commit.
+    // Later steps determine the group's other pull requests and their repositories from the history of the commit.
     const fresh: Facts = {
       ref,
       head_commit: commit,

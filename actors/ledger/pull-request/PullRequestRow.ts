@@ -19,7 +19,7 @@ import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 import { present } from "../run/RunRow.ts"
 
 export const PlanningActorJson = jsonText(CommandContext)
-/** The error code of a head whose base no Capsule follows and svc has never read. */
+/** The error code of a head whose base svc has never read, because no Capsule follows it. */
 export const unfollowedBase = "base_unfollowed"
 
 export const StaticReviewJson = jsonText(StaticReview)
@@ -125,7 +125,7 @@ export const mergeGroupOf = ({
 }: Pick<PullRequestRow, "merge_group">): ReadonlyArray<number> | undefined =>
   merge_group === null ? undefined : MergeGroupJson.read(merge_group)
 
-/** Returns the number of the pull request; of a merge group, that of its last pull request. */
+/** Returns the number of the pull request or, for a merge group, of its last pull request. */
 export const numberOf = (row: Pick<PullRequestRow, "merge_group" | "number">): number =>
   mergeGroupOf(row)?.at(-1) ?? row.number
 

@@ -33,7 +33,7 @@ interface Seen {
   readonly fromNumber: number
   /** Present if the forge could not be read. */
   readonly forgeFault: string | undefined
-  /** The commits of the repository's merge queues. `undefined` if they are unknown, and those that are known stay as they are. */
+  /** The commits of the repository's merge queues. If `undefined`, they are unknown, and the recorded commits remain. */
   readonly queues: Queues | undefined
 }
 
@@ -71,7 +71,7 @@ export class PullRequestStore extends Context.Service<
     readonly find: (id: PullRequestId) => Effect.Effect<PullRequestRow | undefined>
     /** The pull requests of a Source, without its merge groups. */
     readonly known: (sourceId: SourceId) => Effect.Effect<ReadonlyArray<ListedPullRequest>>
-    /** The commits that merge queues of the Source have tested or test now. */
+    /** The commits that merge queues of the Source have tested or are testing. */
     readonly groups: (sourceId: SourceId) => Effect.Effect<ReadonlyArray<ListedPullRequest>>
     readonly update: (id: PullRequestId, columns: ChangesOf<typeof PullRequestRow>) => Effect.Effect<void>
     /** Marks the pull request, so that a step is due. */
@@ -171,7 +171,7 @@ const make = Effect.gen(function* () {
     })}`
   }, Effect.orDie)
 
-  /** Records the commits of the merge queues. Runs after the pull requests were recorded. */
+  /** Records the commits of the merge queues. Call it after the pull requests have been recorded. */
   const queueLooked = Effect.fnUntraced(function* (look: DueLook, queues: Queues) {
     const at = yield* now
     const { appeared, changed, gone } = mergeGroupChanges(yield* groups(look.id), queues, yield* known(look.id))

@@ -11,7 +11,10 @@ import { SharedDatabase } from "../../base/node/Nodes.ts"
 
 const nonceSeconds = 60
 const mostNonces = 10_000
-/** Maximum difference between the clocks of two servers, in milliseconds. A clock that is further off refuses nonces of others. */
+/**
+ * Maximum difference between the clocks of two servers, in milliseconds. With a greater difference, a server rejects nonces of
+ * the others.
+ */
 const clockDifferenceMillis = 120_000
 
 /** Nonces that agents have not signed yet. Only their digests are stored. */
@@ -22,14 +25,14 @@ export const AgentNonceRow = table("agent_nonces", {
 })
 
 /**
- * The nonces that agents sign to prove their identity, each usable once. Kept in memory, or in rows if an agent may ask one server
- * for a nonce and greet another.
+ * The nonces that agents sign to prove their identity. Each can be used once. A single server keeps them in memory. Servers that
+ * share a database keep them in rows, because an agent may request a nonce from one server and greet another.
  */
 export class AgentNonces extends Context.Service<
   AgentNonces,
   {
     readonly make: (agentId: AgentId) => Effect.Effect<string>
-    /** Uses a nonce up. Returns false if it is unknown, was used, is of another agent, or is too old. */
+    /** Uses a nonce up. Returns false if it is unknown, used, too old, or belongs to another agent. */
     readonly use: (agentId: AgentId, nonce: string) => Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent-pool/AgentNonces") {
@@ -75,7 +78,7 @@ const inRows = Effect.gen(function* () {
     const expires_at = new Date((yield* Clock.currentTimeMillis) + nonceSeconds * 1000 + clockDifferenceMillis)
     const row = { nonce_hash: hashOf(nonce), agent_id: agentId, expires_at: expires_at.toISOString() }
     yield* withoutWriteLock(sql`DELETE FROM agent_nonces WHERE expires_at <= ${at}`)
-    // Strangers can ask for nonces, so nothing is stored for an agent that does not exist.
+    // Strangers can request nonces, so svc stores nothing for an agent that does not exist.
     yield* withoutWriteLock(sql`INSERT INTO agent_nonces (nonce_hash, agent_id, expires_at)
       SELECT ${row.nonce_hash}, id, ${row.expires_at} FROM agents WHERE id = ${agentId}`)
     return nonce

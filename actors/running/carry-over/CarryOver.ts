@@ -56,7 +56,7 @@ export interface ReadyPlan {
   readonly deliveries: ChangeBasisRow["deliveries"]
 }
 
-/** The facts of a plan that decide, whether it waits for review or has ended. */
+/** Facts about a plan for the decision, whether the plan waits for review or has ended. */
 type JudgedPlan = Pick<ReadyPlan, "run" | "capsule" | "changeDigest" | "evidence"> &
   Pick<PlanBasis, "deliveries" | "provided">
 
@@ -155,8 +155,8 @@ export class CarryOver extends Context.Service<
     /** Decides in the caller's transaction, without writing. */
     readonly decide: (plan: ReadyPlan, compared: ComparedChanges) => Effect.Effect<CarryVerdict>
     /**
-     * Compares the speculative plan of a queued commit, which has succeeded, with the approved changes of the pull requests in its
-     * group. The rule that allows to carry approvals over does not matter, because nothing is carried over. Call it outside a
+     * Compares the speculative plan of a queued commit, which has succeeded, with the approved changes of the pull requests in
+     * its group. The rule about carrying approvals over does not matter here, because svc carries none over. Call it outside a
      * transaction.
      */
     readonly ofQueued: (runId: RunId, group: ReadonlyArray<number>) => Effect.Effect<QueuedVerdict>

@@ -4,12 +4,12 @@ import type { SqlClient } from "effect/sql"
 import { MoveRefused } from "./MoveRefused.ts"
 import type { ColumnShape, TableShape } from "./TableShapes.ts"
 
-/** A value as both databases write it: integers are decimal text, because a number cannot hold all of them. */
+/** A value in the form of both databases. Integers are decimal text, because a number cannot represent all of them. */
 export type CanonicalValue = string | Uint8Array | null
 /** Values in the order of the table's columns. */
 export type CanonicalRow = ReadonlyArray<CanonicalValue>
 
-/** Size of the values of a page that the next page aims at. */
+/** Target size of the values in a page. */
 const pageBytes = 4 * 1024 * 1024
 const mostRows = 1000
 /** A row may have values of a megabyte, so the first pages are small. */
@@ -17,7 +17,7 @@ export const firstRows = 8
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** Reads text of SQLite as its bytes, because the client would replace bytes that are no text. */
+/** Reads SQLite text as bytes, because the client would replace invalid bytes. */
 const selected = (isPostgres: boolean, { kind, name }: ColumnShape): string => {
   const column = quoted(name)
   if (kind === "integer") return `CAST(${column} AS TEXT) AS ${column}`
@@ -50,11 +50,11 @@ const decoded = (table: TableShape, { kind, name }: ColumnShape, value: unknown)
     : Effect.die(new Error(`${table.name}.${name} is neither text nor bytes`))
 }
 
-/** Binds a value in the type of its column. */
+/** Binds a value with the type of its column. */
 export const boundValue = ({ kind }: ColumnShape, value: CanonicalValue): string | bigint | Uint8Array | null =>
   kind === "integer" && typeof value === "string" ? BigInt(value) : value
 
-/** Reads rows after the row with the given key, in the order of the key. */
+/** Reads the rows after the row with the given key, in key order. */
 export const rowsAfter = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   table: TableShape,
@@ -62,7 +62,7 @@ export const rowsAfter = Effect.fnUntraced(function* (
   limit: number
 ) {
   const isPostgres = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
-  // With the name of the table, because a name alone would be the text that is selected.
+  // Qualified with the table's name, because otherwise the name would refer to the selected text.
   const key = sql.literal(table.key.map(({ name }) => `r.${quoted(name)}`).join(", "))
   const values = sql.literal(table.columns.map((column) => selected(isPostgres, column)).join(", "))
   const last = table.key.map((column) => {
@@ -79,7 +79,7 @@ export const rowsAfter = Effect.fnUntraced(function* (
 
 const bytesOf = (value: CanonicalValue): number => (value === null ? 0 : value.length)
 
-/** Chooses the number of rows of the next page by the size of this one. */
+/** Chooses the number of rows for the next page by the size of this page. */
 export const nextRows = (rows: ReadonlyArray<CanonicalRow>): number => {
   const bytes = rows.reduce((sum, row) => row.reduce((size, value) => size + bytesOf(value), sum), 1)
   return Math.max(1, Math.min(mostRows, Math.floor((rows.length * pageBytes) / bytes)))

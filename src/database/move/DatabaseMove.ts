@@ -15,13 +15,13 @@ import { compareTable, type ComparedTable, copyTable, type MovedDatabases } from
 import type { TableShape } from "./TableShapes.ts"
 import { withoutConstraints } from "./TargetConstraints.ts"
 
-/** A step of a move at one of its ends. */
+/** A step of a move in one of its databases. */
 type Step<A, R = never> = Effect.Effect<A, MoveRefused | SqlError.SqlError, R | FileSystem.FileSystem | Path.Path>
 
-/** The database that is moved. */
+/** The database from which the rows are moved. */
 export interface MoveSource {
   readonly place: DatabasePlace
-  /** Opens the database for this process alone. */
+  /** Opens the database exclusively for this process. */
   readonly open: Step<SqlClient.SqlClient, Scope.Scope>
   /** Checks the opened database, in the transaction that lasts for the whole move. */
   readonly check: Step<void, SqlClient.SqlClient>
@@ -32,11 +32,11 @@ export interface MoveSource {
 /** The database that receives the rows. */
 export interface MoveTarget {
   readonly place: DatabasePlace
-  /** Opens the database, with tables. `source` is the mark of the database that is moved. */
+  /** Opens the database and creates its tables. `source` is the mark of the source database. */
   readonly open: (source: MoveMark | undefined) => Step<SqlClient.SqlClient, Scope.Scope>
   /** Checks the copied rows. */
   readonly check: Step<void, SqlClient.SqlClient>
-  /** Puts the database in its place, once it is the current one, and opens it. */
+  /** Makes the database the current one, and opens it. */
   readonly settle: Step<SqlClient.SqlClient, Scope.Scope>
 }
 
@@ -44,7 +44,7 @@ export interface MoveResult {
   readonly tables: ReadonlyArray<ComparedTable>
   /** Number of audit chains that were checked in the new database. */
   readonly chains: number
-  /** Faults of sealed values and audit chains, which both databases have. */
+  /** Faults of sealed values and audit chains that exist in both databases. */
   readonly faults: ReadonlyArray<string>
   /** True if an interrupted attempt had copied the rows. */
   readonly resumed: boolean

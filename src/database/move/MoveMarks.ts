@@ -5,7 +5,7 @@ import type { StartFault } from "../StartFault.ts"
 
 export type DatabaseKind = "sqlite" | "postgres"
 
-/** Address of a database as people read it, without user and password. */
+/** Address of a database for display, without user and password. */
 export interface DatabasePlace {
   readonly kind: DatabaseKind
   readonly text: string
@@ -20,15 +20,15 @@ export interface DatabasePlace {
  */
 export interface MoveMark {
   readonly state: "arriving" | "moved"
-  /** Id of the move, the same in both databases. */
+  /** Id of the move, equal in both databases. */
   readonly id: string
   readonly installation: string
   readonly at: string
-  /** The database at the other end of the move. */
+  /** The other database of the move. */
   readonly other: DatabasePlace
 }
 
-/** Numbers of marks begin here, near the end of the range of the column. */
+/** Numbers of marks start here, near the end of the column's range. */
 const firstNumber = 2_147_483_646
 const numbers = { arriving: firstNumber, moved: firstNumber + 1 } as const
 
@@ -72,7 +72,7 @@ export const writeMark = Effect.fnUntraced(function* ({ at, id, installation, ot
   yield* sql`INSERT INTO svc_migrations (migration_id, name) VALUES (${numbers[state]}, ${name})`
 })
 
-/** Removes the mark: the database is the current one from now on. */
+/** Removes the mark, so that the database becomes the current one. */
 export const removeMark = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`DELETE FROM svc_migrations WHERE migration_id >= ${firstNumber}`

@@ -8,7 +8,7 @@ import type { MovedDatabases } from "./TableCopy.ts"
 import { differingTables, readShapes, type TableShape } from "./TableShapes.ts"
 import { type UnstorableValue, unstorableValues } from "./UnstorableValues.ts"
 
-/** PostgreSQL cannot hold some values of the database. Nothing was moved. */
+/** The error if PostgreSQL cannot store some values of the database. Nothing was moved. */
 export class ValuesUnstorable extends Schema.TaggedError<ValuesUnstorable>()("ValuesUnstorable", {
   message: Schema.String,
   values: Schema.Array(
@@ -24,7 +24,7 @@ export class ValuesUnstorable extends Schema.TaggedError<ValuesUnstorable>()("Va
 const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =>
   Effect.provideService(effect, SqlClient.SqlClient, sql)
 
-/** Returns the tables, which both databases have. Fails unless they are the tables of this release. */
+/** Returns the tables that both databases have. Fails unless they are the tables of this release. */
 export const sameTables = Effect.fn("sameTables")(function* ({ from, to }: MovedDatabases) {
   const version = yield* on(from, recordedVersion)
   if (version !== newestKnown) {
@@ -48,7 +48,7 @@ const Started = rowShape({ incarnation: Schema.Int })
 /** Tables in which a migration stores a row. */
 const seeded: ReadonlySet<string> = new Set(["installation", "authority_changes"])
 
-/** Fails if the database has rows, or has had a server. */
+/** Fails if the database contains rows, or if a server has used it. */
 export const requireEmpty = Effect.fn("requireEmpty")(function* (
   sql: SqlClient.SqlClient,
   tables: ReadonlyArray<TableShape>
@@ -62,7 +62,7 @@ export const requireEmpty = Effect.fn("requireEmpty")(function* (
   }
 })
 
-/** Fails with every value of a database in SQLite that PostgreSQL cannot hold. */
+/** Fails with the list of all values in an SQLite database that PostgreSQL cannot store. */
 export const checkValues = Effect.fn("checkValues")(function* (
   sql: SqlClient.SqlClient,
   tables: ReadonlyArray<TableShape>

@@ -44,7 +44,7 @@ const inspected = Effect.fnUntraced(function* (keyring: Keyring) {
 
 /**
  * Opens every sealed value of the copy, and checks its chains of audit events. Fails with the faults that only the copy has, and
- * returns those that the original has as well.
+ * returns the faults that the source has too.
  */
 export const verifyCopy = Effect.fn("verifyCopy")(function* (
   databases: { readonly from: SqlClient.SqlClient; readonly to: SqlClient.SqlClient },

@@ -10,13 +10,13 @@ import type { MoveSource, MoveTarget } from "./DatabaseMove.ts"
 import { type DatabasePlace, readMark } from "./MoveMarks.ts"
 import { MoveRefused, refusing } from "./MoveRefused.ts"
 
-/** Names the server and the database, without user and password. */
+/** The server and the name of the database, without user and password. */
 export const placeOf = (url: Redacted.Redacted): DatabasePlace => {
   const { host, pathname, searchParams } = new URL(Redacted.value(url))
   return { kind: "postgres", text: `${host || searchParams.get("host") || "localhost"}${pathname}` }
 }
 
-/** The transaction of a move is idle while the other database works. */
+/** The transaction of the move is idle while the other database works. */
 const limits = Layer.succeed(SessionLimits, { idleInTransaction: "0", lock: "20s" })
 
 const openDatabase = (url: Redacted.Redacted, exclusive: boolean) =>
@@ -30,7 +30,7 @@ const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =
 
 const Count = rowShape({ count: Schema.Int })
 
-/** Fails while a server has a session. The writing session of this process is the only one that this process has opened. */
+/** Fails while a server has a session. Excludes this process's own writing session, which is its only one. */
 const checkSessions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Count.rowsOnce(sql)`SELECT COUNT(*) AS count FROM pg_stat_activity
@@ -40,8 +40,8 @@ const checkSessions = Effect.gen(function* () {
 })
 
 /**
- * Makes every table refuse writes. A server that was frozen before the move, and every release that does not know marks, would
- * otherwise write to a database that is no longer the current one.
+ * Makes every table reject writes. Otherwise a server that was frozen before the move, or a release that does not know marks,
+ * could write to a database that is no longer the current one.
  */
 const refuseWrites = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -54,7 +54,7 @@ const refuseWrites = Effect.gen(function* () {
     END LOOP; END $$`).unprepared
 })
 
-/** A database in PostgreSQL as the one that is moved, of the installation in the data folder. */
+/** A PostgreSQL database of this data folder's installation, as the source of a move. */
 export const postgresSource = (url: Redacted.Redacted) =>
   Effect.map(
     DataFolder,
@@ -85,7 +85,7 @@ const requireNoTables = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   })
 })
 
-/** A database in PostgreSQL as the one that receives the rows. */
+/** A PostgreSQL database as the target of a move. */
 export const postgresTarget = (url: Redacted.Redacted): MoveTarget => ({
   place: placeOf(url),
   open: () =>
@@ -95,7 +95,7 @@ export const postgresTarget = (url: Redacted.Redacted): MoveTarget => ({
         const isMigrated = yield* hasTable(sql, "svc_migrations")
         if (!isMigrated) yield* requireNoTables(sql)
         const mark = isMigrated ? yield* on(sql, readMark) : undefined
-        // A marked database has all tables already, and is refused by the migration.
+        // A marked database already has all tables, so the migration would refuse it.
         if (mark === undefined) yield* migratePostgres(url)
         return sql
       })

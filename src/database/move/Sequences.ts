@@ -6,7 +6,9 @@ const Identity = rowShape({ table: Schema.String, sequence: Schema.String })
 const Last = rowShape({ last: Schema.Int })
 const Sequence = rowShape({ table: Schema.String, last: Schema.Int })
 
-/** The last number that the database gave to a row of each table; 0 before the first. Such a number is never given again. */
+/**
+ * The last number that the database assigned to a row of each table; 0 before the first. Such a number is never assigned again.
+ */
 export type Sequences = ReadonlyMap<string, number>
 
 const identitiesOf = (sql: SqlClient.SqlClient) =>

@@ -11,7 +11,7 @@ import type { MoveSource, MoveTarget } from "./DatabaseMove.ts"
 import { type DatabasePlace, type MoveMark, readMark } from "./MoveMarks.ts"
 import { MoveRefused, refusing } from "./MoveRefused.ts"
 
-/** Name of the database in the data folder until its rows are complete. */
+/** File name of the database in the data folder until all its rows are there. */
 export const movingName = "moving.sqlite"
 
 const openFile = (file: string) => Effect.map(Layer.build(layerWriter(file)), Context.get(SqlClient.SqlClient))
@@ -21,7 +21,7 @@ const placeOf = ({ path }: DataFolder["Service"]): DatabasePlace => ({ kind: "sq
 const isInstalled = ({ path }: DataFolder["Service"]) =>
   Effect.map(inspectPartialInstallation(path, { readOnly: false }), ({ database }) => database === "installed")
 
-/** Fails if the pages or the references of the database have faults. */
+/** Fails if the pages or references of the database are damaged. */
 const checkIntegrity = Effect.gen(function* () {
   const findings = yield* integrityOf(false)
   if (findings.length === 0) return
@@ -30,7 +30,7 @@ const checkIntegrity = Effect.gen(function* () {
   })
 })
 
-/** The database of a data folder as the one that is moved. */
+/** The database of a data folder as the source of a move. */
 export const sqliteSource = Effect.map(
   DataFolder,
   (folder): MoveSource => ({
@@ -44,7 +44,7 @@ export const sqliteSource = Effect.map(
       })
     ),
     check: refusing(Effect.andThen(checkIntegrity, checkInstallation(folder.path))),
-    // The lock of the data folder keeps every server away until the mark is written.
+    // The lock of the data folder excludes all servers until the mark is written.
     close: Effect.void
   })
 )
@@ -73,8 +73,8 @@ const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =
   Effect.provideService(effect, SqlClient.SqlClient, sql)
 
 /**
- * The database of a data folder as the one that receives the rows. It has another name until the old database has its mark. A
- * database that was moved away from this folder earlier is set aside.
+ * The database of a data folder as the target of a move. It has another name until the old database has its mark. An earlier
+ * database that was moved away from this folder is kept under another name.
  */
 export const sqliteTarget = Effect.gen(function* () {
   const folder = yield* DataFolder
@@ -88,7 +88,7 @@ export const sqliteTarget = Effect.gen(function* () {
       return yield* new MoveRefused({ message: `${folder.path} contains a database already. Use another data folder.` })
     }
     if (present !== "absent" && present.state === "arriving") return yield* openFile(folder.databaseFile)
-    // A killed attempt may have left a file whose rows are not complete, or whose move has another id.
+    // A killed attempt may have left a file with incomplete rows, or a file of another move.
     if ((yield* fs.exists(partial)) && source !== undefined && isOfMove(yield* markIn(partial), source)) {
       return yield* openFile(partial)
     }

@@ -59,7 +59,7 @@ export interface ComparedTable {
 
 const Count = rowShape({ count: Schema.Int })
 
-/** Fails unless the table has this number of rows, counted without the pages that were read. */
+/** Fails unless the table has this number of rows. Counts independently of the pages. */
 const requireCount = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { name }: TableShape, expected: number) {
   const [row] = yield* Count.rowsOnce(sql)`SELECT COUNT(*) AS count FROM ${sql(name)}`
   if (row?.count === expected) return

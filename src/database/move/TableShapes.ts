@@ -10,7 +10,7 @@ export interface ColumnShape {
   readonly kind: ColumnKind
 }
 
-/** A table as both databases have it. */
+/** A table that both databases have. */
 export interface TableShape {
   readonly name: string
   readonly columns: ReadonlyArray<ColumnShape>

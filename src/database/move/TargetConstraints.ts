@@ -44,7 +44,9 @@ const withoutConstraintsOfPostgres = Effect.fnUntraced(function* <E, R>(
   )
 })
 
-/** Like `withoutConstraintsOfPostgres`. SQLite checks foreign keys only if its session does, which the caller decides. */
+/**
+ * Like `withoutConstraintsOfPostgres`. SQLite checks foreign keys only if the session enables it, so the caller must disable it.
+ */
 const withoutTriggersOfSqlite = Effect.fnUntraced(function* <E, R>(
   sql: SqlClient.SqlClient,
   tables: ReadonlyArray<TableShape>,

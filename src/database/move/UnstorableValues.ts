@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { quoted } from "./CanonicalRows.ts"
 import type { ColumnShape, TableShape } from "./TableShapes.ts"
 
-/** A value of SQLite that a column of PostgreSQL cannot hold. */
+/** An SQLite value that a PostgreSQL column cannot store. */
 export interface UnstorableValue {
   readonly table: string
   readonly column: string
@@ -13,7 +13,7 @@ export interface UnstorableValue {
 
 const storedAs = { integer: "integer", text: "text", bytes: "blob" } as const
 
-/** An expression that is null for a value that PostgreSQL can hold. SQLite checks no types, and a key may have nulls. */
+/** An expression that is null for values that PostgreSQL can store. SQLite does not check types, and keys may contain nulls. */
 const problemOf = ({ kind, name }: ColumnShape, isKey: boolean): string => {
   const column = quoted(name)
   const parts = [
@@ -24,7 +24,7 @@ const problemOf = ({ kind, name }: ColumnShape, isKey: boolean): string => {
   return `CASE ${parts.join(" ")} END`
 }
 
-/** Returns every value of a table in SQLite that PostgreSQL cannot hold. */
+/** Returns every value in an SQLite table that PostgreSQL cannot store. */
 export const unstorableValues = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table: TableShape) {
   const isKey = ({ name }: ColumnShape) => table.key.some((column) => column.name === name)
   const problems = table.columns.map((column) => problemOf(column, isKey(column)))

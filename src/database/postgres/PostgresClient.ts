@@ -22,13 +22,13 @@ import { snapshotMemory } from "./SnapshotMemory.ts"
 const writeLock = "7598805541312070001"
 
 /**
- * Key of the lock that each server holds on the database, together with others, as long as its writing session lives. A command that
- * moves the database, and a server of a release that knew only one server, hold it alone.
+ * Key of the lock on the database that all servers hold in shared mode while their writing sessions are open. A command that
+ * moves the database, or a server of a release that supports only one server, holds it exclusively.
  */
 const nodeLock = "7598805541312070002"
 
 export interface ClientOptions {
-  /** Claims the database alone, so that no server uses it. For a command that moves a whole database. */
+  /** Claims the database exclusively, so that no server can use it. For a command that moves a whole database. */
   readonly exclusive: boolean
   /** Announces the commits of this server to others, and listens to theirs. False for a process that only migrates. */
   readonly listens: boolean

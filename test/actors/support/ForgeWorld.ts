@@ -121,7 +121,7 @@ export const onGitHub = Effect.fnUntraced(function* (
     yield* pullRef(number, headCommit)
     return openPullRequest(repository, number, ada, { headCommit, headRef, baseRef: lane, ...facts })
   })
-  /** Waits until the newest status of the commit passes. Reports at once, and not after the minimum time between two reports. */
+  /** Waits until the newest status of the commit passes. Reports immediately, without the minimum time between two reports. */
   const statusOf = (commit: string, passes: (description: string) => boolean) =>
     eventually(
       sql`UPDATE pull_request_reports SET next_at = NULL`.pipe(

@@ -40,7 +40,7 @@ export interface WorldOptions {
   readonly isolation?: "off" | "required"
   /** The server has no credential for the provider: the Connection refers to the pool's credential by name. */
   readonly leavesCredential?: boolean
-  /** The address of a balancer, which clients and agents use. It hears of the first server before anybody else does. */
+  /** The address of a balancer that clients and agents use. The first server registers there before any other server. */
   readonly front?: { readonly url: string; readonly first: (serverUrl: string) => void }
 }
 
@@ -318,7 +318,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     /** The files of the provider that must be visible in a sandbox. */
     interpreter: mirror.interpreter,
     first,
-    /** The first server at its own address, whether there is a balancer or not. */
+    /** The first server at its own address, with or without a balancer. */
     own,
     operator,
     line,

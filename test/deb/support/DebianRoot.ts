@@ -61,9 +61,9 @@ const make = Effect.gen(function* () {
   for (const name of ["/etc/apt/sources.list", "/etc/apt/sources.list.d", "/usr/share/keyrings", "/etc/resolv.conf"]) {
     if (yield* files.exists(name)) yield* succeed("cp", ["-aL", name, path.join(base, path.dirname(name))])
   }
-  // The disk need not survive a power cut.
+  // The disk need not survive a power failure.
   yield* files.writeFileString(path.join(base, "etc/dpkg/dpkg.cfg.d/unsafe-io"), "force-unsafe-io\n")
-  // A booted machine has no network, so each machine has the packages that it will install.
+  // A booted machine has no network, so each machine needs the packages that it will install.
   const download = "apt-get install -y -qq --download-only"
   const dependencies = "bubblewrap git iproute2 passt"
   const downloads = `apt-get update -qq; ${download} ${dependencies}; ${download} caddy nginx certbot curl jq`

@@ -6,7 +6,7 @@ import { answered, appliesAgain, planned, succeeds } from "../support/Progress.t
 import { writer } from "../support/Writer.ts"
 import type { NodesCase } from "./NodesCase.ts"
 
-/** Points of an apply by an agent at which a server can end between two steps. */
+/** Points of an agent's apply at which a server can be killed between two steps. */
 const points: ReadonlyArray<readonly [point: KillPointName, passing: number]> = [
   ["approve.decided", 1],
   ["apply.run.queued", 1],
@@ -15,10 +15,10 @@ const points: ReadonlyArray<readonly [point: KillPointName, passing: number]> = 
   ["apply.run.succeeded", 1]
 ]
 
-/** Longer than the silence after which other servers settle what a frozen server owned. */
+/** Longer than the silence after which other servers settle the Runs of a frozen server. */
 const frozenFor = "14 seconds"
 
-/** Ends a server at a point while it serves an apply of an agent. */
+/** Kills a server at a point while it serves an agent's apply. */
 const atPoint = (signal: "SIGKILL" | "SIGSTOP", [point, passing]: (typeof points)[number]): NodesCase => ({
   name: `${signal} of a node at ${point}:${passing}`,
   isShort: signal === "SIGKILL" ? point === "apply.run.succeeded" : point === "apply.run.started",
@@ -29,7 +29,7 @@ const atPoint = (signal: "SIGKILL" | "SIGSTOP", [point, passing]: (typeof points
     const { url } = yield* node.serving
     const before = node.starts()
     const { planRunId } = yield* planned(world, label)
-    // Everybody talks to this server until it stops, so that it comes to the point.
+    // All requests go to this server until it is killed, so that it reaches the point.
     world.balancer.only(url)
     const applying = yield* Effect.forkScoped(world.applied(planRunId))
     yield* Effect.repeat(

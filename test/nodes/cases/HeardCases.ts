@@ -7,7 +7,7 @@ import { planned, succeeds } from "../support/Progress.ts"
 import type { NodesWorld } from "../support/NodesWorld.ts"
 import type { NodesCase } from "./NodesCase.ts"
 
-/** Longest time, in milliseconds, until another server shows what one server has written. */
+/** Maximum time, in milliseconds, until another server shows a write. */
 const eventWithin = 200
 const cancelWithin = 2000
 const revokedWithin = 1000
@@ -33,7 +33,7 @@ const events: NodesCase = {
         seen
       )
     })
-    // Everything that was written before the watchers came has arrived.
+    // Everything that was written before the watchers connected has arrived.
     yield* Effect.sleep("1 second")
     const before = Math.max(...watchers.flatMap((seen) => [...seen.keys()]))
     yield* world.letGo(`${label}-a`)

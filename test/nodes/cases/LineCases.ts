@@ -5,7 +5,7 @@ import { writer } from "../support/Writer.ts"
 import type { NodesWorld } from "../support/NodesWorld.ts"
 import type { NodesCase } from "./NodesCase.ts"
 
-/** Something that happens while an agent applies, and the time until it is over. */
+/** A fault while an agent applies, and its duration. */
 const during = (
   name: string,
   happens: (world: NodesWorld) => Effect.Effect<unknown, unknown>,
@@ -31,7 +31,7 @@ const during = (
 
 const first = ({ nodes }: NodesWorld) => Effect.fromNullishOr(nodes[0])
 
-/** Longer than the silence after which others settle what a server owned. */
+/** Longer than the silence after which other servers settle a server's Runs. */
 const long = "14 seconds"
 const short = "4 seconds"
 

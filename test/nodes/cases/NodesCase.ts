@@ -2,12 +2,12 @@ import type { Effect, Layer, Scope } from "effect"
 import type { platform } from "../../../src/composition/Platform.ts"
 import type { NodesWorld } from "../support/NodesWorld.ts"
 
-/** A history of several servers, which judges itself. Cases share a world until one of them fails. */
+/** A scenario with several servers that evaluates itself. Cases share a world until one of them fails. */
 export interface NodesCase {
   readonly name: string
   /** True if the short form runs this case. */
   readonly isShort: boolean
-  /** `label` begins the names of everything that the case makes. */
+  /** `label` is the prefix of all names that the case creates. */
   readonly run: (
     world: NodesWorld,
     label: string

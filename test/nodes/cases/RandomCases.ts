@@ -22,9 +22,9 @@ type FaultKind = (typeof faultKinds)[number]
 
 interface Fault {
   readonly kind: FaultKind
-  /** The node or agent that it happens to. */
+  /** The affected node or agent. */
   readonly whom: number
-  /** Milliseconds from the beginning of the scenario, and how long it lasts. */
+  /** Start of the fault in milliseconds since the scenario began, and its duration. */
   readonly at: number
   readonly lasts: number
 }
@@ -66,7 +66,7 @@ const happens = ({ at, kind, lasts, whom }: Fault, world: NodesWorld): Effect.Ef
   return Effect.andThen(Effect.sleep(at), kinds[kind]())
 }
 
-/** A scenario whose faults are drawn with `random`, a source of numbers in [0, 1). */
+/** A scenario with random faults. `random` generates numbers in [0, 1). */
 export const randomCase = (number: number, random: () => number, isShort: boolean): NodesCase => {
   const below = (limit: number) => Math.floor(random() * limit)
   const faults = Array.from(

@@ -6,26 +6,27 @@ interface Member {
   readonly url: string
   isReady: boolean
   failures: number
-  /** Ends the requests that this server is answering. */
+  /** Aborts the requests that this server is handling. */
   readonly drops: Set<() => void>
 }
 
 const lookEvery = "300 millis"
-/** Time in which a server has to answer that it is ready, and the number of times in a row that it may fail to. */
+/** Timeout of a readiness check, and the number of consecutive failures after which a server counts as unavailable. */
 const readyWithin = 2000
 const mostFailures = 1
 const noneReady = 503
 const lostOnTheWay = 502
 
 /**
- * A balancer as operators use them: it sends each request to the next server that is ready, without regard to who asks. It asks each
- * server whether it is ready, and gives up the requests of one that is not. It repeats no request that may have arrived.
+ * A balancer as operators use them: it sends each request to the next ready server, regardless of the client. It checks the
+ * readiness of each server, and aborts the requests of a server that is not ready. It never repeats a request that may have
+ * arrived.
  */
 export const balancer = Effect.fn("balancer")(function* () {
   let members: ReadonlyArray<Member> = []
   let turn = 0
   let chosen: string | undefined
-  /** Which server answered how many requests. */
+  /** Number of requests that each server has answered. */
   const answered = new Map<string, number>()
 
   const next = (except: ReadonlySet<string>) => {
@@ -66,7 +67,7 @@ export const balancer = Effect.fn("balancer")(function* () {
     sent.on("socket", (socket) => socket.on("connect", () => (hasConnected = true)))
     sent.on("error", () => {
       member.drops.delete(drop)
-      // Nothing has arrived, so another server may be asked.
+      // Nothing has arrived, so the balancer may try another server.
       if (!hasConnected && !answer.headersSent) return forward(asked, answer, body, new Set([...tried, member.url]))
       drop()
     })
@@ -120,7 +121,7 @@ export const balancer = Effect.fn("balancer")(function* () {
     leave: (url: string) => {
       members = members.filter((member) => member.url !== url)
     },
-    /** Sends everything to this server, or to all again. */
+    /** Sends all requests to this server, or again to all servers. */
     only: (url: string | undefined) => {
       chosen = url
       if (url === undefined) return

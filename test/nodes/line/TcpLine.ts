@@ -1,19 +1,19 @@
 import { connect, createServer, type NetConnectOpts, type Server, type Socket } from "node:net"
 import { Effect } from "effect"
 
-/** A direction of a connection: bytes that arrived and have not been passed on. */
+/** One direction of a connection: bytes that arrived and have not been forwarded. */
 interface Pump {
   readonly from: Socket
   readonly to: Socket
   readonly held: Array<Buffer>
-  /** The sender has ended the connection while the line passed nothing. */
+  /** The sender closed the connection while the line was stopped. */
   hasEnded: boolean
 }
 
 /**
- * A line between two programs that passes bytes.
+ * A connection between two programs that forwards bytes.
  * - `cut`: closes every connection and refuses new ones, as a machine that answers with a reset
- * - `stop`: passes nothing and closes nothing, as a network that drops packets. Bytes are delivered when the line passes again
+ * - `stop`: forwards and closes nothing, like a network that drops packets; bytes are delivered when the line resumes
  * - `delay`: every piece arrives this many milliseconds later
  */
 export const tcpLine = Effect.fn("tcpLine")(function* (target: () => NetConnectOpts) {

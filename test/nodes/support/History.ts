@@ -14,7 +14,7 @@ import type { Writer } from "./Writer.ts"
 
 let judgements = 0
 
-/** Waits until no agent holds anything of a Run. */
+/** Waits until no agent has any part of a Run. */
 const agentsOweNothing = Effect.fnUntraced(function* (world: NodesWorld) {
   const owed = () =>
     world.agents.flatMap((folder) => (existsSync(`${folder}/runs`) ? readdirSync(`${folder}/runs`) : []))
@@ -30,13 +30,13 @@ const agentsOweNothing = Effect.fnUntraced(function* (world: NodesWorld) {
 })
 
 /**
- * Checks the history that a world has written: every Run is over and its events are whole, no creation happened twice, no write that
- * was answered is lost, no secret is anywhere, and the audit chains are whole. The servers may still be running.
+ * Checks a world's history: every Run has ended with complete events, no creation happened twice, no acknowledged write is lost,
+ * no secret is stored in plain text, and the audit chains are intact. The servers may still be running.
  */
 export const judged = Effect.fn("judged")(function* (world: NodesWorld, writers: ReadonlyArray<Writer>) {
   yield* agentsOweNothing(world)
   const more = { databaseUrl: world.databaseUrl, masterKey: Redacted.make(world.masterKey) }
-  // The servers hold the locks on their folders.
+  // The servers hold the locks of their folders.
   judgements += 1
   const dataDir = `${world.folder}/judge-${judgements}`
   const ledger = yield* readLedger(dataDir, more)

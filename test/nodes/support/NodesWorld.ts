@@ -18,7 +18,7 @@ import { type Life, nodeEnvironment, serverNode } from "./ServerNode.ts"
 
 export interface NodesOptions {
   readonly folder: string
-  /** The program of the servers, which knows kill points, and the program of the agents. */
+  /** The server program, which supports kill points, and the agent program. */
   readonly server: string
   readonly agent: string
   readonly postgres: PostgresServer
@@ -34,7 +34,7 @@ const Composed = Schema.Struct({
   "x-node": Schema.Struct({ environment: Schema.Record(Schema.String, Schema.String) })
 })
 
-/** The environment of a node in the compose file, which this suite starts without a container engine. */
+/** The environment of a node in the compose file. This suite starts nodes without a container engine. */
 const composedEnvironment = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const text = yield* files.readFileString(
@@ -43,7 +43,7 @@ const composedEnvironment = Effect.gen(function* () {
   return (yield* Schema.decodeUnknownEffect(Composed)(Bun.YAML.parse(text)))["x-node"].environment
 })
 
-/** Several servers on one database, agents, and a line between each two of them that a case can cut, stop and delay. */
+/** Several servers on one database, agents, and a line between every two of them that a case can cut, stop and delay. */
 export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptions) {
   const { folder, postgres } = options
   const socketUrl = (database: string) => Redacted.make(postgres.url.replace("/postgres?", `/${database}?`))
@@ -59,7 +59,7 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
     return created
   })
   const name = yield* createDatabase
-  /** The database, as the suite itself reads it: past every line. */
+  /** The database as the suite reads it, without any line in between. */
   const databaseUrl = socketUrl(name)
   const front = yield* balancer()
   const composed = yield* composedEnvironment
@@ -123,7 +123,7 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
     query: queryOf(socketUrl(created))
   }))
 
-  /** Asks again until there is an answer, as a client with a key does. Fails if there is none in time. */
+  /** Repeats a request until there is a response, as a client with an idempotency key does. Fails after a timeout. */
   const insist = <A, E, R>(what: string, ask: Effect.Effect<A, E, R>, within = "60 seconds" as const) =>
     Effect.gen(function* () {
       let last = ""
@@ -150,7 +150,7 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
   const installed = (label: string, module: "notes" | "built" | "plain" = "notes") =>
     insist(`Installing ${label}`, world.installed(label, module), "60 seconds")
 
-  /** Approves and applies a plan, however often a server dies between. */
+  /** Approves and applies a plan, however often servers are killed in between. */
   const applied = Effect.fnUntraced(function* (planRunId: RunId) {
     const plan = yield* run(planRunId)
     yield* insist(
@@ -179,7 +179,7 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
 
   return {
     ...world,
-    /** Restarts the database for everybody. One restart at a time. */
+    /** Restarts the database for all servers. Only one restart runs at a time. */
     databaseRestarted: restarts.withPermits(1)(Effect.uninterruptible(databaseRestarted)),
     run,
     over,

@@ -3,10 +3,10 @@ import { holds } from "../../crash/CrashClient.ts"
 import type { NodesWorld } from "./NodesWorld.ts"
 import type { Writer } from "./Writer.ts"
 
-/** Longest time without an answer to a command while two servers live, in milliseconds. */
+/** Maximum time without a response to a command while two servers are running, in milliseconds. */
 export const commandsWithin = 15_000
 
-/** Checks that commands were answered all the time since the last look. */
+/** Checks that commands were answered continuously since the last check. */
 export const answered = (writes: Writer) =>
   Effect.suspend(() => {
     const gap = writes.longestGap()
@@ -24,7 +24,7 @@ export const planned = Effect.fn("planned")(function* (world: NodesWorld, label:
   return made
 })
 
-/** Waits for an apply, which has to succeed. */
+/** Waits for an apply, which must succeed. */
 export const succeeds = Effect.fn("succeeds")(function* (
   world: NodesWorld,
   applyId: Parameters<NodesWorld["over"]>[0]
@@ -33,7 +33,7 @@ export const succeeds = Effect.fn("succeeds")(function* (
   yield* holds(status === "succeeded", `The apply ${applyId} is ${status}: ${error?.code} ${error?.message}`)
 })
 
-/** Plans and applies a new Capsule. Shows that nothing waits for a server that is gone. */
+/** Plans and applies a new Capsule, which proves that nothing waits for a server that is gone. */
 export const appliesAgain = Effect.fn("appliesAgain")(function* (world: NodesWorld, label: string) {
   const { planRunId } = yield* planned(world, label)
   yield* succeeds(world, yield* world.applied(planRunId))

@@ -14,7 +14,7 @@ export interface Life {
   readonly clockOffset?: number
 }
 
-/** Environment of the server program of this suite. */
+/** Environment of this suite's server program. */
 export const nodeEnvironment = (life: Life) => ({
   SVC_TEST_CRASH: encodeCrashEnvironment({ usualRechecks: true, ...life })
 })
@@ -26,7 +26,7 @@ const stateOf = (pid: number) => {
   return text.slice(text.lastIndexOf(")") + 2)[0]
 }
 
-/** A server that is started again whenever it ends, as under a service manager. */
+/** A server that is restarted whenever it exits, as under a service manager. */
 export const serverNode = Effect.fn("serverNode")(function* (parts: {
   readonly name: string
   readonly folder: string
@@ -98,7 +98,7 @@ export const serverNode = Effect.fn("serverNode")(function* (parts: {
         { until: (isSo) => isSo, schedule: Schedule.spaced("50 millis") }
       )
     }),
-    /** Ends the server for good. */
+    /** Stops the server permanently. */
     end: Effect.gen(function* () {
       isWanted = false
       yield* signal("SIGCONT")

@@ -2,19 +2,19 @@ import { Effect, Schedule } from "effect"
 import { provider } from "../../agents/support/AgentModules.ts"
 import type { NodesWorld } from "./NodesWorld.ts"
 
-/** A person who writes all the time. */
+/** A person who writes continuously. */
 export interface Writer {
-  /** The records whose creation was answered. */
+  /** The records whose creation was acknowledged. */
   readonly acknowledged: ReadonlySet<string>
-  /** The longest time between two answers, in milliseconds, since the last call. */
+  /** The longest time between two responses, in milliseconds, since the last call. */
   readonly longestGap: () => number
 }
 
 let writers = 0
 
 /**
- * Creates Connections until the Scope closes, each with the next server that the balancer chooses. A request without an answer may
- * or may not have happened, and is not repeated.
+ * Creates Connections until the Scope closes, each on the next server that the balancer chooses. Does not repeat a request
+ * without a response, because it may have taken effect.
  */
 export const writer = Effect.fn("writer")(function* (world: NodesWorld) {
   writers += 1

@@ -22,7 +22,7 @@ const installation = Effect.fnUntraced(function* (databaseUrl: string | undefine
   return { dataDir, config }
 })
 
-live("svc move needs an address, and refuses a password in the command line without repeating it", () =>
+live("svc move requires an address, and rejects a password on the command line without repeating it", () =>
   Effect.gen(function* () {
     const { config } = yield* installation(undefined)
     const unset = yield* svc(["move", "--config", config, "--to", "postgres"])
@@ -37,7 +37,7 @@ live("svc move needs an address, and refuses a password in the command line with
   })
 )
 
-live("svc move to a server that does not answer changes nothing and does not print the password", () =>
+live("svc move to an unreachable server changes nothing and does not print the password", () =>
   Effect.gen(function* () {
     const { config, dataDir } = yield* installation("postgres://svc:hunter2@127.0.0.1:1/svc")
     const ended = yield* svc(["move", "--config", config, "--to", "postgres"])
@@ -49,7 +49,7 @@ live("svc move to a server that does not answer changes nothing and does not pri
 )
 
 if (hasPostgres) {
-  live("svc move prints what it moved and the next step, and lists the values that PostgreSQL cannot hold", () =>
+  live("svc move prints the moved rows and the next step, and lists values that PostgreSQL cannot store", () =>
     Effect.gen(function* () {
       const { config, dataDir } = yield* installation(Redacted.value(yield* emptyDatabase()))
       const change = (to: string) =>

@@ -67,27 +67,29 @@ describe("Operations files", () => {
     })
   )
 
-  live("the files of several nodes use settings that exist, and every node of the compose file has the same ones", () =>
-    Effect.gen(function* () {
-      const drop = yield* textOf("../examples/nodes/node.conf")
-      expect(variablesIn(drop).filter((name) => !known.has(name))).toEqual([])
-      const compose = Bun.YAML.parse(yield* textOf("../examples/nodes/compose.yaml"))
-      const { services } = yield* Schema.decodeUnknownEffect(
-        Schema.Struct({
-          services: Schema.Record(
-            Schema.String,
-            Schema.Struct({ environment: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)) })
-          )
-        })
-      )(compose)
-      const nodes = Object.entries(services).filter(([name]) => name.startsWith("node-"))
-      expect(nodes.length).toBe(3)
-      const [[, first] = ["", {}]] = nodes
-      for (const [, node] of nodes) expect(node).toEqual(first)
-      expect(Object.keys(first.environment ?? {}).filter((name) => !known.has(name))).toEqual([])
-      const balancer = yield* textOf("../examples/nodes/haproxy.cfg")
-      for (const [name] of nodes) expect(balancer).toContain(`server ${name} ${name}:8787`)
-    })
+  live(
+    "the files for several nodes use existing settings, and every node of the compose file has the same settings",
+    () =>
+      Effect.gen(function* () {
+        const drop = yield* textOf("../examples/nodes/node.conf")
+        expect(variablesIn(drop).filter((name) => !known.has(name))).toEqual([])
+        const compose = Bun.YAML.parse(yield* textOf("../examples/nodes/compose.yaml"))
+        const { services } = yield* Schema.decodeUnknownEffect(
+          Schema.Struct({
+            services: Schema.Record(
+              Schema.String,
+              Schema.Struct({ environment: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)) })
+            )
+          })
+        )(compose)
+        const nodes = Object.entries(services).filter(([name]) => name.startsWith("node-"))
+        expect(nodes.length).toBe(3)
+        const [[, first] = ["", {}]] = nodes
+        for (const [, node] of nodes) expect(node).toEqual(first)
+        expect(Object.keys(first.environment ?? {}).filter((name) => !known.has(name))).toEqual([])
+        const balancer = yield* textOf("../examples/nodes/haproxy.cfg")
+        for (const [name] of nodes) expect(balancer).toContain(`server ${name} ${name}:8787`)
+      })
   )
 
   live("the agent unit in docs/operations uses existing flags and variables, and allows the sandbox", () =>

@@ -11,7 +11,7 @@ import { on } from "../../actors/base/node/support/Servers.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
-/** The stores of a server with a disk of its own. */
+/** The stores of a server with a separate disk. */
 const server = Effect.fnUntraced(function* (shared = true) {
   const folder = yield* temporaryFolder
   const own = Layer.merge(
@@ -34,7 +34,7 @@ const written = Effect.fnUntraced(function* (folder: string) {
 const age = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE shared_archives SET stored_at = '2020'`)
 const parts = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT part FROM shared_archive_parts ORDER BY part`)
 
-it.live("a server reads the snapshots and builds of another, byte for byte", () =>
+it.live("a server reads another server's snapshots and builds, byte for byte", () =>
   on(
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
@@ -50,7 +50,7 @@ it.live("a server reads the snapshots and builds of another, byte for byte", () 
   )
 )
 
-it.live("a copy that nothing needs is removed when it is old, and one that was stored again is not", () =>
+it.live("an old copy that nothing needs is removed, but not if it was stored again", () =>
   on(
     Effect.gen(function* () {
       const [one, other] = [yield* server(), yield* server()]
@@ -70,7 +70,7 @@ it.live("a copy that nothing needs is removed when it is old, and one that was s
   )
 )
 
-it.live("the parts that a dead server left behind are removed", () =>
+it.live("the parts that a killed server left behind are removed", () =>
   on(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -82,7 +82,7 @@ it.live("the parts that a dead server left behind are removed", () =>
   )
 )
 
-it.live("a server without others copies nothing to its database", () =>
+it.live("a single server copies nothing to its database", () =>
   on(
     Effect.gen(function* () {
       const one = yield* server(false)

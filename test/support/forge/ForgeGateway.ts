@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http"
 import { Effect } from "effect"
 import { loopback } from "../LoopbackServer.ts"
 
-/** The requests of Git that a repository received. */
+/** The Git requests that a repository received. */
 export interface GitRequests {
   /** Lists of refs. */
   lists: number

@@ -73,7 +73,7 @@ const bodyOf = async (request: IncomingMessage): Promise<Readonly<Record<string,
   return written === "" ? {} : JSON.parse(written)
 }
 
-/** Answers Git from the server that has the repository. */
+/** Forwards Git requests to the server with the repository. */
 const passToGit = async (git: string, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const [, rest = ""] = (request.url ?? "").split(".git")
   const headers = ["accept", "accept-encoding", "content-encoding", "content-type", "git-protocol"].flatMap((name) => {

@@ -146,7 +146,7 @@ describe("Locks", () => {
     )
   )
 
-  it.effect("a wait for a lock ends with its server, also after others have counted the server as gone", () =>
+  it.effect("a wait for a lock ends with its server, even after other servers have counted the server as gone", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]

@@ -80,7 +80,7 @@ describe("Servers of a shared database", () => {
     )
   )
 
-  it.effect("a server counts those that live, and forgets one that left or died", () =>
+  it.effect("a server counts the running servers, and drops a server that shut down or was killed", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -103,7 +103,7 @@ describe("Servers of a shared database", () => {
     )
   )
 
-  it.effect("only servers that beat count as running, not the rows of those that died", () =>
+  it.effect("only servers with a heartbeat count as running, not leftover rows of killed servers", () =>
     on(
       Effect.gen(function* () {
         const [a, b, dead] = [yield* server(), yield* server(), yield* server()]

@@ -19,7 +19,7 @@ const published = examples.flatMap(
   (one): ReadonlyArray<{ readonly action?: unknown }> => (one.name === "pull_request" ? one.examples : [])
 )
 
-/** Delivers published webhooks, which are about other pull requests, without waiting between them. */
+/** Delivers published webhooks, which concern other pull requests, without waiting between them. */
 const deliver = Effect.fnUntraced(function* (sourceId: SourceId, secret: string, payloads: ReadonlyArray<unknown>) {
   for (const payload of payloads) {
     const body = Stream.make(new TextEncoder().encode(JSON.stringify(payload)))
@@ -28,7 +28,7 @@ const deliver = Effect.fnUntraced(function* (sourceId: SourceId, secret: string,
   return yield* calm(sourceId)
 })
 
-/** Delivers a hint and reads one pull request. The refs of the repository also have those of the other tests. */
+/** Delivers a webhook and reads one pull request. The repository's refs also include those of the other tests. */
 const lookedAt = Effect.fnUntraced(function* (sourceId: SourceId, secret: string, number: number) {
   return (yield* looked(sourceId, secret)).find((one) => one.number === number)
 })
@@ -40,37 +40,39 @@ const lookErrorOf = (sourceId: SourceId) =>
   )
 
 describe("Looks at a forge", () => {
-  tests.live("lost, late, repeated and reordered webhooks of a forge lead to the records that the forge shows", () =>
-    Effect.gen(function* () {
-      const { opens, secret, source } = yield* onGitHub("hooks", greeting("one"))
-      const [first, second] = [yield* opens(1, greeting("two")), yield* opens(2, greeting("three"))]
-      expect(published.length).toBeGreaterThan(20)
-      // Every published kind of event, twice and in the wrong order, is one hint.
-      const all = yield* deliver(source.id, secret, [...published.toReversed(), ...published].slice(0, 12))
-      expect(all.map(({ author, number, state, title }) => [number, state, title, author])).toEqual([
-        [1, "open", "Change 1", "ada"],
-        [2, "open", "Change 2", "ada"]
-      ])
-      const ids = all.map(({ id }) => id)
+  tests.live(
+    "lost, late, repeated and reordered webhooks of a forge lead to the same records as the forge's list",
+    () =>
+      Effect.gen(function* () {
+        const { opens, secret, source } = yield* onGitHub("hooks", greeting("one"))
+        const [first, second] = [yield* opens(1, greeting("two")), yield* opens(2, greeting("three"))]
+        expect(published.length).toBeGreaterThan(20)
+        // Every published kind of event, delivered twice and in the wrong order, only triggers a look.
+        const all = yield* deliver(source.id, secret, [...published.toReversed(), ...published].slice(0, 12))
+        expect(all.map(({ author, number, state, title }) => [number, state, title, author])).toEqual([
+          [1, "open", "Change 1", "ada"],
+          [2, "open", "Change 2", "ada"]
+        ])
+        const ids = all.map(({ id }) => id)
 
-      // The webhooks about the merge, the end and the new title are lost; a late one about the opening arrives.
-      const mergeCommit = commitOf("merged")
-      Object.assign(first, { merged: true, state: "closed", mergeCommit })
-      Object.assign(second, { title: "Renamed", draft: true })
-      const after = yield* deliver(source.id, secret, [published.find(({ action }) => action === "opened")])
-      expect(after.map(({ id }) => id)).toEqual(ids)
-      expect(after).toMatchObject([
-        { state: "merged", mergeCommit, headCommit: first.headCommit },
-        { state: "open", title: "Renamed", draft: true }
-      ])
-      // Closed without a merge, and opened again.
-      second.state = "closed"
-      expect(yield* deliver(source.id, secret, [published[0]])).toMatchObject([{}, { state: "closed" }])
-      second.state = "open"
-      const [, reopened] = yield* deliver(source.id, secret, [published[0]])
-      expect(reopened).toMatchObject({ state: "open" })
-      expect(reopened?.closedAt).toBeUndefined()
-    })
+        // The webhooks about the merge, the closing and the new title are lost, and a late webhook about the opening arrives.
+        const mergeCommit = commitOf("merged")
+        Object.assign(first, { merged: true, state: "closed", mergeCommit })
+        Object.assign(second, { title: "Renamed", draft: true })
+        const after = yield* deliver(source.id, secret, [published.find(({ action }) => action === "opened")])
+        expect(after.map(({ id }) => id)).toEqual(ids)
+        expect(after).toMatchObject([
+          { state: "merged", mergeCommit, headCommit: first.headCommit },
+          { state: "open", title: "Renamed", draft: true }
+        ])
+        // The pull request was closed without a merge, and reopened.
+        second.state = "closed"
+        expect(yield* deliver(source.id, secret, [published[0]])).toMatchObject([{}, { state: "closed" }])
+        second.state = "open"
+        const [, reopened] = yield* deliver(source.id, secret, [published[0]])
+        expect(reopened).toMatchObject({ state: "open" })
+        expect(reopened?.closedAt).toBeUndefined()
+      })
   )
 
   tests.live("pull requests stay open while the forge limits requests, hides the repository or refuses the token", () =>
@@ -87,7 +89,7 @@ describe("Looks at a forge", () => {
       expect(yield* lookErrorOf(source.id)).toBe("forge_unavailable")
       state.troubles.length = 0
 
-      // Transferred to an owner whose repositories the token may not see.
+      // The repository was transferred to an owner whose repositories the token cannot see.
       repository.hidden = true
       expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
       expect(yield* lookErrorOf(source.id)).toBe("forge_unavailable")
@@ -99,7 +101,7 @@ describe("Looks at a forge", () => {
         expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
         expect(yield* lookErrorOf(source.id)).toBe("forge_unavailable")
       }
-      // Closed meanwhile, which the refs do not show.
+      // The pull request was closed in the meantime, which the refs do not show.
       opened.state = "closed"
       expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
       state.tokens.set(token, { account: robot, permissions: new Set(everyPermission) })
@@ -126,7 +128,7 @@ describe("Looks at a forge", () => {
     })
   )
 
-  tests.live("a head is planned only while its branch in this repository has it", () =>
+  tests.live("svc plans a head only while its branch in this repository points to it", () =>
     Effect.gen(function* () {
       const { moveBranch } = yield* TestPlane
       const { base, opens, secret, source } = yield* onGitHub("moves", greeting("one"))
@@ -143,7 +145,7 @@ describe("Looks at a forge", () => {
       expect(pushed).toMatchObject({ id: before.id, fork: "no", headCommit: opened.headCommit })
       expect(pushed.capsules?.[0]?.run?.id).not.toBe(before.capsules?.[0]?.run?.id)
 
-      // The forge already shows a head that its Git does not have yet.
+      // The forge already reports a head that its Git server does not have yet.
       const later = yield* branched(base, "moves-elsewhere", greeting("four"))
       yield* moveBranch("moves-elsewhere", undefined)
       opened.headCommit = later
@@ -158,7 +160,7 @@ describe("Looks at a forge", () => {
       yield* moveBranch(opened.headRef, undefined)
       yield* looked(source.id, secret)
       expect(yield* readOf(source.id, 31)).toMatchObject({ headCommit: later, fork: "unknown", state: "open" })
-      // So is the repository of a fork.
+      // The fork's repository is deleted too.
       opened.headRepositoryId = null
       yield* looked(source.id, secret)
       expect(yield* readOf(source.id, 31)).toMatchObject({ fork: "unknown", state: "open" })
@@ -166,7 +168,7 @@ describe("Looks at a forge", () => {
   )
 
   tests.live(
-    "pull requests of a renamed repository are still read, and another repository with its former name has none of them",
+    "svc still reads pull requests of a renamed repository, and ignores another repository at its former path",
     () =>
       Effect.gen(function* () {
         const { opens, repository, secret, source, state } = yield* onGitHub("names", greeting("one"))
@@ -180,14 +182,14 @@ describe("Looks at a forge", () => {
         ])
         expect(yield* lookErrorOf(source.id)).toBeUndefined()
 
-        // A repository of somebody else that took the name lists no such pull request.
+        // Another person's repository at the former path does not list this pull request.
         state.addRepository(former)
         yield* looked(source.id, secret)
         expect(yield* listed(source.id)).toMatchObject([{ number: 41, state: "closed" }])
       })
   )
 
-  tests.live("a pull request into another base touches no Capsule of the lane", () =>
+  tests.live("a pull request into another base affects no Capsule of the lane", () =>
     Effect.gen(function* () {
       const { opens, secret, source } = yield* onGitHub("bases", greeting("one"))
       const opened = yield* opens(51, greeting("two"))

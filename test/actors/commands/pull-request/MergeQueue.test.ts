@@ -28,14 +28,14 @@ const published = examples.flatMap(
   (one): ReadonlyArray<{ readonly action?: unknown }> => (one.name === "merge_group" ? one.examples : [])
 )
 
-/** Delivers the published webhook of a merge queue, which names another repository: it is only a hint. */
+/** Delivers the published webhook of a merge queue. It contains another repository, so it only triggers a look. */
 const checksRequested = Effect.fnUntraced(function* (sourceId: SourceId, secret: string) {
   const body = Stream.make(new TextEncoder().encode(JSON.stringify(published[0])))
   yield* (yield* Sources).hook(sourceId, { proofs: { secrets: [secret] }, body })
   return yield* calm(sourceId)
 })
 
-/** Puts a pull request into the queue: a commit on top of `from`, on a branch that only the queue writes. */
+/** Adds a pull request to the queue: a commit on top of `from`, on a branch that only the queue writes. */
 const queued = Effect.fnUntraced(function* (lane: string, number: number, from: string, files: Record<string, string>) {
   const branch = `gh-readonly-queue/${lane}/pr-${number}-${commitOf(`${lane} ${number}`)}`
   return { branch, commit: yield* branched(from, branch, { ...files, "docs/queue.md": branch }) }
@@ -65,7 +65,7 @@ const rule = ruled({ approvers: 1, planAuthorCounts: false })
 
 describe("Commits of a merge queue", () => {
   tests.live(
-    "a queued commit is successful when its plan makes the approved change, and waits for the approval until then",
+    "a queued commit succeeds if its plan makes the approved change, and waits for the approval until then",
     () =>
       Effect.gen(function* () {
         const { base, opens, secret, source, statusOf } = yield* onGitHub("queue", greeting("one"))
@@ -77,7 +77,7 @@ describe("Commits of a merge queue", () => {
         const before = yield* statusOf(commit, (text) => text.includes("Approve"))
         expect(before).toMatchObject({ state: "pending", context: expect.stringMatching(/^svc\//) })
         expect(before?.description).toContain("Approve the change in #1. Nobody has approved it.")
-        // Its plan is a Run of the group, which is in no list.
+        // Its plan is a Run of the group, and lists omit the group.
         const [group] = yield* groups(source.id)
         expect(yield* listed(source.id)).toMatchObject([{ number: 1, state: "open" }])
         expect(yield* (yield* PullRequests).read(group?.id ?? (yield* Effect.die("no group")))).toMatchObject({
@@ -93,7 +93,7 @@ describe("Commits of a merge queue", () => {
           description: "1 Capsule: 1 approved."
         })
 
-        // The queue lets the commit go.
+        // The queue removes the commit.
         yield* (yield* TestPlane).moveBranch(branch, undefined)
         yield* looked(source.id, secret)
         expect((yield* groups(source.id)).map(({ state }) => state)).toEqual(["closed"])
@@ -102,7 +102,7 @@ describe("Commits of a merge queue", () => {
   )
 
   tests.live(
-    "a queued commit fails with the difference when the base or another pull request of its group changes the plan",
+    "a queued commit fails and shows the difference if the base or another pull request of its group changes the plan",
     () =>
       Effect.gen(function* () {
         const { base, opens, repository, secret, source, statusOf } = yield* onGitHub("group", greeting("one"))
@@ -122,16 +122,16 @@ describe("Commits of a merge queue", () => {
         expect(failed?.description).toContain("Not the change that was approved in #11, #12.")
         const ofLane = (yield* groups(source.id)).filter(({ base_branch }) => base_branch === "group")
         expect(ofLane.map(({ numbers }) => numbers)).toEqual([[11], [11, 12]])
-        // Every commit of the queue has its own status, and svc writes no comment about it.
+        // Every queued commit has a separate status, and svc writes no comment about it.
         expect([...repository.pullRequests.values()].map(({ comments }) => comments.length)).toEqual([1, 1])
       })
   )
 
-  tests.live("a queued commit that no Capsule uses is successful", () =>
+  tests.live("a queued commit that affects no Capsule succeeds", () =>
     Effect.gen(function* () {
       const { base, opens, secret, source, statusOf } = yield* onGitHub("unused", greeting("one"))
       yield* opens(21, { ...greeting("one"), "docs/a.md": "text" })
-      // A commit of a queue for a base that no Capsule follows has a status too.
+      // A queued commit for a base that no Capsule follows gets a status too.
       const other = yield* queued("elsewhere", 22, base, greeting("five"))
       const { commit } = yield* queued("unused", 21, base, { ...greeting("one"), "docs/a.md": "text", "docs/b.md": "" })
       yield* checksRequested(source.id, secret)
@@ -143,13 +143,13 @@ describe("Commits of a merge queue", () => {
     })
   )
 
-  tests.live("a queued commit has a status before svc has read it", () =>
+  tests.live("a queued commit gets a status before svc has read it", () =>
     Effect.gen(function* () {
       const { base, opens, secret, source, sql, statusOf } = yield* onGitHub("early", greeting("one"))
       yield* opens(31, greeting("two"))
       yield* looked(source.id, secret)
       const { commit } = yield* queued("early", 31, base, greeting("two"))
-      // Nothing can be fetched.
+      // The fetch fails.
       yield* sql`CREATE TRIGGER no_fetch BEFORE INSERT ON runs WHEN NEW.coordinator_kind = 'pull_request'
         BEGIN SELECT RAISE(ABORT, 'no fetch'); END`
       yield* (yield* Sources).hook(source.id, { proofs: { secrets: [secret] }, body: Stream.empty })
@@ -159,7 +159,7 @@ describe("Commits of a merge queue", () => {
   )
 
   tests.live(
-    "a queued commit with a head from elsewhere, or of a Source that plans nothing, fails with the reason",
+    "a queued commit fails with the reason if it contains a head of another repository, or if its Source allows no plans",
     () =>
       Effect.gen(function* () {
         const { base, context, opens, secret, source, statusOf } = yield* onGitHub("strangers", greeting("one"))
@@ -172,7 +172,7 @@ describe("Commits of a merge queue", () => {
         expect(refused?.description).toContain("not proven to be in this repository")
         expect((yield* groups(source.id)).find(({ head_commit }) => head_commit === commit)?.fork).toBe("unknown")
 
-        // An admin allows the head of the pull request, and with it what the queue makes of it.
+        // An admin allows the head of the pull request, and thereby the queue's commit of it.
         const { headCommit, id } = yield* readOf(source.id, 41)
         yield* (yield* PullRequestCommands).Plan(id, { context, commit: headCommit })
         yield* looked(source.id, secret)

@@ -95,7 +95,7 @@ const world = Effect.gen(function* () {
     expect((yield* applied(yield* settled(planRunId))).status).toBe("succeeded")
     installed.push(yield* (yield* Capsules).read(capsuleId))
   }
-  // An install creates a Source, so the Capsules are put under the first one directly.
+  // An install creates a Source for each Capsule, so the test assigns the Capsules to the first Source directly.
   const [first] = installed
   if (first === undefined) return yield* Effect.die("no Capsule")
   const { sourceId } = first
@@ -110,7 +110,7 @@ const world = Effect.gen(function* () {
   return { base, capsuleId: first.id, context, place, secret: hookSecret, sourceId, workspaceId }
 })
 
-/** Runs the effect, and returns the Git requests and the forge's calls that it caused. */
+/** Runs the effect, and returns the Git requests and forge calls that it caused. */
 const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { requests, state } = yield* Gateway
@@ -132,7 +132,7 @@ const hooked = Effect.fnUntraced(function* (sourceId: SourceId, secret: string) 
   yield* (yield* Sources).hook(sourceId, { proofs: { secrets: [secret] }, body })
 })
 
-/** Counts each call, with the number of the pull request and the commit left out. */
+/** Counts calls by kind, without the numbers of pull requests and the commits. */
 const tallied = (calls: ReadonlyArray<string>) => {
   const kinds = calls.map((call) => call.replace(/[0-9a-f]{40}/, "COMMIT").replace(/\d+\/comments/, "N/comments"))
   return Object.fromEntries([...Map.groupBy(kinds, (kind) => kind)].map(([kind, each]) => [kind, each.length]))
@@ -141,7 +141,7 @@ const tallied = (calls: ReadonlyArray<string>) => {
 const Many = rowShape({ many: Schema.Int })
 
 describe("Requests to a repository and its forge", () => {
-  tests.live(`${pullRequests} pull requests of ${capsules} Capsules cause as few requests as the docs state`, () =>
+  tests.live(`${pullRequests} pull requests for ${capsules} Capsules cause as few requests as documented`, () =>
     Effect.gen(function* () {
       const { base, capsuleId, context, place, secret, sourceId, workspaceId } = yield* world
       const { commit, moveBranch } = yield* TestPlane
@@ -153,7 +153,7 @@ describe("Requests to a repository and its forge", () => {
       const many = (query: Statement.Statement<unknown>) =>
         Effect.map(Effect.orDie(Many.rows(sql)`SELECT COUNT(*) AS many FROM runs WHERE ${query}`), ([row]) => row?.many)
 
-      // A pull request that was closed long ago, whose ref the forge keeps.
+      // A pull request that was closed long ago, but whose ref the forge keeps.
       yield* pullRef(1, yield* branched(base, "ancient", moduleOf("ancient")))
       yield* moveBranch("ancient", undefined)
       yield* update({ pullRequests: "own_branches" })
@@ -183,7 +183,7 @@ describe("Requests to a repository and its forge", () => {
       expect(yield* many(sql`${ofHeads} AND status = 'succeeded'`)).toBe(pullRequests * capsules)
       expect(git.fetches).toBe(pullRequests)
       expect(git.lists).toBeLessThanOrEqual(quiet.lists + 2 * pullRequests)
-      // The review, the comparison with the base and the authors need the newest commits of each head once.
+      // The review, the comparison with the base and the authors share one read of the newest commits of each head.
       expect(git.histories).toBeLessThanOrEqual(3 * pullRequests)
       expect((yield* look).git).toEqual(quiet)
 
@@ -231,7 +231,7 @@ describe("Requests to a repository and its forge", () => {
         [`POST /api/v1/repos/${path}/issues/N/comments`]: pullRequests,
         [`POST /api/v1/repos/${path}/statuses/COMMIT`]: pullRequests
       })
-      // The first look with a forge only begins to read comments.
+      // The first look with a forge only marks the point from which svc reads comments.
       yield* look
       const commentsRead = Effect.map(
         Effect.orDie(Many.rows(sql)`SELECT COUNT(*) AS many FROM comment_looks c

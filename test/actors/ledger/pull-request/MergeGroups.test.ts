@@ -60,29 +60,29 @@ describe("The group of a queued commit", () => {
   const third = group(-3, [3], { base_branch: "release" })
   const history = [second.head_commit, commitOf("own commit of 2"), first.head_commit, commitOf("base")]
 
-  test("has the pull requests before it in its history, oldest first", () => {
+  test("a merge group contains the earlier pull requests in its history, oldest first", () => {
     expect(mergeGroup(second, [first, second, third], history)).toEqual([1, 2])
     expect(mergeGroup(first, [first, second, third], history.slice(2))).toEqual([1])
   })
 
-  test("ignores commits that the queue has let go, and those of another base", () => {
+  test("a merge group ignores commits that the queue has removed, and commits of another base", () => {
     const gone = { ...first, state: "closed" as const }
     expect(mergeGroup(second, [gone, second], history)).toEqual([2])
     expect(mergeGroup(second, [second, third], [...history, third.head_commit])).toEqual([2])
   })
 
-  test("is unknown if the history does not reach the base", () => {
+  test("a merge group is unknown if the history does not reach the base", () => {
     expect(mergeGroup(second, [first, second], history.slice(0, 3))).toBeUndefined()
     expect(mergeGroup({ ...second, base_commit: null }, [first, second], history)).toBeUndefined()
   })
 
-  test("is of this repository only if each pull request is, or if its present head was allowed", () => {
+  test("a merge group belongs to this repository only if each pull request does, or if its current head was allowed", () => {
     const stranger = row(2, { fork: "yes" })
     expect(groupIsFork([1], [row(1)])).toBe("no")
     expect(groupIsFork([1, 2], [row(1), stranger])).toBe("unknown")
     expect(groupIsFork([1, 2], [row(1), { ...stranger, planned_commit: stranger.head_commit }])).toBe("no")
     expect(groupIsFork([1, 2], [row(1), { ...stranger, planned_commit: commitOf("earlier") }])).toBe("unknown")
-    // A pull request that svc does not know proves nothing.
+    // An unknown pull request proves nothing.
     expect(groupIsFork([1, 3], [row(1)])).toBe("unknown")
   })
 })
@@ -93,7 +93,7 @@ describe("A look at the merge queues", () => {
     queued
   })
 
-  test("numbers new groups below all others", () => {
+  test("a look at the merge queues numbers new groups below all others", () => {
     const { appeared, changed, gone } = mergeGroupChanges([group(-4, [1])], queues(entry(1), entry(2), entry(3)), [])
     expect(appeared.map(({ fork, merge_group, number }) => [number, fork, merge_group])).toEqual([
       [-5, "unknown", "[2]"],
@@ -103,12 +103,12 @@ describe("A look at the merge queues", () => {
     expect([changed.length, gone]).toEqual([1, []])
   })
 
-  test("lets commits go that the queue has removed, once", () => {
+  test("a look at the merge queues drops commits that the queue has removed, once", () => {
     const before = [group(-1, [1]), group(-2, [2], { state: "closed" })]
     expect(mergeGroupChanges(before, queues(), []).gone.map(({ number }) => number)).toEqual([-1])
   })
 
-  test("judges a moved branch again, and a group whose pull requests turn out to be from elsewhere", () => {
+  test("a look at the merge queues assesses a moved branch again, and a group with pull requests of another repository", () => {
     const known = group(-1, [1], { head_snapshot_id: SourceSnapshotId.make(`snap_${"a".repeat(24)}`) })
     const moved = mergeGroupChanges([known], queues(entry(1, commitOf("other"))), [row(1)])
     expect(moved.changed).toMatchObject([{ isMoved: true, isDue: true, to: { fork: "unknown" } }])
@@ -116,7 +116,7 @@ describe("A look at the merge queues", () => {
     expect(same.changed).toMatchObject([{ isMoved: false, isDue: false, to: { fork: "no" } }])
     const foreign = mergeGroupChanges([known], queues(entry(1)), [row(1, { fork: "yes" })])
     expect(foreign.changed).toMatchObject([{ isDue: true, to: { fork: "unknown" } }])
-    // The history of this commit does not reach the base, which no later look changes.
+    // The history of this commit does not reach the base, and no later look can change that.
     const unproven = mergeGroupChanges([{ ...known, fork: "yes" }], queues(entry(1)), [row(1)])
     expect(unproven.changed).toMatchObject([{ isDue: false, to: { fork: "yes" } }])
   })

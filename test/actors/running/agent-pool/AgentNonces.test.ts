@@ -36,7 +36,7 @@ const enrolled = Effect.gen(function* () {
   }
 })
 
-it.effect("any server accepts the nonce of another once, from the same agent", () =>
+it.effect("every server accepts another server's nonce once, from the same agent", () =>
   on(
     Effect.gen(function* () {
       yield* enrolled
@@ -51,7 +51,7 @@ it.effect("any server accepts the nonce of another once, from the same agent", (
   )
 )
 
-it.effect("a nonce ends, and the next one removes it", () =>
+it.effect("a nonce expires, and the next nonce removes it", () =>
   on(
     Effect.gen(function* () {
       yield* enrolled
@@ -78,7 +78,7 @@ it.effect("nothing is stored for an agent that does not exist", () =>
   )
 )
 
-it.effect("a server without others keeps nonces in memory, for a minute", () =>
+it.effect("a single server keeps nonces in memory for a minute", () =>
   on(
     Effect.gen(function* () {
       const one = yield* server(false)

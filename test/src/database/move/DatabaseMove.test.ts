@@ -90,7 +90,7 @@ const otherFiles = (folder: string) =>
 const isStarted = (start: Effect.Effect<unknown, unknown, Layer.Success<typeof platform>>) =>
   Effect.map(Effect.exit(start), Exit.isSuccess)
 
-/** Which of the two databases a server can start on. */
+/** The database, of the two, on which a server can start. */
 const startable = (folder: string, url: Redacted.Redacted) =>
   Effect.all({ sqlite: isStarted(startSqlite(folder)), postgres: isStarted(startPostgres(folder, url)) })
 
@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres)("svc move", () => {
       const keyring = yield* newKeyring
       const url = yield* emptyDatabase()
       change(`${folder}/svc.sqlite`, `UPDATE vault_data_keys SET master_key_id = '${keyring.active.id}'`)
-      // The last Run has lost its row, and its number must not be given again.
+      // The last Run's row was removed, and its number must not be assigned again.
       change(`${folder}/svc.sqlite`, "DELETE FROM run_turns WHERE turn = (SELECT MAX(turn) FROM run_turns)")
       const before = contentsOf(`${folder}/svc.sqlite`)
       expect(Object.entries(before.rows).filter(([name, rows]) => rows.length === 0 && name !== "run_turns")).toEqual(
@@ -135,7 +135,7 @@ describe.skipIf(!hasPostgres)("svc move", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.live("the installation of a real server opens its secrets and keeps its audit chains in both databases", () =>
+  it.live("a real server's installation opens its secrets and keeps its audit chains in both databases", () =>
     Effect.gen(function* () {
       const { folder, keyring } = yield* realFolder
       const url = yield* migratedDatabase
@@ -159,7 +159,7 @@ describe.skipIf(!hasPostgres)("svc move", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.live("no server starts on a moved database, and the refusal contains the way back", () =>
+  it.live("no server starts on a moved database, and the error explains how to go back", () =>
     Effect.gen(function* () {
       const { folder, keyring } = yield* realFolder
       const url = yield* emptyDatabase()
@@ -169,7 +169,7 @@ describe.skipIf(!hasPostgres)("svc move", () => {
         "DatabaseMoved",
         expect.stringContaining("`svc move --to sqlite`")
       ])
-      // A second copy of the same database would make two current ones.
+      // A second copy of the same database would create two current databases.
       const again = yield* Effect.flip(toPostgres(folder, yield* emptyDatabase(), keyring))
       expect(again.message).toContain("This database was moved to")
       yield* toSqlite(folder, url, keyring)
@@ -184,7 +184,7 @@ describe.skipIf(!hasPostgres)("svc move", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.live("values that PostgreSQL cannot hold are listed with table, column and key, and nothing is moved", () =>
+  it.live("svc lists values that PostgreSQL cannot store by table, column and key, and moves nothing", () =>
     Effect.gen(function* () {
       const { folder, keyring } = yield* realFolder
       const url = yield* emptyDatabase()
@@ -206,7 +206,7 @@ describe.skipIf(!hasPostgres)("svc move", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.live("a move into a database with rows is refused, and so is a data folder with a database", () =>
+  it.live("svc refuses a move into a database with rows, and into a data folder with a database", () =>
     Effect.gen(function* () {
       const { folder, keyring } = yield* realFolder
       const other = yield* realFolder
@@ -231,7 +231,7 @@ describe.skipIf(!hasPostgres)("svc move", () => {
 
   for (const point of ["copied", "verified", "marked", "settled"] as const) {
     it.live(
-      `a move interrupted when it is ${point} leaves at most one usable database, and its repetition finishes`,
+      `a move interrupted when it is ${point} leaves at most one usable database, and repeating the move completes it`,
       () =>
         Effect.gen(function* () {
           const { folder, keyring } = yield* realFolder

@@ -15,7 +15,7 @@ import { newKeyring } from "../support/Keyrings.ts"
 const opened = (file: string) =>
   Effect.map(Layer.build(Layer.fresh(layerWriter(file))), Context.get(SqlClient.SqlClient))
 
-/** The database of a server of an earlier release, twice. */
+/** Two copies of a database of an earlier release. */
 const copies = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -32,7 +32,7 @@ const faults = [
   ["a sealed value", "UPDATE state_versions SET state = state || 'A'", "state_versions.state"]
 ] as const
 
-it.live("a whole copy has no faults", () =>
+it.live("an intact copy has no faults", () =>
   Effect.gen(function* () {
     const { keyring, ...databases } = yield* copies
     expect(yield* verifyCopy(databases, keyring)).toEqual({ chains: 2, faults: [] })
@@ -40,18 +40,20 @@ it.live("a whole copy has no faults", () =>
 )
 
 for (const [what, statement, named] of faults) {
-  it.live(`${what} that is damaged only in the copy ends the move, and in both databases is reported`, () =>
-    Effect.gen(function* () {
-      const { keyring, ...databases } = yield* copies
-      yield* databases.to.unsafe(statement)
-      expect((yield* Effect.flip(verifyCopy(databases, keyring))).message).toContain(named)
-      yield* databases.from.unsafe(statement)
-      expect((yield* verifyCopy(databases, keyring)).faults.join()).toContain(named)
-    }).pipe(Effect.provide(platform))
+  it.live(
+    `${what} that is damaged only in the copy aborts the move, and damage in both databases is only reported`,
+    () =>
+      Effect.gen(function* () {
+        const { keyring, ...databases } = yield* copies
+        yield* databases.to.unsafe(statement)
+        expect((yield* Effect.flip(verifyCopy(databases, keyring))).message).toContain(named)
+        yield* databases.from.unsafe(statement)
+        expect((yield* verifyCopy(databases, keyring)).faults.join()).toContain(named)
+      }).pipe(Effect.provide(platform))
   )
 }
 
-it.live("a database whose secrets need another master key is refused before anything is copied", () =>
+it.live("svc refuses a database whose secrets need another master key before it copies anything", () =>
   Effect.gen(function* () {
     const { from } = yield* copies
     const error = yield* Effect.flip(Effect.provideService(checkKeys(yield* newKeyring), SqlClient.SqlClient, from))

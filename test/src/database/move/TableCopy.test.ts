@@ -18,7 +18,7 @@ const newDatabase = Effect.gen(function* () {
   return sql
 })
 
-/** More rows than fit a page, with keys that only have an order by bytes, and large values. */
+/** More rows than fit into a page, with large values and with keys that can be sorted only by bytes. */
 const filled = Effect.gen(function* () {
   const [from, to] = [yield* newDatabase, yield* newDatabase]
   for (let number = 0; number < 1200; number++) {
@@ -31,7 +31,7 @@ const filled = Effect.gen(function* () {
   return { from, to, table }
 })
 
-it.live("a table of many pages is copied with every row, and compared", () =>
+it.live("a table with many pages is copied completely, and compared", () =>
   Effect.gen(function* () {
     const { from, table, to } = yield* filled
     expect(yield* copyTable({ from, to }, table)).toBe(1200)
@@ -39,7 +39,7 @@ it.live("a table of many pages is copied with every row, and compared", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("a row that was changed, lost, added or given another type fails the comparison, which names its key", () =>
+it.live("the comparison fails for a changed, lost or added row, or a changed type, and reports the row's key", () =>
   Effect.gen(function* () {
     const { from, table, to } = yield* filled
     yield* copyTable({ from, to }, table)

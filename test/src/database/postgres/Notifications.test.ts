@@ -103,7 +103,7 @@ describe.skipIf(!hasPostgres)("Two servers of one database", () => {
     })
   )
 
-  it.live("a reload of the policy at one server reaches the other, and other commands of an operator do not", () =>
+  it.live("a policy reload on one server reaches the other server, but other operator commands do not", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* twoServers
       const seen: Array<RemoteChange["kind"]> = []

@@ -43,20 +43,22 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
       })
   )
 
-  it.live("several servers use a database, but none beside a server of a release that knew only one", () =>
-    Effect.gen(function* () {
-      const url = yield* migratedDatabase
-      yield* Effect.scoped(Effect.andThen(served(url), served(url)))
-      const refused = yield* Effect.scoped(
-        Effect.gen(function* () {
-          const earlier = yield* PgConnection.make({ url })
-          yield* earlier.query("SELECT pg_advisory_lock(7598805541312070002)", [], false)
-          return yield* Effect.exit(Effect.scoped(served(url)))
-        })
-      )
-      expect(String(refused)).toContain("A server of an earlier release or svc move uses this database alone.")
-      yield* served(url)
-    })
+  it.live(
+    "several servers can use a database, but not together with a server of a release that supports only one",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* migratedDatabase
+        yield* Effect.scoped(Effect.andThen(served(url), served(url)))
+        const refused = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const earlier = yield* PgConnection.make({ url })
+            yield* earlier.query("SELECT pg_advisory_lock(7598805541312070002)", [], false)
+            return yield* Effect.exit(Effect.scoped(served(url)))
+          })
+        )
+        expect(String(refused)).toContain("A server of an earlier release or svc move uses this database alone.")
+        yield* served(url)
+      })
   )
 
   it.live(
@@ -150,7 +152,7 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
   )
 
   it.live(
-    "a server starts on the tables of the next minor release, and refuses those of a later release in a sentence",
+    "a server starts on the tables of the next minor release, and refuses tables of a later release with an explanation",
     () =>
       Effect.gen(function* () {
         const url = yield* migratedDatabase
@@ -170,7 +172,7 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
         yield* sql`ALTER TABLE installation ADD COLUMN later BIGINT NOT NULL DEFAULT 0`
         yield* migratedBy(next)
         expect(Exit.isSuccess(yield* started)).toBe(true)
-        // The record of the newer release remains, or a third release would be allowed too.
+        // The newer release's record must remain, because otherwise a third release would be accepted too.
         expect(yield* sql`SELECT release FROM installation`).toEqual([{ release: next }])
         yield* migratedBy(later)
         expect(String(yield* started)).toContain(`supports versions up to ${newestKnown}. Start svc ${later}`)

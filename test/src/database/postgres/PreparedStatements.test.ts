@@ -8,7 +8,7 @@ import { it } from "../../../support/Effect.ts"
 import { hasPostgres, migratedDatabase } from "../../../support/PostgresTests.ts"
 import { decodeSamples, type Sample, samplesFolder } from "../../../support/StatementSamples.ts"
 
-/** The text on one line, without the backslashes of a template. */
+/** The text on one line, without a template's backslashes. */
 const oneSpace = (text: string) => text.replaceAll("\\", "").replaceAll(/\s+/g, " ")
 
 /** All source text in these folders, on one line. */
@@ -23,18 +23,18 @@ const sourcesOf = (folders: ReadonlyArray<string>) =>
 
 const shortestLiteral = 12
 
-/** The parts of a statement that its source contains literally: without values, names in quotes and lists of values. */
+/** The literal parts of a statement in the source: without values, quoted names and lists of values. */
 const literalsOf = (text: string): ReadonlyArray<string> =>
   oneSpace(text)
     .split(/\+?\?|"[^"]*"|[(),]/)
     .map((part) => part.trim())
     .filter((part) => part.length >= shortestLiteral)
 
-/** Statements of SQLite's own administration, which the PostgreSQL client never sends. */
+/** SQLite's own administrative statements, which the PostgreSQL client never sends. */
 const ofSqlite =
   /^\s*(?:PRAGMA|EXPLAIN|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|VACUUM|CREATE|DROP|ALTER|ANALYZE)\b|\bsqlite_|\bpragma_/i
 
-/** Statements of migrations, which are translated, or which change rows of releases that only knew SQLite. */
+/** Statements of migrations, which are translated, or which change rows of releases without PostgreSQL. */
 const migrating: ReadonlySet<string> = new Set(Object.values(migrations).flat())
 
 const valueOf = (value: Sample["values"][number]) =>
@@ -47,7 +47,7 @@ const numbered = (text: string): string => {
 
 describe.skipIf(!hasPostgres || samplesFolder === undefined)("Statements on PostgreSQL", () => {
   it.live(
-    "PostgreSQL plans every statement of the product that the tests executed on SQLite, with values of the same types",
+    "PostgreSQL can plan every statement of the product that the tests executed on SQLite, with values of the same types",
     () =>
       Effect.gen(function* () {
         const folder = samplesFolder ?? ""

@@ -18,7 +18,10 @@ const open = <A>(file: string, use: (database: DatabaseSync) => A): A => {
   }
 }
 
-/** Everything in a database, apart from its statistics: each row with the types of its values, the schema, and the sequences. */
+/**
+ * The complete contents of a database without its statistics: each row with the types of its values, the schema, and the
+ * sequences.
+ */
 export const contentsOf = (file: string) =>
   open(file, (database) => {
     const rows: Record<string, ReadonlyArray<string>> = {}
@@ -49,7 +52,7 @@ const valueOf = (type: string): SQLInputValue => {
 const rowsOf = (database: DatabaseSync, statement: string): ReadonlyArray<Readonly<Record<string, SQLInputValue>>> =>
   database.prepare(statement).all()
 
-/** Values of the columns that refer to other tables, from any row there. `undefined` if a table is empty. */
+/** Values for the columns that refer to other tables, from any row there. `undefined` if a table is empty. */
 const references = (database: DatabaseSync, table: string) => {
   const found: Record<string, SQLInputValue> = {}
   const keys = rowsOf(

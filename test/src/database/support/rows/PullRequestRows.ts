@@ -2,7 +2,7 @@ import { at, connection_id, consumer, id, plan, source_id, workspace_id, type Ro
 
 const pull_request_id = id("pr", "a")
 
-/** What svc knows about the pull request of `SourceRows`: the Capsule that it touches, its report and the comments that were read. */
+/** svc's data about the pull request of `SourceRows`: the affected Capsule, the report and the comments that were read. */
 export const pullRequestRows: Rows = [
   [
     "pull_request_capsules",
