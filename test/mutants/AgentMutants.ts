@@ -231,7 +231,7 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a nonce is good once",
-    file: "actors/running/agent-pool/AgentSessions.ts",
+    file: "actors/running/agent-pool/AgentNonces.ts",
     text: "nonces.delete(nonce)",
     broken: "void nonce",
     test: liesTest
