@@ -12,6 +12,7 @@ import { growth } from "./Growth.ts"
 import { logs } from "./Logs.ts"
 import { mainJob } from "./MainJob.ts"
 import { manifests } from "./Manifests.ts"
+import { postgresDistance } from "./PostgresDistance.ts"
 import { pruning } from "./Pruning.ts"
 import { reads } from "./Reads.ts"
 import { manySecrets } from "./Secrets.ts"
@@ -30,6 +31,7 @@ const groups = (binary: string) => ({
   ...(tool === null ? {} : { mainJob: mainJob(binary, tool) }),
   reads: reads(binary),
   commands: commandsFigure,
+  postgresDistance,
   streams,
   snapshots: snapshots(binary),
   startup: startup(binary),

@@ -5,7 +5,7 @@ import type { platform } from "../../../src/composition/Platform.ts"
 export interface Figure {
   readonly name: string
   readonly figure: number
-  readonly unit: "ms" | "MB" | "x" | "/s" | "lost" | "KB" | "rows"
+  readonly unit: "ms" | "MB" | "x" | "/s" | "lost" | "KB" | "rows" | "statements"
   /** Missing if the figure has no target. */
   readonly target?: { readonly atMost: number } | { readonly atLeast: number }
   /** The measurements behind the figure. */

@@ -229,6 +229,24 @@ describe.skipIf(!hasPostgres)("svc move", () => {
     }).pipe(Effect.provide(platform))
   )
 
+  it.live("a move interrupted in the middle of the copy leaves nothing in the new database, and can be repeated", () =>
+    Effect.gen(function* () {
+      const { folder, keyring } = yield* realFolder
+      const url = yield* migratedDatabase
+      const stopped = yield* Effect.exit(
+        toPostgres(folder, url, keyring, (line) =>
+          line.startsWith("Copying users") ? Effect.die("killed") : Effect.void
+        )
+      )
+      expect(Exit.isFailure(stopped)).toBe(true)
+      const sql = yield* sessionWith(url)
+      expect(yield* sql`SELECT id FROM sources`).toEqual([])
+      expect(yield* isStarted(startSqlite(folder))).toBe(true)
+      expect((yield* toPostgres(folder, url, keyring)).resumed).toBe(false)
+      expect(yield* sql`SELECT id FROM sources`).not.toEqual([])
+    }).pipe(Effect.provide(platform))
+  )
+
   for (const point of ["copied", "verified", "marked", "settled"] as const) {
     it.live(
       `a move interrupted when it is ${point} leaves at most one usable database, and repeating the move completes it`,
