@@ -22,7 +22,16 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
     "svc detects a sealed part that is changed, missing, swapped or taken from another value",
     "every table column that can store parts has triggers that delete them",
     "Moved sealed values > the vault check finds damaged values in every column that has ever contained a sealed value",
-    "a rotation that stops at any step leaves everything readable, and the next rotation completes it"
+    "a rotation that stops at any step leaves everything readable, and the next rotation completes it",
+    "Uploaded states > an uploaded state is matched against an earlier check of the module, and never planned with an older tool",
+    "auto-update > auto-update records a decision for each snapshot, and starts nothing while automation is paused",
+    "Lane following > auto-update plans each commit once, and applies it if the owner enabled automatic applies",
+    "the query finds exactly the Capsules of the Workspace that need attention",
+    "an upgrade hides instance keys of an earlier release before they are shown, even after an interruption",
+    "no event reports a state whose commit failed, and no state is stored after the execution ends",
+    "an interrupted background read of states resumes where it stopped",
+    "Many pull requests > svc fetches each head once, and at most four heads at a time",
+    "Many pull requests > a hundred pull requests for twenty Capsules run eight plans at a time, and Runs of people start"
   ),
   ...of(file, "a rotation killed at any step leaves every value readable, and the next rotation completes it"),
   ...of(counted, "rows with more values than one statement can bind are written in several statements"),

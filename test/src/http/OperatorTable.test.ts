@@ -176,7 +176,7 @@ describe("Operator routes", () => {
         target_id: string
         data: string
       }>`SELECT actor_subject, target_id,
-        data FROM audit_events WHERE action = 'operator.read_file' ORDER BY rowid DESC LIMIT 1`
+        data FROM audit_events WHERE action = 'operator.read_file' ORDER BY created_at DESC, id DESC LIMIT 1`
       expect(events.map(({ data, ...event }) => ({ ...event, data: JSON.parse(data) }))).toEqual([
         {
           actor_subject: yield* operator,

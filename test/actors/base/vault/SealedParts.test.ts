@@ -8,7 +8,7 @@ import { Vault } from "../../../../actors/base/vault/Vault.ts"
 import { longValues } from "../../../../schema/tables/VaultTables.ts"
 import { suite } from "../../../support/Effect.ts"
 import { testVault } from "../../../support/Vault.ts"
-import { withoutForeignKeys } from "../../../support/Dialect.ts"
+import { withForeignKeys, withoutForeignKeys } from "../../../support/Dialect.ts"
 
 const it = suite(testVault)
 afterAll(it.dispose)
@@ -156,7 +156,7 @@ it.live("deleting a row deletes exactly the sealed parts of its value", () =>
     expect([yield* partsOf(first), yield* partsOf(second)]).toEqual([0, 3])
     yield* sql`DELETE FROM run_checkpoints WHERE run_id = 'run_a'`
     expect(yield* partsOf(second)).toBe(0)
-    yield* sql`PRAGMA foreign_keys=ON`
+    yield* withForeignKeys(sql)
   })
 )
 

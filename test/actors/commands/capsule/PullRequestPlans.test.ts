@@ -14,6 +14,7 @@ import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 import type { Capsule } from "../../../../schema/records/Capsule.ts"
 import { PullRequestId, RunId, SourceSnapshotId, Subject } from "../../../../schema/records/Ids.ts"
 import { notSpeculative } from "../../../../schema/tables/RunTables.ts"
+import { tableNames } from "../../../support/Dialect.ts"
 import { suite } from "../../../support/Effect.ts"
 import { eventually } from "../../../support/Eventually.ts"
 import { active, applied, eventOf, replanned, settled } from "../../../support/Journey.ts"
@@ -98,9 +99,8 @@ const ownTables = [
 /** Every row of all other tables, and all Runs except speculative plans. */
 const otherRows = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'
-    AND name NOT LIKE 'sqlite_%' AND NOT ${sql.in("name", ownTables)} ORDER BY name`
-  const rows = yield* Effect.forEach(tables, ({ name }) =>
+  const tables = (yield* tableNames(sql)).filter((name) => !ownTables.includes(name))
+  const rows = yield* Effect.forEach(tables, (name) =>
     Effect.map(sql`SELECT * FROM ${sql(name)}`, (found) => [name, found] as const)
   )
   const runs = yield* sql`SELECT * FROM runs WHERE ${sql.literal(notSpeculative())} ORDER BY id`

@@ -97,7 +97,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
         expect(plan?.phase).toBe("reviewable")
         expect(plan?.nextAction).toBe("review_run")
         const sql = yield* SqlClient.SqlClient
-        const runs = yield* sql`SELECT type, status FROM runs WHERE coordinator_id = ${id} ORDER BY created_at, rowid`
+        const runs = yield* sql`SELECT type, status FROM runs WHERE coordinator_id = ${id} ORDER BY created_at, id`
         expect(runs).toEqual([
           { type: "source_sync", status: "succeeded" },
           { type: "compatibility_check", status: "succeeded" },

@@ -14,7 +14,7 @@ import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { currentState } from "../../support/OrphanedStateList.ts"
 import { lengthened } from "../../support/LongStates.ts"
 import { newCommit, pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
-import { withoutForeignKeys } from "../../../support/Dialect.ts"
+import { withForeignKeys, withoutForeignKeys } from "../../../support/Dialect.ts"
 
 setDefaultTimeout(60_000)
 
@@ -43,7 +43,7 @@ describe("Long states", () => {
       expect((yield* currentState(capsule.id)).id).not.toBe(first.id)
       yield* withoutForeignKeys(sql)
       yield* sql`DELETE FROM state_versions WHERE id = ${first.id}`
-      yield* sql`PRAGMA foreign_keys=ON`
+      yield* withForeignKeys(sql)
       expect(yield* sql`SELECT part FROM sealed_parts`).toEqual([])
 
       const asked = (yield* CapsuleBackups).restorePlan(context, workspaceId, backup.id, {}, undefined)

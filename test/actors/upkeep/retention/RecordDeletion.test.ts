@@ -5,6 +5,7 @@ import { removeRecords } from "../../../../actors/upkeep/retention/RecordDeletio
 import { RecordRemoval } from "../../../../actors/upkeep/retention/RecordRemoval.ts"
 import { retainedKinds } from "../../../../actors/upkeep/retention/RetainedKinds.ts"
 import { testAccounts } from "../../../support/Accounts.ts"
+import { danglingRows } from "../../../support/Dialect.ts"
 import { suite } from "../../../support/Effect.ts"
 import { young } from "./support/Removal.ts"
 import { add, emptyWorld, living, named, run, state } from "./support/RetainedWorld.ts"
@@ -43,7 +44,7 @@ tests.live("content shared by several StateVersions is removed only with the las
     const versions = yield* sql`SELECT id AS state_version_id FROM state_versions ORDER BY id`
     expect(versions.length).toBeLessThan(20)
     expect(yield* sql`SELECT state_version_id FROM state_indexes ORDER BY state_version_id`).toEqual(versions)
-    expect(yield* sql`PRAGMA foreign_key_check`).toEqual([])
+    expect(yield* danglingRows(sql)).toEqual([])
   })
 )
 

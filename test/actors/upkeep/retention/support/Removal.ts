@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { RecordRemoval } from "../../../../../actors/upkeep/retention/RecordRemoval.ts"
 import { retainedKinds } from "../../../../../actors/upkeep/retention/RetainedKinds.ts"
+import { danglingRows } from "../../../../support/Dialect.ts"
 import { longAgo, of } from "./RetainedWorld.ts"
 
 export const young = new Date().toISOString()
@@ -13,7 +14,7 @@ export const idsOf = Effect.fnUntraced(function* (table: string) {
   return rows.map(({ id }) => id)
 }, Effect.orDie)
 
-export const dangling = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.orDie(sql`PRAGMA foreign_key_check`))
+export const dangling = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.orDie(danglingRows(sql)))
 
 /** The reasons why the survey keeps records of this kind. */
 export const reasonsOf = Effect.fnUntraced(function* (kind: string) {
