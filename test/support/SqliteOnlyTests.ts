@@ -14,7 +14,7 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
     "every query for latest Runs uses the index and scans no table",
     "lists and counts of Runs read the list's index in order",
     "open Runs are a Capsule's queued and running Runs of exclusive types",
-    "plan details are the last column of a Run, and lists do not select them",
+    "lists of Runs select neither the plan details nor a column that is stored after them",
     "removing 2000 Runs with 100000 log lines and their history loses none of a concurrent writer's rows",
     "Run moves > no sequence of requests makes an illegal Run move or uses a plan twice",
     "Uncertain state > a Capsule whose apply may have created objects stays uncertain until a later apply succeeds",

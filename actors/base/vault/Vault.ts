@@ -69,6 +69,11 @@ export class Vault extends Context.Service<
       context: SealContext,
       plain: Redacted.Redacted<string> | Redacted.Redacted<Uint8Array>
     ) => Effect.Effect<string>
+    /**
+     * Creates missing data keys of a Workspace for values in these tables. Call it before a transaction that seals such values, so
+     * that the first values of a Workspace do not lengthen the transaction.
+     */
+    readonly prepare: (workspaceId: WorkspaceId, tables: ReadonlyArray<SealContext["table"]>) => Effect.Effect<void>
     readonly open: (
       context: SealContext,
       envelope: string
@@ -244,6 +249,8 @@ const make = Effect.gen(function* () {
       if (isLong(context, bytes)) return yield* sealLong(key, context, bytes)
       return yield* sealWhole(key, context, bytes)
     }),
+    prepare: (workspaceId, tables) =>
+      Effect.forEach(tables, (table) => dataKeys.forSealing(table, workspaceId), { discard: true }),
     open,
     openStored,
     openText: Effect.fnUntraced(function* (context, envelope) {

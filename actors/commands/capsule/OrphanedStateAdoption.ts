@@ -60,7 +60,13 @@ const opened = Effect.fnUntraced(function* (row: OrphanedStateRow, current: Stat
   if (Option.isNone(state)) return undefined
   const read = yield* readState(Redacted.value(state.value))
   const secrets = yield* secretsOf(row, current)
-  yield* (yield* StateVersions).prepare({ capsuleId: row.capsule_id, runId: row.run_id, state: state.value, secrets })
+  yield* (yield* StateVersions).prepare({
+    workspaceId: row.workspace_id,
+    capsuleId: row.capsule_id,
+    runId: row.run_id,
+    state: state.value,
+    secrets
+  })
   return { digest: row.digest, state: state.value, read: Option.getOrUndefined(read) }
 })
 type Opened = Effect.Success<ReturnType<typeof opened>>

@@ -18,10 +18,15 @@ import { type InstallPlanRow, StoredActorJson, type StoredRequest, StoredRequest
 import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { integrityFault, orOnIntegrityFault } from "../../base/vault/IntegrityFault.ts"
+import { Vault } from "../../base/vault/Vault.ts"
 
 const decodeRequest = Schema.decodeUnknownEffect(StoredRequestJson)
 const decodeActor = Schema.decodeUnknownEffect(StoredActorJson)
 const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
+
+/** True if the initial commit may be the next step: the check is in progress or has ended. */
+const precedesCommit = (row: InstallPlanRow | undefined): row is InstallPlanRow =>
+  row?.phase === "analyzing_compatibility" || row?.phase === "creating_capsule"
 
 /**
  * The steps of an install. Each step starts work or collects its result. The row records completed steps; a step that is waiting
@@ -48,6 +53,7 @@ export class InstallPlanSteps extends Context.Service<
       const initialCommit = yield* InitialCommit
       const adoption = yield* StateAdoption
       const databaseFile = yield* DatabaseFile
+      const vault = yield* Vault
 
       const startSync = Effect.fnUntraced(function* (
         row: InstallPlanRow,
@@ -165,7 +171,7 @@ export class InstallPlanSteps extends Context.Service<
        * Returns true if the next step is an initial commit that takes over a state. This is the case once the check has ended.
        */
       const adopts = Effect.fnUntraced(function* (row: InstallPlanRow | undefined) {
-        if (row?.phase !== "analyzing_compatibility" && row?.phase !== "creating_capsule") return false
+        if (!precedesCommit(row)) return false
         return (yield* Effect.orDie(decodeRequest(row.request))).adopt !== undefined
       })
 
@@ -174,6 +180,8 @@ export class InstallPlanSteps extends Context.Service<
         <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
           Effect.gen(function* () {
             const row = yield* store.find(id)
+            // The initial commit seals the secret of the Source's webhook and the values of variables.
+            if (precedesCommit(row)) yield* vault.prepare(row.workspace_id, ["sources", "install_configs"])
             return yield* row !== undefined && (yield* adopts(row)) ? adoption.withReading(row, work) : work
           })
 

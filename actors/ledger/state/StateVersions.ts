@@ -149,7 +149,7 @@ export class StateVersions extends Context.Service<
      * Performs the slow parts of `insert`. Call it before the transaction, with the same bytes. Takes longer for larger states.
      */
     readonly prepare: (
-      version: Pick<NewStateVersion, "capsuleId" | "runId" | "state"> & {
+      version: Pick<NewStateVersion, "workspaceId" | "capsuleId" | "runId" | "state"> & {
         readonly secrets: ReadonlyArray<SecretText> | undefined
       }
     ) => Effect.Effect<void>
@@ -272,7 +272,11 @@ export class StateVersions extends Context.Service<
       }, Effect.orDie)
 
       return StateVersions.of({
-        prepare: (version) => Effect.andThen(sha256OfLong(Redacted.value(version.state)), index.prepare(version)),
+        prepare: Effect.fnUntraced(function* (version) {
+          yield* vault.prepare(version.workspaceId, ["state_versions", "outputs"])
+          yield* sha256OfLong(Redacted.value(version.state))
+          yield* index.prepare(version)
+        }),
         insert,
         find,
         open,

@@ -357,7 +357,13 @@ export class ApplySettlement extends Context.Service<
         const { state } = result
         if (state !== undefined && capsule !== undefined) {
           const { secrets } = yield* secretsBefore(run, capsule)
-          yield* states.prepare({ capsuleId: capsule.id, runId: run.id, state, secrets })
+          yield* states.prepare({
+            workspaceId: capsule.workspace_id,
+            capsuleId: capsule.id,
+            runId: run.id,
+            state,
+            secrets
+          })
         }
         return yield* readStates(run, result)
       })
