@@ -247,30 +247,44 @@ describe.skipIf(!hasPostgres)("svc move", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  for (const point of ["copied", "verified", "marked", "settled"] as const) {
-    it.live(
-      `a move interrupted when it is ${point} leaves at most one usable database, and repeating the move completes it`,
-      () =>
-        Effect.gen(function* () {
-          const { folder, keyring } = yield* realFolder
-          const url = yield* emptyDatabase()
-          const before = contentsOf(`${folder}/svc.sqlite`).rows
-          const dying = (name: string) => (name === `moving.${point}` ? Effect.die("killed") : Effect.void)
-          const interrupted = <A, E, R>(move: Effect.Effect<A, E, R>) =>
-            Effect.map(Effect.exit(Effect.provideService(move, KillPoint, dying)), Exit.isFailure)
-          const isMarked = point === "marked" || point === "settled"
+  it.live(
+    "a move interrupted at each of its steps leaves at most one usable database, and repeating the move completes it",
+    () =>
+      Effect.gen(function* () {
+        const { folder, keyring } = yield* realFolder
+        const url = yield* migratedDatabase
+        const before = contentsOf(`${folder}/svc.sqlite`).rows
+        const dying = (point: string) => (name: string) =>
+          name === `moving.${point}` ? Effect.die("killed") : Effect.void
+        // The old database is marked before the last two steps, and usable until then.
+        const steps = [
+          ["copied", true],
+          ["verified", true],
+          ["marked", false],
+          ["settled", false]
+        ] as const
 
-          expect(yield* interrupted(toPostgres(folder, url, keyring))).toBe(true)
-          expect(yield* startable(folder, url)).toEqual({ sqlite: !isMarked, postgres: false })
-          expect((yield* toPostgres(folder, url, keyring)).resumed).toBe(isMarked)
-          expect(yield* startable(folder, url)).toEqual({ sqlite: false, postgres: true })
+        for (const [point, isUsable] of steps) {
+          const stopped = yield* Effect.exit(
+            Effect.provideService(toPostgres(folder, url, keyring), KillPoint, dying(point))
+          )
+          expect([point, Exit.isFailure(stopped)]).toEqual([point, true])
+          expect([point, yield* startable(folder, url)]).toEqual([point, { sqlite: isUsable, postgres: false }])
+        }
+        expect((yield* toPostgres(folder, url, keyring)).resumed).toBe(true)
+        expect(yield* startable(folder, url)).toEqual({ sqlite: false, postgres: true })
 
-          expect(yield* interrupted(toSqlite(folder, url, keyring))).toBe(true)
-          expect(yield* startable(folder, url)).toEqual({ sqlite: false, postgres: !isMarked })
-          expect((yield* toSqlite(folder, url, keyring)).resumed).toBe(isMarked)
-          expect(yield* startable(folder, url)).toEqual({ sqlite: true, postgres: false })
-          expect(contentsOf(`${folder}/svc.sqlite`).rows).toEqual(before)
-        }).pipe(Effect.provide(platform))
-    )
-  }
+        for (const [point, isUsable] of steps) {
+          const stopped = yield* Effect.exit(
+            Effect.provideService(toSqlite(folder, url, keyring), KillPoint, dying(point))
+          )
+          expect([point, Exit.isFailure(stopped)]).toEqual([point, true])
+          expect([point, yield* startable(folder, url)]).toEqual([point, { sqlite: false, postgres: isUsable }])
+        }
+        expect((yield* toSqlite(folder, url, keyring)).resumed).toBe(true)
+        expect(yield* startable(folder, url)).toEqual({ sqlite: true, postgres: false })
+        expect(contentsOf(`${folder}/svc.sqlite`).rows).toEqual(before)
+      }).pipe(Effect.provide(platform)),
+    300_000
+  )
 })
