@@ -1,6 +1,6 @@
 import { Effect, Fiber, Schedule } from "effect"
 import type { KillPointName } from "../../../actors/base/KillPoint.ts"
-import { Broken } from "../../crash/CrashClient.ts"
+import { Broken, holds } from "../../crash/CrashClient.ts"
 import { judged } from "../support/History.ts"
 import { answered, appliesAgain, planned, succeeds } from "../support/Progress.ts"
 import { writer } from "../support/Writer.ts"
@@ -14,6 +14,9 @@ const points: ReadonlyArray<readonly [point: KillPointName, passing: number]> = 
   ["apply.run.started", 1],
   ["apply.run.succeeded", 1]
 ]
+
+/** Maximum time, in milliseconds, until another server continues the work of a server that died. */
+const backgroundWithin = 30_000
 
 /** Longer than the silence after which other servers settle the Runs of a frozen server. */
 const frozenFor = "14 seconds"
@@ -42,6 +45,7 @@ const atPoint = (signal: "SIGKILL" | "SIGSTOP", [point, passing]: (typeof points
       }),
       Effect.ensuring(Effect.sync(() => world.balancer.only(undefined)))
     )
+    const died = performance.now()
     const writes = yield* writer(world)
     if (signal === "SIGSTOP") {
       yield* Effect.sleep(frozenFor)
@@ -49,6 +53,11 @@ const atPoint = (signal: "SIGKILL" | "SIGSTOP", [point, passing]: (typeof points
       yield* node.signal("SIGCONT")
     }
     yield* succeeds(world, yield* Fiber.join(applying))
+    // A result that a server has received, and that another has to settle.
+    if (point === "apply.run.succeeded") {
+      const passed = performance.now() - died
+      yield* holds(passed <= backgroundWithin, `The result was settled after ${Math.round(passed)} ms`)
+    }
     yield* answered(writes)
     yield* appliesAgain(world, `${label}-next`)
     yield* judged(world, [writes])

@@ -4,7 +4,7 @@ import type { NodesWorld } from "./NodesWorld.ts"
 import type { Writer } from "./Writer.ts"
 
 /** Maximum time without a response to a command while two servers are running, in milliseconds. */
-export const commandsWithin = 15_000
+const commandsWithin = 15_000
 
 /** Checks that commands were answered continuously since the last check. */
 export const answered = (writes: Writer) =>
