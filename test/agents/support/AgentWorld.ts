@@ -259,8 +259,10 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     )
     const { capsuleId, planRunId } = plan
     if (planRunId === undefined || capsuleId === undefined) {
-      // Retries, because the server reads a module for a few seconds only, which may be too short on a busy machine.
-      const isLate = plan.diagnostics.some(({ code }) => code === "parse_deadline")
+      // Retries, because the server reads a module for a few seconds only, which may be too short on a busy machine. Behind a
+      // balancer, also because a sync fails if its server loses the database.
+      const again = options.front === undefined ? ["parse_deadline"] : ["parse_deadline", "internal_error"]
+      const isLate = plan.diagnostics.some(({ code }) => again.includes(code))
       if (isLate && attempt < mostAttempts) return yield* installed(label, module, workspaceId, attempt + 1)
       return yield* new Broken({ message: `The install failed: ${JSON.stringify(plan.diagnostics)}` })
     }
