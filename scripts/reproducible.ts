@@ -25,8 +25,33 @@ const run = Effect.fnUntraced(function* (cwd: string, program: string, ...args: 
   })
 }, Effect.scoped)
 
-/** Builds the artefacts in a new clone, and returns their folder. The modules are copied too, so that their paths differ. */
-const made = Effect.fnUntraced(function* (root: string, prefix: string, options: ReadonlyArray<string>) {
+interface Options {
+  readonly withImages: boolean
+  /** Make only the binary of this machine, its package, the chart and the npm packages. */
+  readonly isNative: boolean
+}
+
+/** Makes the artefacts of this machine in a clone. */
+const madeHere = Effect.fnUntraced(function* (clone: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const out = path.join(clone, "dist/release")
+  const script = (name: string, ...args: ReadonlyArray<string>) =>
+    run(clone, process.execPath, `scripts/${name}.ts`, ...args)
+  yield* script("build", "--out", "dist/release")
+  yield* script("deb", "--binary", "dist/release/svc", "--out", "dist/release")
+  yield* script("chart", "--out", "dist/release")
+  yield* script("packages")
+  for (const name of yield* files.readDirectory(path.join(clone, "dist/packages"))) {
+    yield* run(clone, "npm", "pack", path.join(clone, "dist/packages", name), "--pack-destination", out, "--silent")
+  }
+  for (const name of yield* files.readDirectory(out)) {
+    if (name.endsWith(".map")) yield* files.remove(path.join(out, name))
+  }
+})
+
+/** Makes the artefacts in a new clone, and returns their folder. The modules are copies too, so that their paths differ. */
+const made = Effect.fnUntraced(function* (root: string, prefix: string, { isNative, withImages }: Options) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const clone = path.join(yield* files.makeTempDirectoryScoped({ prefix }), "svc")
@@ -36,16 +61,16 @@ const made = Effect.fnUntraced(function* (root: string, prefix: string, options:
   // Bun's runtimes for the other platforms. Their digests are pinned, so downloading them twice would prove nothing.
   const runtimes = path.join(root, "dist/runtimes")
   if (yield* files.exists(runtimes)) yield* files.copy(runtimes, path.join(clone, "dist/runtimes"))
-  yield* run(clone, process.execPath, "scripts/release.ts", "--draft", ...options)
-  if (!(yield* files.exists(runtimes))) yield* files.copy(path.join(clone, "dist/runtimes"), runtimes)
+  if (isNative) yield* madeHere(clone)
+  else yield* run(clone, process.execPath, "scripts/release.ts", "--draft", ...(withImages ? ["--images"] : []))
+  if (!isNative && !(yield* files.exists(runtimes))) yield* files.copy(path.join(clone, "dist/runtimes"), runtimes)
   return path.join(clone, "dist/release")
 })
 
-const compare = Effect.fn("reproducible")(function* (withImages: boolean) {
+const compare = Effect.fn("reproducible")(function* (options: Options) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
-  const options = withImages ? ["--images"] : []
   const one = yield* made(root, "svc-", options)
   const other = yield* made(root, "another-folder-of-the-same-commit-", options)
   const names = new Set([...(yield* files.readDirectory(one)), ...(yield* files.readDirectory(other))])
@@ -78,9 +103,13 @@ const command = Command.make(
     images: Flag.Boolean("images").pipe(
       Flag.withDescription("Also compare the OCI images; needs what `npm run release -- --images` needs"),
       Flag.withDefault(false)
+    ),
+    native: Flag.Boolean("native").pipe(
+      Flag.withDescription("Compare only the binary of this machine, its package, the chart and the npm packages"),
+      Flag.withDefault(false)
     )
   },
-  ({ images }) => compare(images)
+  ({ images, native }) => compare({ isNative: native, withImages: images })
 ).pipe(Command.withDescription("Make every artefact twice in different folders, and compare the bytes"))
 
 NodeRuntime.runMain(Command.run(command, { version }).pipe(Effect.provide(platform)))
