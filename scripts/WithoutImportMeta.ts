@@ -1,15 +1,23 @@
+/** Replaces a text in a module. Fails if the module no longer contains the text. */
+const replaced = async (path: string, from: string, to: string) => {
+  const text = await Bun.file(path).text()
+  if (!text.includes(from)) throw new Error(`${path} has no ${from} any more: drop this plugin.`)
+  return { contents: text.replaceAll(from, to), loader: "js" } as const
+}
+
 /**
  * Replaces `import.meta.env`, which byte code cannot contain, by `process.env`. Effect reads its settings from both, and they are
- * identical in Bun.
+ * identical in Bun. Also replaces a module's own path, which would put the path of the checkout into the binary: that module
+ * loads only modules that are part of the runtime, so any path will do.
  */
 export const withoutImportMeta: Bun.BunPlugin = {
   name: "without-import-meta",
   setup: (build) => {
-    build.onLoad({ filter: /\/effect\/dist\/ConfigProvider\.js$/ }, async ({ path }) => {
-      const text = await Bun.file(path).text()
-      if (!text.includes("import.meta?.env"))
-        throw new Error(`${path} has no import.meta?.env any more: drop this plugin.`)
-      return { contents: text.replaceAll("import.meta?.env", "undefined"), loader: "js" }
-    })
+    build.onLoad({ filter: /\/effect\/dist\/ConfigProvider\.js$/ }, ({ path }) =>
+      replaced(path, "import.meta?.env", "undefined")
+    )
+    build.onLoad({ filter: /\/@effect\/platform-node\/dist\/internal\/http\.js$/ }, ({ path }) =>
+      replaced(path, 'typeof __filename === "string" ? __filename : import.meta.url', "process.execPath")
+    )
   }
 }
