@@ -38,6 +38,8 @@ const connectForge = (page: Page, at: string, sourceId: string, forgeOrigin: str
 
     await page.goto(`${at}/sources/${sourceId}`)
     await page.getByRole("button", { name: sourceWords.en.edit, exact: true }).click()
+    // svc follows no pull requests of a Source that does not sync automatically, as after an install.
+    await dialog.getByLabel(sourceWords.en.autoSync, { exact: true }).check()
     await dialog.getByLabel(sourceWords.en.pullRequests, { exact: true }).selectOption("own_branches")
     await dialog.getByLabel(sourceWords.en.forge, { exact: true }).selectOption({ index: 1 })
     await dialog.getByRole("button", { name: vocabulary.en.save }).click()
