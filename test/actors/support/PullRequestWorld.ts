@@ -7,6 +7,7 @@ import { Sources } from "../../../actors/ledger/source/Sources.ts"
 import type { UpdateSource } from "../../../schema/api/SourcesApi.ts"
 import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
 import type { SourceId } from "../../../schema/records/Ids.ts"
+import type { CommitFiles } from "../../../src/testing/git-server/RepositoryWriter.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { active, type InstallOptions } from "../../support/Journey.ts"
 import { TestPlane } from "../../support/TestPlane.ts"
@@ -25,7 +26,7 @@ export const pullRef = Effect.fnUntraced(function* (number: number, commit: stri
 })
 
 /** Adds commits to a branch's head under another name. */
-export const branched = Effect.fnUntraced(function* (from: string, branch: string, files: Record<string, string>) {
+export const branched = Effect.fnUntraced(function* (from: string, branch: string, files: CommitFiles) {
   const { commit, moveBranch } = yield* TestPlane
   yield* moveBranch(branch, from)
   return yield* commit(branch, files)

@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs"
-import { join } from "node:path"
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -19,7 +19,8 @@ const canaries = {
   /** Also part of the state, because a resource of the module stores it there. */
   input: "canary-of-the-private-input",
   token: "canary-of-the-connection",
-  environment: "canary-of-the-environment"
+  environment: "canary-of-the-environment",
+  providers: "canary-of-the-provider-cache"
 }
 
 const module = demoModule(
@@ -104,6 +105,55 @@ describe("A hostile fork", () => {
       const outside = JSON.stringify([one, audit.items])
       expect(Object.values(canaries).filter((canary) => outside.includes(canary))).toEqual([])
       expect(canarySweep(dataDir, Object.values(canaries))).toEqual([])
+      delete process.env["SVC_TEST_CANARY"]
+    })
+  )
+
+  tests.live("reads nothing outside its repository while the tool validates it", () =>
+    Effect.gen(function* () {
+      const { dataDir, moveBranch } = yield* TestPlane
+      process.env["SVC_TEST_CANARY"] = canaries.environment
+      const plain = { "main.tf": `resource "terraform_data" "kept" { input = "mine" }\n` }
+      const { base, secret, source } = yield* followed("reader", plain)
+      const cached = join(dataDir, "providers", "canary.tf")
+      const environment = join(dataDir, "environment.tf")
+      for (const [file, canary] of [
+        [cached, canaries.providers],
+        [environment, canaries.environment]
+      ] as const) {
+        mkdirSync(dirname(file), { recursive: true })
+        writeFileSync(file, canary)
+        chmodSync(file, 0o644)
+      }
+      const reading = (name: string, path: string) => `locals { ${name} = tonumber(file("${path}")) }\n`
+      const head = yield* branched(base, "mallory", {
+        ...plain,
+        "read.tf": [
+          reading("cache", cached),
+          reading("data", environment),
+          reading("environment", "/proc/self/environ"),
+          reading("parent", "/proc/1/environ")
+        ].join("")
+      })
+      // The tool reads a link like the file to which it points.
+      const linked = yield* branched(base, "linked", { ...plain, "leak.tf": { kind: "symlink", target: cached } })
+      for (const [number, branch, commit] of [
+        [31, "mallory", head],
+        [32, "linked", linked]
+      ] as const) {
+        yield* moveBranch(branch, undefined)
+        yield* pullRef(number - 2, commit)
+        yield* looked(source.id, secret)
+        yield* pullRef(number, commit)
+        yield* looked(source.id, secret)
+      }
+      const seen = [yield* readOf(source.id, 31), yield* readOf(source.id, 32)]
+      // The tool evaluated the files, and the review has neither their contents nor the tool's messages about them.
+      expect(seen[0]?.review?.modules[0]?.validation).toMatchObject({ status: "failed" })
+      const outside = JSON.stringify(seen)
+      expect(Object.values(canaries).filter((canary) => outside.includes(canary))).toEqual([])
+      const swept = canarySweep(dataDir, Object.values(canaries))
+      expect(swept.filter((found) => !found.startsWith(cached) && !found.startsWith(environment))).toEqual([])
       delete process.env["SVC_TEST_CANARY"]
     })
   )
