@@ -109,6 +109,30 @@ tests.live(
     })
 )
 
+tests.live("a person's Run starts although speculative plans have every place that they may take", () =>
+  Effect.gen(function* () {
+    const [one, two] = [yield* workspace, yield* workspace]
+    const speculative = (of: typeof one, name: string) => of.queued(name, "plan", namedCapsule(name), "speculative")
+    const own = [yield* speculative(one, "s1"), yield* speculative(one, "s2"), yield* speculative(one, "s3")]
+    const others = [yield* speculative(two, "s4"), yield* speculative(two, "s5")]
+    const started = [yield* claim, yield* claim]
+    // One in each Workspace: the last place of both, and the last of all, are kept.
+    expect(new Set(started)).toEqual(new Set([own[0], others[0]]))
+    expect(yield* claim).toBeUndefined()
+    const [person, later] = [yield* one.queued("p1", "plan", namedCapsule("p1")), yield* two.queued("p2", "plan")]
+    expect(yield* claim).toBe(person)
+    expect(yield* claim).toBeUndefined()
+    yield* one.finish(person)
+    expect(yield* claim).toBe(later)
+    yield* two.finish(later)
+    for (const id of started) if (id !== undefined) yield* one.finish(id)
+    for (let left = own.length + others.length - started.length; left > 0; left--) {
+      const next = yield* claim
+      if (next !== undefined) yield* one.finish(next)
+    }
+  })
+)
+
 tests.live("limits apply per Workspace and overall, and drift checks leave one place open", () =>
   Effect.gen(function* () {
     const one = yield* workspace
