@@ -116,6 +116,9 @@ const make = Effect.gen(function* () {
   const refused = (capsule: PullRequestCapsuleRow, code: string, message: string) =>
     transaction(sql)(store.planned(capsule, { run_id: null, refusal_code: code, refusal_message: message }))
 
+  const allowed = (capsule: PullRequestCapsuleRow) =>
+    transaction(sql)(store.planned(capsule, { run_id: null, refusal_code: null, refusal_message: null }))
+
   /** Plans one Capsule. Returns `false` if the plan must wait for its turn. */
   const plan = Effect.fnUntraced(function* (row: PullRequestRow, capsule: PullRequestCapsuleRow, leave: Leave) {
     if (row.head_snapshot_id === null || (yield* placesLeft(row.source_id)) <= 0) return false
@@ -148,6 +151,8 @@ const make = Effect.gen(function* () {
       for (const capsule of touched) if (capsule.refusal_code === null) yield* refused(capsule, unallowed, leave)
       return
     }
+    // A plan may have to wait for its turn, and the former refusal does not apply to it any more.
+    for (const capsule of touched) if (capsule.refusal_code === unallowed) yield* allowed(capsule)
     const isTouched = new Set(touched.map((capsule) => capsule.capsule_id))
     for (const { capsule_id, resolved_commit } of yield* unfinishedOf(row)) {
       // A plan of the current head supersedes the same Capsule's plans of earlier heads.

@@ -14,6 +14,8 @@ import { pullRequestChanges, type Sighting, unread } from "./SeenPullRequests.ts
 /** Time between a look and the next scheduled look. It doubles after each failure, up to about five hours. */
 const lookMillis = Duration.toMillis(Duration.minutes(5))
 const mostDoublings = 6
+/** Maximum number of waiting pull requests that a look marks, in case no ended Run did. */
+const mostMarked = 4
 
 type Followed = Pick<SourceRow, "id" | "workspace_id">
 
@@ -198,6 +200,7 @@ const make = Effect.gen(function* () {
       if (isDue) yield* mark(row.id)
     }
     if (seen.queues !== undefined) yield* queueLooked(look, seen.queues)
+    yield* nextInTurn(look.id, mostMarked)
     yield* sql`UPDATE pull_requests SET last_seen_at = ${at} WHERE source_id = ${look.id} AND state = 'open'`
     const before = yield* later(-Duration.toMillis(retention.pullRequestReview.after))
     yield* sql`DELETE FROM pull_requests WHERE source_id = ${look.id} AND merge_group IS NOT NULL AND closed_at < ${before}`

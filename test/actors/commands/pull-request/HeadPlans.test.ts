@@ -106,6 +106,32 @@ describe("Plans of a pull request's head", () => {
     })
   )
 
+  tests.live("a plan that the full queue of the Workspace refuses is made after a later look", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* TestPlane
+      const sql = yield* SqlClient.SqlClient
+      const commands = yield* SourceCommands
+      const { base, secret, source } = yield* followed("waiting", greeting("one"))
+      yield* pullRef(41, yield* branched(base, "waiting-topic", greeting("two")))
+      yield* looked(source.id, secret)
+      expect((yield* readOf(source.id, 41)).capsules).toMatchObject([{ refusal: { code: "static_review" } }])
+      // These Runs wait for a Capsule, so nothing starts them.
+      yield* sql`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+        INSERT INTO runs (id, workspace_id, type, status, requires_approval, trigger_kind, attempt, spec, evidence, created_at,
+          queued_at, capsule_wait)
+        SELECT 'run_full' || printf('%020d', i), ${workspaceId}, 'plan', 'queued', 1, 'user', 1, '{}', '{}', ${source.createdAt},
+          ${source.createdAt}, 1 FROM n`
+      yield* commands.Update(source.id, { context, request: { pullRequests: "own_branches" } })
+      yield* eventually(
+        readOf(source.id, 41),
+        ({ capsules }) => capsules?.[0]?.refusal === undefined && capsules?.[0]?.run === undefined
+      )
+      yield* sql`DELETE FROM runs WHERE id LIKE 'run_full%'`
+      yield* looked(source.id, secret)
+      expect((yield* readOf(source.id, 41)).capsules).toMatchObject([{ run: { status: "succeeded" } }])
+    })
+  )
+
   tests.live("closing a pull request, or a stricter rule, cancels unfinished plans", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
