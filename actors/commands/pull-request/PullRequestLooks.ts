@@ -80,7 +80,7 @@ export class PullRequestLooks extends Context.Service<
         const read = histories.get(source.id)
         if (read?.commit === commit) return read.ancestors
         const ancestors = yield* reads.ancestors(source, commit)
-        histories.set(source.id, { commit, ancestors })
+        if (histories.get(source.id)?.commit !== commit) histories.set(source.id, { commit, ancestors })
         return ancestors
       })
 

@@ -89,7 +89,8 @@ export const makeRemoteRevisions = Effect.gen(function* () {
     return yield* Effect.gen(function* () {
       if (entry.history !== undefined) return entry.history
       const history = yield* remote.history({ ...request, commit })
-      if (history !== undefined) entry.history = history
+      const kept = histories.get(key)
+      if (kept !== undefined && history !== undefined) kept.history = history
       return history
     }).pipe(entry.lock.withPermit)
   })
