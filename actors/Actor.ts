@@ -6,9 +6,9 @@ import { ApiError } from "../schema/errors/ApiError.ts"
 import { Readmission } from "./base/Readmission.ts"
 
 /**
- * The actors of this process. An actor is one record; its commands run one at a time, in order of arrival. This order protects
- * nothing, because other writers change the same rows: a command must read everything that it decides on in the transaction that
- * writes. A record has a mailbox and a fiber only while it has commands.
+ * The actors of this process. An actor is one record; its commands run one at a time, in order of arrival. Do not rely on
+ * this order for consistency, because other writers change the same rows: a command must read everything that its decision
+ * depends on in the transaction that writes. A record has a mailbox and a fiber only while it has commands.
  * - `schema/commands` declares the commands of one kind of actor. The declaration is also the service key of the client.
  * - `mailboxesOf` creates that client. It requires no services, so lower floors can send commands to higher ones. Commands wait
  *   until `serve` is running.

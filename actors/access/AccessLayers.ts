@@ -6,7 +6,7 @@ import { NoticeEndpoints } from "./notice/NoticeEndpoints.ts"
 import { Teams } from "./team/Teams.ts"
 
 /**
- * Layers of the approval rules and the teams of Workspaces. The layers of accounts and members are composed with their routes.
+ * Layers for the approval rules and teams of Workspaces. The layers of accounts and members are composed with their routes.
  */
 export const access = Layer.mergeAll(
   Approvals.layer,

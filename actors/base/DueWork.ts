@@ -14,8 +14,8 @@ interface DueRecord {
 }
 
 /**
- * One kind of work: the query for records that are due, and the step that does the work for one record and clears its mark in the
- * same transaction.
+ * One kind of work: the query for records that are due, and the step that does the work for one record and clears the
+ * record's mark in the same transaction.
  */
 interface DueKind<Row extends DueRecord> {
   readonly kind: StuckWorkKind

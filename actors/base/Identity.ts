@@ -32,8 +32,8 @@ export const makeIdOrder = (): IdOrderShape => {
     next: (random, at) => {
       const id = Uint8Array.from(random)
       if (Math.abs(at - previousAt) <= continuesFor) {
-        // At least one is added, so that ids ascend. Once in billions of ids the sum wraps around, and two records of the same
-        // millisecond are then listed in reverse.
+        // Adds at least one, so that ids ascend. About once in billions of ids, the sum wraps around, and two records
+        // created in the same millisecond are listed in reverse.
         let carry = 1
         for (let index = idBytes - 1; index >= 0; index--) {
           const step = index >= idBytes - stepBytes ? (random[index] ?? 0) : 0
@@ -95,7 +95,7 @@ export const derivedId = <A>(kind: IdKind<A>, prefix: string, coordinatorId: str
     `${prefix}_${base32(createHash("sha256").update(`${coordinatorId}\u0000${step}`).digest().subarray(0, idBytes))}`
   )
 
-/** Converts a string to an id, or returns `null` if it cannot be one, so that a lookup finds nothing. */
+/** Converts a string to an id, or returns `null` if the string cannot be an id, so that a lookup finds nothing. */
 export const idOrNull = <A>(kind: Schema.Codec<A, string>, text: string): A | null =>
   Option.getOrNull(Schema.decodeOption(kind)(text))
 

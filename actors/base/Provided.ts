@@ -14,8 +14,8 @@ const provideLayer = <R>() =>
   })
 
 /**
- * Binds a function to the services of the layer that is being built; which ones it needs is inferred. The caller's context still
- * supplies its transaction, admission and span.
+ * Binds a function to the services of the layer that is being built; the required services are inferred. The caller's
+ * context still supplies its transaction, admission and span.
  */
 export const provided = <Args extends ReadonlyArray<unknown>, A, E, R>(
   call: (...args: Args) => Effect.Effect<A, E, R>

@@ -11,8 +11,8 @@ export const Readmission = Context.Reference<Effect.Effect<void, ApiError> | und
 })
 
 /**
- * Raised as a defect, because the whole request must end. A loop over several records could treat an error as the refusal of one
- * record and continue.
+ * Raised as a defect, because the whole request must fail. A loop over several records could treat an error as the refusal
+ * of one record and continue.
  */
 export class AdmissionLost {
   readonly refusal: ApiError

@@ -37,5 +37,5 @@ const delivery = Deliveries.layer.pipe(
   )
 )
 
-/** Layers of the services that collect the values and credentials of Runs. */
+/** Layers for the services that collect the values and credentials of Runs. */
 export const inputs = Layer.mergeAll(StoredCommits.layer, delivery).pipe(Layer.provideMerge(connections))

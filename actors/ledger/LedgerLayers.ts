@@ -81,7 +81,10 @@ const reads = Layer.mergeAll(
   PullRequestsLive.layer
 )
 
-/** Layers of the ledger floor: the record stores and their reads. Requires the database, the vault and the runner's services. */
+/**
+ * Layers for the ledger floor: the record stores and their reads. Requires the database, the vault and the runner's
+ * services.
+ */
 export const ledger = Layer.mergeAll(reads, configurations, InterfaceActor.layer, LogRemoval.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(CompatibilityCheck.layer, interfaces)),
   Layer.provideMerge(StaleReasons.layer),

@@ -2,13 +2,15 @@ import { Schema } from "effect"
 import { SandboxLevel, ToolIdentity } from "../records/Run.ts"
 import { ProvidedName } from "./ProvidedName.ts"
 
-/** The protocol version. It changes only if earlier agents and later servers, or the reverse, cannot work together at all. */
+/**
+ * The protocol version. It changes only if agents and servers from before and after the change cannot work together at all.
+ */
 export const agentProtocol = 1
 
 /** Name of a capability that the protocol gained after its first release. Receivers ignore unknown names. */
 export const AgentCapability = Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/))
 
-/** Capability of agents that can plan a change of the state alone. */
+/** Capability of agents that can create plans that change only the state. */
 export const refreshesOnly = "refresh-only"
 
 const publicKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{43}$/, { description: "32 bytes in base64url" }))

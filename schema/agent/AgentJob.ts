@@ -9,7 +9,7 @@ import { InlineFiles } from "./InlineFile.ts"
 export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })
 export type RunClaim = typeof RunClaim.Type
 
-/** Time, in seconds, that an agent has to accept an offer before it goes to another agent. */
+/** Time, in seconds, that an agent has to accept an offer before the offer goes to another agent. */
 export const acceptWithinSeconds = 30
 
 export const JobKind = Schema.Literals(["plan", "apply", "drift_check"])
@@ -19,7 +19,7 @@ export type JobKind = typeof JobKind.Type
  * A job as offered to an agent.
  * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence; it
  *   contains only the digests of the state and plan file
- * - `leaseSeconds`: how long the agent may be silent, from the moment when it sent the request
+ * - `leaseSeconds`: how long the agent may be silent, counted from the time when it sent the request
  * - `snapshot`, `build`, `state`, `planFile`: blobs that the agent may fetch
  * - `files`: `state` and `planFile` if they are small and the agent accepts files in a message; otherwise the agent fetches them
  * - `signature`: signature of `offerText` by the server's Ed25519 key, in base64url; anybody can seal data for an agent, but only
@@ -76,8 +76,8 @@ export type ReportedLine = typeof ReportedLine.Type
 
 /**
  * A report about one Run. An agent sends its reports in order. `at` is for display only.
- * - `event`, `line`: an event of the Run, or a line of its log; events are never omitted, and `omitted` counts the lines that
- *   were
+ * - `event`, `line`: an event of the Run, or a line of its log; events are never omitted; `omitted` is the number of omitted
+ *   lines
  * - `number` of a batch: counts from 1 without gaps, per Run and fence; a batch that is already stored is acknowledged again
  */
 export const ReportedEntry = Schema.Union([
@@ -94,8 +94,8 @@ export const ReportBatch = Schema.Struct({
 export type ReportBatch = typeof ReportBatch.Type
 
 /**
- * A Run that the agent still holds when a session begins. `ended`: the agent has not sent its result yet. `left`: its process has
- * exited, and only its files are left.
+ * A Run that the agent still holds when a session begins. `ended`: the agent has not sent the Run's result yet. `left`: the
+ * Run's process has exited, and only the Run's files remain.
  */
 export const HeldRun = Schema.Struct({
   ...RunClaim.fields,

@@ -55,9 +55,9 @@ export const helloText = (hello: {
   ].join("\n")
 
 /**
- * Begins a session. Ends an earlier session of the same agent, unless it belongs to another process that is draining. `next`
- * contains new public keys, which take effect with the next session. `providedMarks` are the marks of `facts.provided`; a changed
- * mark means that the credentials have been replaced.
+ * Begins a session. Ends an earlier session of the same agent, unless that session belongs to another process that is
+ * draining. `next` contains new public keys, which take effect with the next session. `providedMarks` are the marks of
+ * `facts.provided`; a changed mark means that the credentials have been replaced.
  */
 export const Hello = Rpc.make("Hello", {
   payload: {

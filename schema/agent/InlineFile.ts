@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import { Digest } from "./Blob.ts"
 
 /**
- * Capability of accepting small files inside the message that refers to them. If the peer lacks it, and for larger files, files
- * are transferred separately.
+ * Capability of accepting small files inside the message that refers to them. Larger files, and all files for a peer without
+ * this capability, are transferred separately.
  */
 export const inlineFilesCapability = "carried-files"
 
@@ -14,8 +14,8 @@ export const inlineFilesCapability = "carried-files"
 export const mostInlineBytes = 256 * 1024
 
 /**
- * A sealed file inside a message. `digest` is the digest with which the message refers to the file: that of the contents in an
- * offer, and that of the sealed bytes in a message from an agent.
+ * A sealed file inside a message. `digest` identifies the file in the message: in an offer, it is the digest of the
+ * contents; in a message from an agent, the digest of the sealed bytes.
  */
 export const InlineFile = Schema.Struct({
   kind: Schema.Literals(["state", "plan_file", "outcome"]),

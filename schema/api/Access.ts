@@ -49,8 +49,8 @@ export interface WorkspaceAccess {
   readonly archived?: "open"
   /**
    * For tokens limited to Projects or environments. `open`: the handler applies the limits. `refused`: rejects such tokens,
-   * because the body may refer to records outside the limits. By default, the record in the request decides, and a record outside
-   * every Project is rejected.
+   * because the body may refer to records outside the limits. By default, the limits apply to the record in the request, and
+   * a record outside every Project is rejected.
    */
   readonly limited?: "open" | "refused"
   /**
@@ -72,9 +72,9 @@ export interface WorkspaceAccess {
  * - `account`: a signed-in person; `session` rejects tokens, `anyCredential` also accepts tokens; `wholeAccount` rejects
  *   credentials bound to one Workspace, because the endpoint affects more than that
  * - `token`: the endpoint itself reads the presented bearer token (current authority)
- * - `workspace`: an active membership with at least `role` in the Workspace of the request; two Workspaces may use `shared`
- *   routes, so their handler authorises the caller; an archived Workspace is read-only unless `archived` is `open`, in which case
- *   the route decides what may still change
+ * - `workspace`: an active membership with at least `role` in the Workspace of the request; a `shared` route may be used by
+ *   two Workspaces, so its handler authorises the caller; an archived Workspace is read-only unless `archived` is `open`, in
+ *   which case the route decides what may still change
  * - `confirmed`: only in the session of a person who has confirmed their identity within the last five minutes; rejects tokens,
  *   except with a confirmation of `action`
  */

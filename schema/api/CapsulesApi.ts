@@ -37,7 +37,9 @@ export class CapsuleLook extends Schema.Opaque<CapsuleLook>()(
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     /** The deployed commit. */
     deployedCommit: Schema.optionalKey(Schema.String),
-    /** Number of commits since the deployed commit; absent if the repository's history does not show it. */
+    /**
+     * Number of commits since the deployed commit; absent if the number cannot be determined from the repository's history.
+     */
     commitsAhead: Schema.optionalKey(Schema.Int),
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
   }).annotate({ identifier: "CapsuleLook" })

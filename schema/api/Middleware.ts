@@ -33,7 +33,7 @@ export class Envelope extends HttpApiMiddleware.Service<Envelope>()("svc/schema/
   error: errorResponses
 }) {}
 
-/** The authenticated caller. Includes the Workspace and the caller's role in it, if the request has one. */
+/** The authenticated caller. Includes the Workspace and the caller's role in it, if the request is for a Workspace. */
 export interface CallerShape {
   readonly subject: string
   readonly credential: "session" | "token" | "oauth" | "host" | "service"
@@ -64,7 +64,10 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
   }
 ) {}
 
-/** The innermost middleware. Rejects a body that is too large, too deep, not JSON or has duplicate keys, before it is decoded. */
+/**
+ * The innermost middleware. Before decoding, rejects a body that is too large or too deep, is not JSON, or has duplicate
+ * keys.
+ */
 export class BodyLimits extends HttpApiMiddleware.Service<BodyLimits>()("svc/schema/api/BodyLimits", {
   error: errorResponses
 }) {}

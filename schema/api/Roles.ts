@@ -71,7 +71,7 @@ export const accessTable = {
   "PATCH /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId"),
   // Viewers may leave. The command refuses to remove anybody else unless the caller is an admin.
   "DELETE /api/v1/workspaces/:workspaceId/members/:subject": viewer("path.workspaceId", { archived: "open" }),
-  // Shows what a removal would stop. Owners and admins may see it, and members who consider leaving.
+  // Shows what a removal would stop. Available to owners and admins, and to members who are considering leaving.
   "GET /api/v1/workspaces/:workspaceId/members/:subject/departure": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/members/:subject/tokens": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens": admin("path.workspaceId", { confirmed: true }),

@@ -26,7 +26,7 @@ const sourceFields = {
 
 /** A sync that starts as soon as the Source is created. */
 const FirstSync = Schema.Struct({
-  /** The treatment of a Source that cannot be read. */
+  /** The action to take if the Source cannot be read. */
   onFailure: Schema.Literals(["keep", "remove"])
 })
 

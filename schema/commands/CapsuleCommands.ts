@@ -67,7 +67,7 @@ export const CapsuleCommands = commandsOf(
       ...command,
       pullRequestId: PullRequestId,
       sourceSnapshotId: SourceSnapshotId,
-      /** True for a head in the Source's own repository, which the Source's rule `own_branches` allows. */
+      /** True if the head is in the Source's own repository and the rule `own_branches` of the Source allows the plan. */
       ofOwnBranch: Schema.optional(Schema.Boolean),
       /** The person who set the rule. A plan that no person started uses Connections with this person's role. */
       by: Schema.optional(Subject),

@@ -60,7 +60,7 @@ export const RunCommands = commandsOf(
     payload: {
       context: CommandContext,
       reason: Schema.optional(Schema.String),
-      /** Digest of the plan that the person saw. If the plan is a different one, it is not discarded. */
+      /** Digest of the plan that the person saw. A plan with a different digest is not discarded. */
       planDigest: Schema.optional(Schema.String)
     },
     success: Run,

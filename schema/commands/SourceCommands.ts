@@ -19,7 +19,7 @@ export const SourceCommands = commandsOf(
   /** Removes the Source if its first sync failed and nothing uses it. Clears `unread_due` either way. */
   Rpc.make("Unread"),
   Rpc.make("Update", { payload: { context: CommandContext, request: UpdateSource }, success: Source, error: ApiError }),
-  /** `freesArchives` is true if snapshots were dropped, because no record may need their archives any more. */
+  /** `freesArchives` is true if snapshots were dropped, because their archives may no longer be needed. */
   Rpc.make("Remove", {
     payload: { context: CommandContext },
     success: Schema.Struct({ freesArchives: Schema.Boolean }),

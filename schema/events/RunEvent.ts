@@ -101,7 +101,7 @@ const decided = [
       approvalWithdrawn: Schema.optionalKey(Schema.Literal(true))
     })
   ),
-  // A record of nothing, because a struct without fields would accept any object.
+  // A record that permits no fields, because a struct without fields would accept any object.
   kind("run.expired", Schema.Record(Schema.String, Schema.Never)),
   /** `agent.unreachable`: the agent has been silent since `since`. `agent.returned`: it has contacted the server again. */
   kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
@@ -112,7 +112,7 @@ const decided = [
    */
   kind("agent.unanswered", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.answered", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
-  /** Somebody released the Run from a silent agent before its lease expired. The operation history shows who. */
+  /** Somebody released the Run from a silent agent before its lease expired. The operation history shows who released it. */
   kind(
     "agent.released",
     Schema.Struct({

@@ -3,7 +3,10 @@ import { RunEvent } from "./RunEvent.ts"
 import { DoneFrame, EntriesFrame } from "./RunFrame.ts"
 
 const EventsFrame = Schema.Struct({ events: Schema.Array(RunEvent) })
-/** The last WebSocket message from a server that is shutting down. The client reconnects and continues after this number. */
+/**
+ * The last WebSocket message from a server that is shutting down. The client reconnects and continues after the entry with
+ * this number.
+ */
 const Cut = Schema.Struct({ resumeAfter: Schema.Int })
 
 /**

@@ -34,8 +34,8 @@ const forgeOf = (gitAddress: string, commit: string) => {
 }
 
 /**
- * Returns the URL of a commit's page on its forge. Only `https:` addresses of known forges without credentials, query or port
- * have one; for any other host, the URL would be a guess.
+ * Returns the URL of a commit's page on its forge. Only `https:` addresses of known forges without credentials, query or
+ * port have such a URL; for any other host, the URL would be a guess.
  */
 export const commitLink = (gitAddress: string, commit: string): string | undefined => {
   const found = forgeOf(gitAddress, commit)

@@ -162,7 +162,7 @@ const readFolder = (fields: Fields, name: string, problems: LinkProblems) =>
     problems.add(name, "invalid_path", "Expected `.` or a normalized relative folder such as modules/app.")
   )
 
-/** Reads the repository and the fields that belong to it, from whichever of the two fields is present. */
+/** Reads the repository and the fields that belong to it, from the field `git` or `source`. */
 const readSource = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) => {
   const git = readGit(fields, policy, problems)
   const source = fields.get("source")

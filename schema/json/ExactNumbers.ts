@@ -69,9 +69,9 @@ export const withNumbers = (document: string, rewrite: (number: string) => strin
 const asText = (number: string): string => `"${number}"`
 
 /**
- * In a JSON document from the tool, replaces every number that a double would round or print differently by a string of its
- * digits. The tool calculates with hundreds of bits, so without this step such a number would be reviewed, passed on or redacted
- * as a different number.
+ * In a JSON document from the tool, replaces every number that a double would round or print differently with a string of
+ * its digits. The tool calculates with hundreds of bits, so without this step such a number would be reviewed, passed on or
+ * redacted as a different number.
  */
 export const withExactNumbers = (document: string): string =>
   unusualNumber.test(document)

@@ -71,7 +71,7 @@ export const InterfaceBlueprint = Schema.Struct({
 })
 export type InterfaceBlueprint = typeof InterfaceBlueprint.Type
 
-/** Proposes to bind the person who installs to the Interface with this key, once. */
+/** Proposes, once, to bind the person who installs the Capsule to the Interface with this key. */
 export const InterfaceBindingRequest = Schema.Struct({ interfaceKey: Schema.String, ...BindingRequest.fields })
 export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
 

@@ -33,7 +33,7 @@ const countCodePoints = (text: string, stopAfter: number) => {
   return count
 }
 
-/** Counts Unicode code points, like JSON Schema, so that authors' tools come to the same result. */
+/** Counts Unicode code points, like JSON Schema, so that authors' tools get the same result. */
 export const lengthBetween = (minimum: number, maximum: number) =>
   fieldRule<string>({
     code: "invalid_length",

@@ -25,7 +25,7 @@ const checkDelivery = (
 }
 
 /**
- * Checks the slots and the means of delivery of an identity. A document may request more than any version grants: it remains
+ * Checks the slots and delivery methods of an identity. A document may request more than any version grants: it remains
  * valid, and only the module that requests too much is rejected.
  */
 export const checkIdentityDelivery = (

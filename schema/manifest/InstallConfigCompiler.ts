@@ -295,7 +295,7 @@ const lacking: Readonly<Record<"absent" | "not_declared", (version: string) => M
   })
 }
 
-/** Returns the reasons why a compiled install does not meet the operator's requirement of `version`. */
+/** Returns the reasons why a compiled install does not meet the operator's requirement for manifest version `version`. */
 const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray<ManifestDiagnostic> => {
   if (compiled.assistance === "absent" || compiled.assistance === "not_declared")
     return [lacking[compiled.assistance](version)]
@@ -305,9 +305,10 @@ const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray
 }
 
 /**
- * Compiles the manifest, the report and the operator's limits into the contents of an InstallConfig. A manifest is adopted as a
- * whole or not at all. If any part cannot be verified or is not allowed, the install continues as a generic one and lists the
- * reasons; this is an error only if the operator requires an exact version. Evidence that does not match is always an error.
+ * Compiles the manifest, the report and the operator's limits into the contents of an InstallConfig. A manifest is adopted
+ * as a whole or not at all. If any part cannot be verified or is not allowed, the install continues as a generic install and
+ * lists the reasons; this is an error only if the operator requires an exact version. Evidence that does not match is always
+ * an error.
  */
 export const compileInstallConfig = (
   request: CompilationRequest

@@ -43,7 +43,10 @@ export const InterfaceSpec = Schema.Struct({
 })
 export type InterfaceSpec = typeof InterfaceSpec.Type
 
-/** Proposes that the person who installs may use the Interface. The host decides once, and creates the credentials. */
+/**
+ * Proposes that the person who installs the Capsule may use the Interface. The host decides once, and creates the
+ * credentials.
+ */
 export const BindingRequest = Schema.Struct({
   key: token(128),
   subject: Schema.Struct({ source: Schema.Literal("installing_principal") }),

@@ -3,7 +3,10 @@ import { httpsOnly, normaliseAddress } from "../git/RepositoryAddress.ts"
 import { maxAddressCharacters } from "../git/ServerAddress.ts"
 import { fieldRule, lengthBetween } from "./FieldRule.ts"
 
-/** A public HTTPS address in a document, as written. Validation does not apply the operator's policy, which it does not have. */
+/**
+ * A public HTTPS address in a document, as written. Validation does not apply the operator's policy, which is not available
+ * there.
+ */
 export const PublicGitAddress = Schema.String.check(
   lengthBetween(1, maxAddressCharacters),
   fieldRule({

@@ -27,10 +27,10 @@ const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_00
 /**
  * Constraints on the execution of modules with this profile. They can only narrow the server's settings.
  * - `pool`: the agents that execute the Runs; if absent, the control plane executes them
- * - `tool`: the tool, and its version if no other may be used
+ * - `tool`: the tool, and its version if only one version may be used
  * - `isolation`: the lowest level to accept; a Run is refused if the machine offers less
  * - `network`: `isolated` requires a separate network for the Run
- * - `limits`: upper limits for one Run; lower limits in the settings still apply
+ * - `limits`: upper limits for one Run; limits in the settings still apply if they are lower
  */
 export const ExecutionProfile = Schema.Struct({
   description: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(500))),

@@ -32,7 +32,7 @@ export const Agent = Schema.Struct({
   tools: Schema.Array(ToolIdentity),
   isolation: SandboxLevel,
   labels: Schema.Record(Schema.String, Schema.String),
-  /** The number of Runs it can execute at once, and the number it is executing. */
+  /** The number of Runs that the agent can execute at once, and the number that it is executing. */
   places: Schema.Int,
   runs: Schema.Int,
   /** Disk space on the volume of the agent's folder. At `low`, the agent accepts no new Runs. */

@@ -17,7 +17,7 @@ export type ApproverRole = typeof ApproverRole.Type
 export const mostApprovers = 10
 
 /**
- * Whether the approval of a change in a speculative plan also approves the plan of the lane that makes the same change.
+ * The effect of approving a change in a speculative plan on the lane's plan with the same change.
  * - `off`: never
  * - `approval`: the plan of the lane is approved, and people apply it
  * - `approval_and_apply`: svc also applies the plan
@@ -84,7 +84,7 @@ export const ApprovalProblem = Schema.Literals([
 ])
 export type ApprovalProblem = typeof ApprovalProblem.Type
 
-/** `lapsed`: an approval was given but no longer counts, so another is needed. */
+/** `lapsed`: an approval was given but no longer counts, so another approval is needed. */
 export const ApprovalState = Schema.Literals(["approved", "waiting", "lapsed"])
 export type ApprovalState = typeof ApprovalState.Type
 
@@ -98,7 +98,7 @@ export class RuleStanding extends Schema.Opaque<RuleStanding>()(
   }).annotate({ identifier: "ApprovalRuleStanding" })
 ) {}
 
-/** The given and the missing approvals of a plan, and the reason why it waits. */
+/** The given and missing approvals of a plan, and the reason why the plan is waiting. */
 export class RunApprovals extends Schema.Opaque<RunApprovals>()(
   Schema.Struct({
     runId: RunId,

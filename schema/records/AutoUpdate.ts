@@ -26,7 +26,9 @@ export class AutoUpdate extends Schema.Opaque<AutoUpdate>()(
   }).annotate({ identifier: "AutoUpdate" })
 ) {}
 
-/** Absent fields remain unchanged. `resume` removes the pin; `resumeOnNewCommit` sets whether a newer commit removes it. */
+/**
+ * Absent fields remain unchanged. `resume` removes the pin; `resumeOnNewCommit` sets whether a newer commit removes the pin.
+ */
 export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
   Schema.Struct({
     enabled: Schema.optionalKey(Schema.Boolean),

@@ -81,7 +81,7 @@ export class CredentialWait extends Schema.Opaque<CredentialWait>()(
     /** The bound Connection, which cannot be used. */
     connectionId: Schema.optionalKey(ConnectionId),
     reason: Schema.String,
-    /** The people who can fix it: members with at least this role, or the operator of the installation. */
+    /** The people who can fix the problem: members with at least this role, or the operator of the installation. */
     turn: Schema.Literals(["member", "admin", "operator"]),
     /** The steps that fix it. */
     next: Schema.String

@@ -26,9 +26,9 @@ export class CarriedFrom extends Schema.Opaque<CarriedFrom>()(
  *   `deliveries`: this part of the inputs differs between the plans
  * - `rule`: the rules were changed after an approval
  * - `approver`: not enough approvals count now
- * - `stale`: the base changed the same files after the branch left it
+ * - `stale`: the base changed the same files after the branch was created
  * - `uncertain`: it is uncertain which objects exist
- * - `used`: the approvals have already approved a plan that was applied or discarded
+ * - `used`: the approvals were already used for a plan that was applied or discarded
  * - `unknown`: an older release or agent did not record the facts for the comparison
  */
 export const DifferenceCode = Schema.Literals([
@@ -61,7 +61,10 @@ export const DifferingLine = Schema.Struct({
 })
 export type DifferingLine = typeof DifferingLine.Type
 
-/** How a plan of the lane differs from the change that people approved in a speculative plan. Contains no private values. */
+/**
+ * The differences between a plan of the lane and the change that people approved in a speculative plan. Contains no private
+ * values.
+ */
 export class DiffersFrom extends Schema.Opaque<DiffersFrom>()(
   Schema.Struct({
     runId: RunId,

@@ -3,8 +3,8 @@ import { ChangeApprovalId, RunId, Subject } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * The approval of the change in a speculative plan. It does not approve the speculative plan itself. If the rules allow it, svc
- * carries it over to the plan of the lane that makes the same change.
+ * The approval of the change in a speculative plan. It does not approve the speculative plan itself. If the rules allow it,
+ * svc carries the approval over to the plan of the lane that makes the same change.
  */
 export class ChangeApproval extends Schema.Opaque<ChangeApproval>()(
   Schema.Struct({

@@ -92,7 +92,7 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
     outputs: Schema.Array(ReportOutput),
     providerPackages: Schema.Array(ProviderPackage),
     rootProviderRequirements: Schema.Array(ProviderRequirement),
-    /** The use of the repository's manifest. `digest` identifies the manifest on which the report is based. */
+    /** The effect of the repository's manifest. `digest` identifies the manifest on which the report is based. */
     manifest: Schema.Struct({
       status: Schema.String,
       digest: Schema.optionalKey(Schema.String),

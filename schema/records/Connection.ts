@@ -33,8 +33,8 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
 ) {}
 
 /**
- * The subject of a test: that all fields of the recipe are set, that a Git server accepts the credentials, that a forge
- * accepts them and grants enough permissions, or that the operator allows the Workspace to use the pool's credentials.
+ * The condition that a test checks: all fields of the recipe are set, a Git server accepts the credentials, a forge accepts
+ * the credentials and they grant enough permissions, or the operator allows the Workspace to use the pool's credentials.
  */
 export const CredentialTestKind = Schema.Literals(["completeness", "git_server", "forge", "pool"])
 export type CredentialTestKind = typeof CredentialTestKind.Type
@@ -83,8 +83,8 @@ export class Connection extends Schema.Opaque<Connection>()(
     envNames: Schema.Array(Schema.String),
     fileNames: Schema.Array(Schema.String),
     /**
-     * The pool whose agents hold the Connection's values, and the name of the values there. Such a Connection has no variables or
-     * files in svc.
+     * The pool whose agents hold the Connection's values, and the name of the values in that pool. Such a Connection has no
+     * variables or files in svc.
      */
     providedBy: Schema.optionalKey(ProvidedBy),
     /** For a Connection to a Git server or forge: the only origins that may receive it. They cannot be changed. */

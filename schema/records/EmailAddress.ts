@@ -23,7 +23,10 @@ const domainName = (text: string): string | undefined => {
   return name.length <= 253 && hostName.test(name) && !/(?:^|\.)\d+$/.test(name) ? name : undefined
 }
 
-/** Returns the form that earlier releases stored. Lookups also try it, to find stored addresses that no mail server accepts. */
+/**
+ * Returns the form that earlier releases stored. Lookups also try this form, to find stored addresses that no mail server
+ * accepts.
+ */
 const earlierForm = (text: string): string => text.trim().normalize("NFC").toLowerCase()
 
 const parsed = (given: string): string | undefined => {

@@ -51,8 +51,8 @@ export class ForgePullRequest extends Schema.Opaque<ForgePullRequest>()(
 ) {}
 
 /**
- * Returns true if the branch is in another repository than the base. An unknown repository counts as another one, because nothing
- * proves that somebody with access to the base pushed the branch.
+ * Returns true if the branch is in a different repository from the base. An unknown repository counts as different, because
+ * nothing proves that somebody with access to the base pushed the branch.
  */
 export const isForeignHead = (pullRequest: Pick<ForgePullRequest, "headRepositoryId" | "baseRepositoryId">): boolean =>
   pullRequest.headRepositoryId !== pullRequest.baseRepositoryId

@@ -17,7 +17,7 @@ export type InvitationStatus = typeof InvitationStatus.Type
 export class Invitation extends Schema.Opaque<Invitation>()(
   Schema.Struct({
     id: InvitationId,
-    /** Absent for an invitation to the server alone. */
+    /** Absent for an invitation to the server without a Workspace. */
     workspaceId: Schema.optionalKey(WorkspaceId),
     role: Schema.optionalKey(Role),
     /** If set, only an account with this verified address may accept. */

@@ -109,14 +109,17 @@ export class Need extends Schema.Opaque<Need>()(
 /** Number of entries in each group, counted over all pages. */
 export const NeedCounts = Schema.Record(NeedGroup, Schema.Int)
 
-/** The health of a Workspace's Capsules. Each counts once, by its most urgent reason. */
+/** The health of a Workspace's Capsules. Each Capsule is counted once, by its most urgent reason. */
 export class CapsuleHealth extends Schema.Opaque<CapsuleHealth>()(
   Schema.Struct({
     /** Number of Capsules that are neither destroyed nor released. */
     capsules: Schema.Int,
-    /** Capsules with no open items whose real resources matched the state in the last drift check, or have been applied since. */
+    /**
+     * Capsules that have no open items, and whose real resources matched the state in the last drift check or that have been
+     * applied since.
+     */
     healthy: Schema.Int,
-    /** Capsules with no open items whose real resources no drift check has compared with the state yet. */
+    /** Capsules that have no open items, and for which no drift check has compared the real resources with the state yet. */
     unchecked: Schema.Int,
     /** Capsules that need a decision or a credential, have drifted, or have an update available. */
     waiting: Schema.Int,

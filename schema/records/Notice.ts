@@ -36,7 +36,7 @@ const Run = Schema.Struct({
   id: RunId,
   type: RunType,
   trigger: RunTrigger,
-  /** The subject of the person or automation that started it; absent if svc started it. */
+  /** The subject of the person or automation that started the Run; absent if svc started it. */
   startedBy: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "NoticeRun" })
 
@@ -50,7 +50,7 @@ const Agent = Schema.Struct({ id: AgentId, name: Schema.String, pool: Schema.Str
   identifier: "NoticeAgent"
 })
 
-/** An error code. Error messages stay in svc, because they may quote the tool's output. */
+/** An error code. Notices never contain error messages, because they may quote the tool's output. */
 const Code = Schema.String
 
 const planFields = {

@@ -39,8 +39,9 @@ export const NoticeEndpointState = Schema.Literals(["active", "disabled", "ended
 export type NoticeEndpointState = typeof NoticeEndpointState.Type
 
 /**
- * The reason why nothing is sent: `person` disabled it, deliveries failed for five days (`failing`), the receiver answered that it is
- * gone (`gone`), or the server was restored from a backup, which may revive an endpoint that was removed since (`restored`).
+ * The reason why nothing is sent: a person disabled the endpoint (`person`), deliveries failed for five days (`failing`),
+ * the receiver responded that the endpoint is gone (`gone`), or the server was restored from a backup, which may contain
+ * endpoints that have been removed since (`restored`).
  */
 export const NoticeEndpointReason = Schema.Literals(["person", "failing", "gone", "restored"])
 export type NoticeEndpointReason = typeof NoticeEndpointReason.Type

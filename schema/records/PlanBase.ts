@@ -6,7 +6,7 @@ export const mostUndoneFiles = 20
 /**
  * The position of a plan's ref relative to its base.
  * - `current`: the ref contains the newest commit of the base
- * - `behind`: the base has newer commits, and none of them changed files of the module that the ref lacks
+ * - `behind`: the base has newer commits, but the ref lacks none of their changes to files of the module
  * - `stale`: the base has changed files of the module, and the plan would undo these changes
  * - `unknown`: the commits could not be compared
  */

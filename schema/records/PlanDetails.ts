@@ -136,8 +136,8 @@ export const planDetailNames = Struct.keys(PlanDetails.fields)
 const isNothing = (actions: ReadonlyArray<string>): boolean => actions.every((action) => action === "no-op")
 
 /**
- * Returns true if an apply would change anything: objects, their addresses, or Outputs and their visibility. A plan that accepts
- * drift changes the state.
+ * Returns true if an apply would change anything: objects, their addresses, or Outputs and their visibility. Also returns
+ * true for a plan that accepts drift, because the plan changes the state.
  */
 export const changesSomething = ({
   outputChanges = [],

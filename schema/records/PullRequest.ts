@@ -10,7 +10,7 @@ import { Role } from "./Workspace.ts"
 /** Maximum number of open pull requests per Source that svc follows. svc chooses the highest numbers. */
 export const mostOpenPullRequests = 100
 
-/** Whether the head is in another repository. `unknown` is treated like `yes`. */
+/** Indicates whether the head is in another repository. `unknown` is treated like `yes`. */
 export const HeadIsFork = Schema.Literals(["yes", "no", "unknown"])
 export type HeadIsFork = typeof HeadIsFork.Type
 

@@ -15,8 +15,8 @@ export type SlotPool = typeof SlotPool.Type
  * - `workspace_limit`: its Workspace is already executing the maximum number of Runs in this pool
  * - `places_taken`: every slot in the pool is taken; in a pool of agents, every slot on agents that can execute the Run
  * - `place_kept`: the Run is a drift check, and the last free slot is reserved for Runs that people request
- * - `no_agent`: no agent of its pool can execute it now, because none is connected or none meets its requirements, or with
- *   `leases`, because agents may still be executing an apply from before a restore
+ * - `no_agent`: no agent of its pool can execute it now, because no agent is connected, no agent meets the Run's
+ *   requirements, or (with `leases`) agents may still be executing an apply from before a restore
  * - `turn`: nothing blocks it; it starts when its turn comes
  */
 export const QueueReason = Schema.Literals([
@@ -38,7 +38,7 @@ export type QueueReason = typeof QueueReason.Type
  *   credentials
  * - `capability`: the release of the connected agents cannot execute this kind of plan
  * - `disk`: the suitable agents have almost no disk space left
- * - `leases`: leases of applies from before a restore have not expired yet; `needed` is the time when they do
+ * - `leases`: leases of applies from before a restore have not expired yet; `needed` is the time when they expire
  * - `undrained`: the suitable agents are draining, or the server sends no Runs to their release
  */
 export const MissingProperty = Schema.Literals([

@@ -119,7 +119,7 @@ export class ToolIdentity extends Schema.Opaque<ToolIdentity>()(
   Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
 ) {}
 
-/** Has the same structure and rules whether a manifest or somebody else declares it. */
+/** A source build, with the same structure and rules whether it is declared in a manifest or elsewhere. */
 export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type
 
@@ -289,7 +289,7 @@ export class Run extends Schema.Opaque<Run>()(
      * Set on a plan that only shows what a ref would change. It cannot be approved or applied, and does not affect its Capsule.
      */
     speculative: Schema.optionalKey(Schema.Literal(true)),
-    /** The pull request for whose head svc made this speculative plan. */
+    /** The pull request whose head this speculative plan uses. */
     pullRequestId: Schema.optionalKey(PullRequestId),
     attempt: Schema.Int,
     /** For a queued Run: its position, and the reason why it waits. */

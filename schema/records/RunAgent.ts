@@ -4,9 +4,9 @@ import { Timestamp } from "./Primitives.ts"
 
 /**
  * The data that a running apply would lose with the agent's disk: any state newer than the copy that svc has stored.
- * - `savedAt`, `savedSerial`: the state that svc has stored; absent before the first
- * - `newestSerial`: the newest state that the agent has reported; absent before the first, and after a restart until the agent
- *   reports it
+ * - `savedAt`, `savedSerial`: the state that svc has stored; absent until svc has stored one
+ * - `newestSerial`: the newest state that the agent has reported; absent until the agent reports one, and, after a restart,
+ *   until the agent reports one again
  */
 export class SavedState extends Schema.Opaque<SavedState>()(
   Schema.Struct({
@@ -39,7 +39,7 @@ export class RunAgent extends Schema.Opaque<RunAgent>()(
     ),
     /** For an apply: when svc recorded that the tool was about to start. */
     startedAt: Schema.optionalKey(Timestamp),
-    /** For an apply whose tool may have started. */
+    /** Set for an apply whose tool may have started. */
     state: Schema.optionalKey(SavedState)
   }).annotate({ identifier: "RunAgent" })
 ) {}

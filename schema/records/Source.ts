@@ -49,8 +49,8 @@ export class Source extends Schema.Opaque<Source>()(
     defaultRef: Schema.String,
     defaultPath: Schema.String,
     /**
-     * Refs that owners and admins have declared reviewed, in addition to the default and adopted lanes. Plans of these refs may
-     * open private inputs and state, whoever starts them.
+     * Refs that owners and admins have declared reviewed, in addition to the default and adopted lanes. Plans of these refs
+     * may open private inputs and state, no matter who starts the plans.
      */
     reviewedRefs: Schema.Array(Schema.String),
     pullRequests: PullRequestPolicy,
@@ -62,9 +62,9 @@ export class Source extends Schema.Opaque<Source>()(
     lastSyncedAt: Schema.optionalKey(Timestamp),
     /** Version of the current webhook secret, starting at 1. Each renewal increments it. */
     hookSecretVersion: Schema.Int,
-    /** Time at which that secret became valid. */
+    /** Time at which the current webhook secret became valid. */
     hookSecretCreatedAt: Timestamp,
-    /** The previous secret is valid until this time, or until a delivery uses the current one. */
+    /** The previous secret is valid until this time, or until a delivery uses the current secret. */
     formerHookSecretUntil: Schema.optionalKey(Timestamp),
     /** The last webhook delivery. Deliveries with a wrong signature are recorded at most once every ten seconds. */
     lastDelivery: Schema.optionalKey(
@@ -72,10 +72,10 @@ export class Source extends Schema.Opaque<Source>()(
     ),
     /** The default lane comes first. Present only in responses for a single Source. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),
-    /** The last look at the repository for pull requests. Present only in responses for a single Source. */
+    /** The last poll of the repository for pull requests. Present only in responses for a single Source. */
     pullRequestLook: Schema.optionalKey(
       Schema.Struct({
-        /** The last look at which svc could read the repository. */
+        /** Time of the last poll in which svc could read the repository. */
         at: Schema.optionalKey(Timestamp),
         /** Number of open pull requests above the limit, which svc does not follow. */
         leftOut: Schema.Int,
@@ -83,7 +83,9 @@ export class Source extends Schema.Opaque<Source>()(
         error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
       })
     ),
-    /** Time at which the Source was removed. Records that refer to the Source can still read it, but it starts no work. */
+    /**
+     * Time at which the Source was removed. The Source remains readable for records that refer to it, but starts no work.
+     */
     removedAt: Schema.optionalKey(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp

@@ -68,7 +68,7 @@ export class StateDifference extends Schema.Opaque<StateDifference>()(
   }).annotate({ identifier: "StateDifference" })
 ) {}
 
-/** The Run that changed a resource, and its plan. Once their records have been removed, only the id is left. */
+/** The Run that changed a resource, and its plan. Once the records of both have been removed, only the Run's id remains. */
 export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
   Schema.Struct({
     id: RunId,

@@ -8,7 +8,10 @@ import { Schema } from "effect"
 export const UncertainCode = Schema.Literals(["left_over_state", "handed_in_state", "possibly_created"])
 export type UncertainCode = typeof UncertainCode.Type
 
-/** A reason why objects may exist that a plan does not include. The approval of the plan has to acknowledge its code. */
+/**
+ * A reason why objects may exist that a plan does not include. The approval of the plan must acknowledge the code of this
+ * reason.
+ */
 export class Uncertainty extends Schema.Opaque<Uncertainty>()(
   Schema.Struct({
     code: UncertainCode,

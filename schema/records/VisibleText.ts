@@ -10,8 +10,8 @@ const spelled = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
 
 /**
- * Makes untrusted text safe to show: replaces characters that are invisible or reorder text with their code, such as U+202E, so
- * that different texts always look different.
+ * Makes untrusted text safe to show: replaces invisible characters, and characters that reorder text, with their code points
+ * (such as U+202E), so that different texts always look different.
  */
 export const visibleText = (text: string): string => (ascii.test(text) ? text : text.replace(invisible, spelled))
 

@@ -3,7 +3,7 @@
  * proportional to the text even if the text is hostile.
  */
 
-/** Keys that start with a prefix of their issuer. */
+/** Keys that start with a prefix that identifies their issuer. */
 const prefixedKeys: ReadonlyArray<RegExp> = [
   /\b(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z0-9]{16}/,
   /\b(?:gh[oprsu]_|github_pat_)[A-Za-z0-9]{10}/,

@@ -95,7 +95,10 @@ export const agentTables: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN agent_unreachable_since TEXT`
 ]
 
-/** Since when an executing agent has received no responses although it reaches the server; `NULL` while responses arrive. */
+/**
+ * Time since which an executing agent has received no responses although its requests reach the server; `NULL` while
+ * responses arrive.
+ */
 export const lostAnswerColumns: ReadonlyArray<string> = [`ALTER TABLE agent_runs ADD COLUMN unanswered_since TEXT`]
 
 /**

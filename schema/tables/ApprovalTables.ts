@@ -83,7 +83,7 @@ export const planAuthorTables: ReadonlyArray<string> = [
 /** The uncertainties that the approver acknowledged, as a JSON list of keys. */
 export const acknowledgementColumns: ReadonlyArray<string> = [`ALTER TABLE run_approvals ADD COLUMN acknowledged TEXT`]
 
-/** Whether an approval of a change is carried over to the plan of the lane. */
+/** The setting for carrying an approval of a change over to the plan of the lane. */
 export const carryOverColumns: ReadonlyArray<string> = [
   `ALTER TABLE approval_rules ADD COLUMN carry_over TEXT NOT NULL DEFAULT 'off'`
 ]

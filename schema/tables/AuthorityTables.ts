@@ -5,8 +5,8 @@ const trigger = (table: string, event: string, name: string) =>
   `CREATE TRIGGER authority_${table}_${name} AFTER ${event} ON ${table} BEGIN ${counted}; END`
 
 /**
- * Counts changes that may end the access of a live stream: to accounts, sessions, tokens, grants and memberships. Only triggers
- * write the counter, so that no code that revokes something can forget to. It is read after each commit.
+ * Counts changes that may end the access of a live stream: to accounts, sessions, tokens, grants and memberships. Only
+ * triggers write the counter, so that no revocation is missed. svc reads the counter after each commit.
  */
 export const authorityTables: ReadonlyArray<string> = [
   `CREATE TABLE authority_changes (

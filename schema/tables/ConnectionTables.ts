@@ -84,9 +84,9 @@ const lastChangeOf = (target: string, action: string, field: string) => `(SELECT
   ORDER BY a.created_at DESC, a.id DESC LIMIT 1)`
 
 /**
- * The rule for using a Connection, the version of its values, and the person whose authority automation uses. Only owners and
- * admins may use existing Connections. The person who attached a Connection or enabled auto-update is read from the history, and
- * unknown without an entry there.
+ * The rule for using a Connection, the version of its values, and the person whose authority automation uses. Only owners
+ * and admins may use existing Connections. The person who attached a Connection or enabled auto-update is read from the
+ * history, and is unknown if the history has no entry.
  */
 /** Normalises stored addresses. The names of both default registries are 22 characters long. */
 export const providerAddressSpelling: ReadonlyArray<string> = [

@@ -42,8 +42,8 @@ export const dueWorkTables: ReadonlyArray<string> = [
     WHERE id IN (SELECT entity_id ${unprocessed("Source", "Unread")})`,
   `INSERT INTO run_follow_due (run_id) SELECT id FROM runs
     WHERE id IN (SELECT json_extract(payload, '$.planRunId') ${unprocessed("Capsule", "ApplyFollowed")})`,
-  // Makes the newest Run of each coordinator in progress due. The coordinator then collects the result again, which changes
-  // nothing the second time.
+  // Marks the newest Run of each unfinished coordinator as due. The coordinator then collects the result again, which
+  // changes nothing the second time.
   `INSERT INTO run_follow_due (run_id) SELECT id FROM runs
     WHERE id NOT IN (SELECT run_id FROM run_follow_due) AND status NOT IN ('queued', 'running')
       AND (id IN (SELECT COALESCE(plan_run_id, check_run_id, sync_run_id) FROM install_plans

@@ -110,8 +110,8 @@ export const grantRedirectColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * Additional URLs after signing out, and the secret of a Capsule's resource server. The secret is generated, stored sealed in
- * `generated_secrets`, and compared by its SHA-256. A plan pins the reviewed values together with the origin.
+ * Additional redirect URLs after signing out, and the secret of a Capsule's resource server. The secret is generated, stored
+ * sealed in `generated_secrets`, and compared by its SHA-256. A plan pins the reviewed values together with the origin.
  */
 export const capsuleClientColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_capsule_clients ADD COLUMN post_logout_paths TEXT`,

@@ -1,7 +1,7 @@
 /**
- * Capsules imported from another installation's backup. `imported_from` identifies the original as JSON. The Capsule is disabled
- * until an owner confirms that the original no longer manages the infrastructure. `sealed_secrets` of an upload contains
- * everything in the backup except the state. Both are erased together.
+ * Capsules imported from another installation's backup. `imported_from` identifies the original as JSON. The Capsule is
+ * disabled until an owner confirms that the original no longer manages the infrastructure. `sealed_secrets` of an upload
+ * contains everything in the backup except the state; it is erased together with the state.
  */
 export const importColumns: ReadonlyArray<string> = [
   `ALTER TABLE state_uploads ADD COLUMN imported_from TEXT`,

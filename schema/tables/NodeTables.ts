@@ -17,7 +17,9 @@ export const nodeTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The leases of agents, in rows so that any server can judge them, and the files that agents upload to any server. */
+/**
+ * The leases of agents, stored as rows so that any server can check them, and the files that agents upload to any server.
+ */
 export const sharedLeaseTables: ReadonlyArray<string> = [
   "ALTER TABLE agent_runs ADD COLUMN heard INTEGER NOT NULL DEFAULT 0",
   "ALTER TABLE agent_runs ADD COLUMN newest_serial INTEGER",

@@ -3,12 +3,12 @@ export const pullRequestPolicyColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN pull_requests TEXT NOT NULL DEFAULT 'static'`
 ]
 
-/** Pull requests, the Capsules that each may affect, and the looks at repositories. */
+/** Pull requests, the Capsules that each may affect, and the polls of repositories. */
 export const pullRequestTables: ReadonlyArray<string> = [
   // The person who set `pull_requests`. Speculative plans of the repository's own branches use Connections with this person's
   // role.
   `ALTER TABLE sources ADD COLUMN pull_requests_by TEXT`,
-  // `asked` counts the requested looks. When a look has satisfied them all, `taken` equals `asked`.
+  // `asked` counts the requested polls. When a poll has satisfied them all, `taken` equals `asked`.
   `CREATE TABLE pull_request_looks (
     source_id TEXT PRIMARY KEY NOT NULL REFERENCES sources (id),
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -23,7 +23,7 @@ export const pullRequestTables: ReadonlyArray<string> = [
     error_code TEXT,
     error_message TEXT
   )`,
-  // `due` counts the reasons for a step. The step sets it to 0, unless it has changed since the step read it.
+  // `due` counts the reasons for a step. The step sets the count to 0, unless the count has changed since the step read it.
   `CREATE TABLE pull_requests (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -110,8 +110,8 @@ export const pullRequestReportTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The comments that svc has read to find requests for a new plan. `taken` is the look at the repository that preceded the
- * reading.
+ * The comments that svc has read to find requests for a new plan. `taken` identifies the poll of the repository after which
+ * svc read them.
  */
 export const commentLookTables: ReadonlyArray<string> = [
   `CREATE TABLE comment_looks (

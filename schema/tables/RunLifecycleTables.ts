@@ -1,5 +1,5 @@
 /**
- * The owner of a Run's execution, and its sequence numbers.
+ * The owner of a Run's execution, and the Run's sequence numbers.
  *
  * - `fence`: incremented by every claim and never decreased; a claim under an earlier fence can no longer write
  * - `pool`: the pool that executes the Run; `local` is this process
@@ -19,7 +19,7 @@ export const runLifecycleTables: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN last_log_batch INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE runs ADD COLUMN log_ended_at TEXT`,
   `ALTER TABLE runs ADD COLUMN start_acknowledged_at TEXT`,
-  // Run folders used to be named after the attempt. With the same number as its fence, a running Run keeps its folder.
+  // Run folders used to be named after the attempt. Using that number as the fence lets a running Run keep its folder.
   `UPDATE runs SET fence = attempt`,
   `UPDATE runs SET
     last_event_seq = COALESCE((SELECT MAX(seq) FROM run_events WHERE run_id = runs.id), 0),

@@ -129,7 +129,7 @@ export const emptySyncColumns: ReadonlyArray<string> = [
 
 /**
  * The log of a finished Run is removed in two steps, so that the process may exit at any time. Once `log_removed_at` is set,
- * nobody reads the log. While `log_removing` is 1, some lines have not been deleted yet.
+ * svc no longer reads the log. While `log_removing` is 1, some lines have not been deleted yet.
  */
 export const logRemovalColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN log_removed_at TEXT`,
@@ -150,8 +150,8 @@ export const runProfileColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The detailed findings of a plan or drift check. They are separate from the other evidence, because they can be large and lists
- * do not show them. For drift checks, the evidence keeps their number.
+ * The detailed findings of a plan or drift check. They are separate from the other evidence, because they can be large and
+ * lists do not show them. For drift checks, the evidence still contains the number of findings.
  */
 export const planDetailColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN plan_details TEXT NOT NULL DEFAULT '{}'`,
@@ -166,8 +166,8 @@ export const planDetailColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * Indexes with every column that filters and counts of Runs use, so that a page or count that excludes most Runs reads only the
- * index and no evidence. They replace narrower indexes with the same order, which SQLite would prefer.
+ * Indexes with every column that filters and counts of Runs use, so that a page or count that excludes most Runs reads only
+ * the index and no evidence. They replace narrower indexes with the same order, which SQLite would otherwise prefer.
  */
 export const runFacetIndexes: ReadonlyArray<string> = [
   `DROP INDEX runs_listed`,

@@ -12,7 +12,7 @@ const ownName = `CASE WHEN producer.workspace_id = d.workspace_id THEN json_extr
 const consumedOutput = `json_extract(e.value, '$.from')`
 const filledInput = `json_extract(e.value, '$.to')`
 
-/** Selects the inputs of each consumer's last apply before svc recorded them, by comparing times. */
+/** For applies made before svc recorded inputs: derives the inputs of each consumer's last apply by comparing times. */
 const earlierInputs = (input: string, output: string, name: string, from: string, mode: string) => `
   INSERT INTO consumed_inputs (capsule_id, dependency_id, input, producer_capsule_id, output, name, state_version_id)
   SELECT d.consumer_capsule_id, d.id, ${input}, d.producer_capsule_id, ${output}, ${name}, given.id

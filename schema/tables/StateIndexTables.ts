@@ -51,8 +51,8 @@ export const stateIndexTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Earlier releases stored secret instance keys. Only the sealed states show which keys are secret, so svc hides every resource of
- * a Capsule with instance keys until it has read its states.
+ * Earlier releases stored secret instance keys. Only the sealed states show which keys are secret, so if a Capsule has
+ * instance keys, svc hides all its resources until the states have been read.
  */
 export const uncheckedKeys: ReadonlyArray<string> = [
   `UPDATE state_indexes SET outcome = 'unchecked' WHERE outcome = 'indexed' AND capsule_id IN (

@@ -23,9 +23,9 @@ export const upstreamAddressColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * `invitation_id` is the invitation that a new account accepts, and `invitation_proof` is how its link proves the address.
- * `provisioned_memberships` contains the memberships that follow sign-in rules; `role` becomes `NULL` when the rules end the
- * membership.
+ * `invitation_id` is the invitation that a new account accepts, and `invitation_proof` is the kind of address proof that
+ * using its link provides. `provisioned_memberships` contains the memberships that follow sign-in rules; `role` becomes
+ * `NULL` when the rules end the membership.
  */
 export const provisioningTables: ReadonlyArray<string> = [
   `ALTER TABLE upstream_sign_ins ADD COLUMN invitation_id TEXT`,

@@ -37,8 +37,8 @@ const withoutParts = ({ column, key, table }: (typeof longValues)[number]): Read
 }
 
 /**
- * The parts of a long value, each sealed separately. The record stores `value` instead. Only one part at a time is read or
- * written.
+ * The parts of a long value, each sealed separately. The column of the record contains `value` instead of the value itself.
+ * Only one part at a time is read or written.
  */
 export const sealedPartTables: ReadonlyArray<string> = [
   `CREATE TABLE sealed_parts (

@@ -7,8 +7,8 @@ const trigger = (name: string, event: string, when: string, which: string) =>
 const ofCapsule = (id: string) => `id IN (SELECT group_id FROM run_group_members WHERE capsule_id = ${id})`
 
 /**
- * Updates of a Workspace, which advance in waves. `moved` counts changes since the group began. Only triggers increment it, so
- * that no code that changes a Run or Capsule can forget to. `seen` is the count at the last decision.
+ * Updates of a Workspace, which advance in waves. `moved` counts changes since the group began. Only triggers increment it,
+ * so that every change of a Run or Capsule is counted. `seen` is the count at the last decision.
  */
 export const waveTables: ReadonlyArray<string> = [
   `ALTER TABLE run_groups ADD COLUMN started_by TEXT`,

@@ -49,8 +49,8 @@ export class AccountNotices extends Context.Service<
   AccountNotices,
   {
     /**
-     * Writes a notice in the transaction of the change, and mails it to a verified address if the server sends mail. Call it
-     * before a change of address, because an attacker may read mail at the new address.
+     * Writes a notice in the transaction of the change, and mails it to a verified address if the server sends mail. Call
+     * this before changing the address, because an attacker may read mail at the new address.
      */
     readonly write: (subject: string, kind: NoticeKind, detail?: string) => Effect.Effect<void>
     /** Returns the notices that the person has not dismissed yet, newest first. */

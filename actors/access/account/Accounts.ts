@@ -18,7 +18,7 @@ const accountNotOpen = new ApiError({
 export class Accounts extends Context.Service<
   Accounts,
   {
-    /** Fails with `invalid_token` for anything but a valid bearer token. The secret of a session is rejected too. */
+    /** Fails with `invalid_token` for anything but a valid bearer token. A session secret is rejected too. */
     readonly authenticateBearer: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /** Fails with `unauthenticated` unless the secret belongs to an open session. */
     readonly authenticateSession: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>

@@ -139,7 +139,7 @@ export class ActionConfirmations extends Context.Service<
       const audit = yield* Audit
       const sessions = yield* Sessions
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
-      // Keyed, because a code has only 34 bits and could be found from a plain digest by trying them all.
+      // Uses a keyed digest, because a code has only 34 bits: a plain digest could be reversed by trying every code.
       const digestOf = (userCode: string) => vault.mac("confirmation-user-code", userCode)
 
       /** Finds the record of an action and its Workspace. */
@@ -299,7 +299,7 @@ export class ActionConfirmations extends Context.Service<
         }),
         use: Effect.fn("ActionConfirmations.use")(function* (principal, code, asked, requestId) {
           const row = yield* usable(principal, code, asked)
-          // The same request may use the confirmation again, because it may consist of several transactions.
+          // The same request may use the confirmation again, because one request may consist of several transactions.
           if (row === undefined || (row.status === "used" && row.used_by !== requestId)) return yield* unconfirmed
           if (row.status === "used") return
           yield* Effect.orDie(sql`UPDATE action_confirmations SET status = 'used', used_by = ${requestId}

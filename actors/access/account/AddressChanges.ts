@@ -14,7 +14,7 @@ import { AddressChangeRow } from "./ProfileRows.ts"
 import { Users } from "./Users.ts"
 
 export interface AddressLink {
-  /** Put the secret into the fragment of the link, which browsers do not send. */
+  /** Put the secret into the link's fragment, which browsers do not send. */
   readonly secret: Redacted.Redacted
   readonly expiresAt: string
 }

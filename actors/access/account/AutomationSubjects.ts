@@ -8,8 +8,8 @@ import { TokenRow } from "./TokenRow.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * Creates a subject that never signs in, in the caller's transaction. Its subject also fills the address column. Records the
- * creator and, if the creator is itself an automation, the people behind it.
+ * Creates a subject that never signs in, in the caller's transaction. The subject is also stored in the address column.
+ * Records the creator and, if the creator is itself an automation, the people behind it.
  */
 export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName: string, maker: AuditActor) {
   const sql = yield* SqlClient.SqlClient

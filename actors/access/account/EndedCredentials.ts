@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../../base/Identity.ts"
 
-/** Numbers of credentials that a restore revoked. */
+/** Counts of the credentials that a restore revoked. */
 export interface EndedCredentials {
   readonly sessions: number
   readonly tokens: number
@@ -21,7 +21,7 @@ export const endCredentials = Effect.gen(function* () {
   const links = yield* sql`DELETE FROM setup_links WHERE used_at IS NULL RETURNING id`
   yield* sql`DELETE FROM address_changes WHERE used_at IS NULL`
   // Nobody may become an operator through a restore, because their role may have been revoked after the backup. `svc admin
-  // operators` grants it again.
+  // operators` grants the role again.
   yield* sql`UPDATE users SET is_operator = 0 WHERE is_operator = 1`
   // Without this, recovery codes used after the backup would be valid again.
   yield* sql`DELETE FROM recovery_codes`

@@ -12,8 +12,9 @@ import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { PasskeyRow, TransportsJson } from "./PasskeyRow.ts"
 
 /**
- * Loads the WebAuthn library when a passkey is first used, because it is almost a megabyte. svc never requests attestation, so
- * the library needs no root certificates; with them, it would fetch revocation lists from URLs in a response.
+ * Loads the WebAuthn library when a passkey is first used, because it is almost a megabyte. svc never requests attestation,
+ * so the library needs no root certificates; with root certificates, it would fetch revocation lists from URLs in a
+ * response.
  */
 export const webauthn = Effect.promise(async () => {
   const library = await import("@simplewebauthn/server")
@@ -23,7 +24,7 @@ export const webauthn = Effect.promise(async () => {
   return library
 })
 
-/** Length of 1,023 bytes in base64url, the maximum of WebAuthn Level 3, 7.1 step 25. */
+/** Length of 1,023 bytes in base64url, the maximum in WebAuthn Level 3, 7.1 step 25. */
 const longestCredentialId = 1364
 
 /** The site that passkeys belong to. */

@@ -33,8 +33,8 @@ export const issueChallenge = Effect.fn("issueChallenge")(function* (
 }, Effect.orDie)
 
 /**
- * Uses up the challenge of a setup link. Returns the subject to which it was issued, or `undefined` where {@link spendChallenge}
- * would return `false`.
+ * Uses up the challenge of a setup link. Returns the subject that the challenge was issued to, or `undefined` where {@link
+ * spendChallenge} would return `false`.
  */
 export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (challenge: string, linkId: string) {
   const sql = yield* SqlClient.SqlClient

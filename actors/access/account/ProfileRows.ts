@@ -4,7 +4,7 @@ import { AddressProof } from "../../../schema/records/Invitation.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Links that change an account's address. `proof` is how using the link proves the address. */
+/** Links that change an account's address. `proof` is the kind of proof that using the link provides. */
 export const AddressChangeRow = table("address_changes", {
   id: Schema.String,
   secret_hash: Schema.String,

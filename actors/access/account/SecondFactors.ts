@@ -58,7 +58,7 @@ export const TotpRow = table("totp_factors", {
 })
 type TotpRow = RowOf<typeof TotpRow.columns>
 
-/** Recovery codes. Each replaces the second factor once. */
+/** Recovery codes. Each code can replace the second factor once. */
 export const RecoveryCodeRow = table("recovery_codes", {
   id: Schema.String,
   subject: Subject,

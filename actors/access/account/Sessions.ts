@@ -100,7 +100,7 @@ export class Sessions extends Context.Service<
   Sessions,
   {
     /**
-     * Opens a session of 30 days, which each use extends. `replaces` revokes the browser's previous session. If that session
+     * Opens a 30-day session that is extended on use. `replaces` revokes the browser's previous session. If that session
      * belonged to the same person, its grants to applications move to the new session.
      */
     readonly open: (options: {

@@ -42,7 +42,7 @@ type SetupLinkRow = RowOf<typeof SetupLinkRow.columns>
 const validFor = retention.setupLink.after
 
 export interface SetupLink {
-  /** Put the secret into the fragment of the link, which browsers do not send. */
+  /** Put the secret into the link's fragment, which browsers do not send. */
   readonly secret: Redacted.Redacted
   readonly expiresAt: string
 }
@@ -117,9 +117,9 @@ export class SetupLinks extends Context.Service<
       redemption: Redemption
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
     /**
-     * Uses up the link and signs the person in with a new passkey. Writes link, account, passkey and session in one transaction,
-     * and removes an existing password. Fails as `redeem` does, and with `invalid_request` if the response is invalid; the link
-     * then remains valid.
+     * Uses up the link and signs the person in with a new passkey. Writes the link, account, passkey and session in one
+     * transaction, and removes an existing password. Fails as `redeem` does, and with `invalid_request` if the response is
+     * invalid; the link then remains valid.
      */
     readonly redeemWithPasskey: (
       redemption: PasskeyRedemption

@@ -60,7 +60,7 @@ export class TokenUse extends Context.Service<
           pending.set(tokenId, millis)
           if (scheduled) return
           scheduled = true
-          // Leaves the caller's transaction, which will have ended when the batch is written.
+          // Runs outside the caller's transaction, which will have ended by the time the batch is written.
           const outside = Effect.updateContext(flush, (context: Context.Context<never>) =>
             Context.omit(sql.transactionService)(context)
           )

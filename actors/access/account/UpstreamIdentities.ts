@@ -90,9 +90,9 @@ export class UpstreamIdentities extends Context.Service<
   UpstreamIdentities,
   {
     /**
-     * Returns the account of the identity, in the caller's transaction. First links the identity if a person asked for it or an
-     * account has its verified address; returns `none` if no account matches. Fails if the account is locked, if the identity is
-     * linked to another account, or if the account is linked to another identity.
+     * Returns the account of the identity, in the caller's transaction. First links the identity if a person requested the
+     * link or an account has its verified address; returns `none` if no account matches. Fails if the account is locked, if
+     * the identity is linked to another account, or if the account is linked to another identity.
      */
     readonly resolve: (
       identity: UpstreamIdentity,
@@ -148,8 +148,8 @@ export class UpstreamIdentities extends Context.Service<
       })
 
       /**
-       * Returns the address in normalised form. The account's address counts as verified by the issuer only while the two are
-       * equal.
+       * Returns the address in normalised form. The account's address counts as verified by the issuer only while the two
+       * addresses are equal.
        */
       const addressOf = ({ verifiedEmail }: UpstreamIdentity) =>
         verifiedEmail === undefined

@@ -32,7 +32,7 @@ export type User = typeof User.Type
 const UserRow = Schema.Struct({ ...User.fields, isOperator: Schema.BooleanFromBit })
 
 export interface NewUser {
-  /** Set if something needed the subject before the account exists, such as a new passkey. */
+  /** Set if the subject was needed before the account existed, for example for a new passkey. */
   readonly subject?: Subject | undefined
   readonly email: string
   readonly emailProof?: AddressProof | undefined

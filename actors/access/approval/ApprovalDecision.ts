@@ -34,8 +34,8 @@ export const openRules = ({ tallies }: Pick<ApprovalDecision, "tallies">): Reado
   tallies.flatMap(({ missing, rule }) => (missing > 0 ? [rule] : []))
 
 /**
- * Decides whether a plan may be applied. Every rule that matches its Capsule needs enough approvals that count now. Without a
- * rule, any approval is enough.
+ * Decides whether a plan may be applied. Every rule that matches the plan's Capsule needs enough approvals that count now.
+ * Without a rule, any approval is enough.
  */
 export const decideApproval = (facts: ApprovalFacts): ApprovalDecision => {
   const approvals = [...new Map(facts.approvals.map((approval) => [approval.approver, approval])).values()]

@@ -78,7 +78,10 @@ export const rulesText = (rules: ReadonlyArray<ApprovalRuleRow>): string =>
       .toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1))
   )
 
-/** Approvals of the changes in speculative plans. Each person has at most one approval per change that is not withdrawn. */
+/**
+ * Approvals of the changes in speculative plans. Each person has at most one active approval per change, not counting
+ * withdrawn ones.
+ */
 export const ChangeApprovalRow = table("change_approvals", {
   id: ChangeApprovalId,
   workspace_id: WorkspaceId,

@@ -134,8 +134,9 @@ const givenTo = Effect.fnUntraced(function* (plan: ApprovedPlan) {
 })
 
 /**
- * Decides about a plan, in the caller's transaction. Considers the rules that match its Capsule, its approvals with the
- * approvers' current permissions, and the uncertainty about the Capsule's objects. Every approval and apply uses this decision.
+ * Decides, in the caller's transaction, whether a plan may be applied. Considers the rules that match its Capsule, its
+ * approvals with the approvers' current permissions, and the uncertainty about the Capsule's objects. Every approval and
+ * apply uses this decision.
  */
 export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
@@ -183,8 +184,8 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
 export type PlanApproval = Effect.Success<ReturnType<typeof planApproval>>
 
 /**
- * Decides about a plan of the lane, in the caller's transaction, with the approvals that people gave to the same change in a
- * speculative plan. The authors of both plans and of all their commits count as authors.
+ * Decides, in the caller's transaction, whether a plan of the lane may be applied, using the approvals of the same change in
+ * a speculative plan. The authors of both plans and of all their commits count as authors.
  */
 export const carriedApproval = Effect.fn("carriedApproval")(function* (plan: ApprovedPlan, change: ApprovedPlan) {
   const own = yield* planApproval(plan)

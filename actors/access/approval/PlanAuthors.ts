@@ -8,7 +8,9 @@ import { AutoUpdateAuthorsJson, type CapsuleRow } from "../../ledger/capsule/Cap
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { PlanAuthorRow } from "./ApprovalRows.ts"
 
-/** The starter of a plan and the way it is started. `tokenId` is the personal access token that the starter used, if any. */
+/**
+ * The starter of a plan, and how the plan is started. `tokenId` is the personal access token that the starter used, if any.
+ */
 export interface PlanStart {
   readonly createdBy: string | undefined
   readonly tokenId?: string | undefined
@@ -25,8 +27,8 @@ const followingAuthors = ({ auto_update_authors, auto_update_by }: Following): R
 }
 
 /**
- * Returns the authors of a plan that starts now: its starter, the people behind a starting automation or token, and the people
- * behind auto-update. Excludes the authors of the commit, which are read from the snapshot.
+ * Returns the authors of a plan that starts now: its starter, the people behind the automation or token that starts it, and
+ * the people behind auto-update. Excludes the authors of the commit, which are read from the snapshot.
  */
 export const authorsAtStart = Effect.fnUntraced(function* (
   { createdBy, tokenId, trigger }: PlanStart,

@@ -50,5 +50,5 @@ export interface Client {
   readonly owner: CapsuleOwner | undefined
 }
 
-/** The signing algorithms of the issuer. It has one key for each. */
+/** The issuer's signing algorithms. The issuer has one key for each algorithm. */
 export const signingAlgorithms = ["RS256", "ES256"] as const satisfies ReadonlyArray<SigningAlgorithm>

@@ -56,7 +56,7 @@ export class DeviceCodes extends Context.Service<
     ) => Effect.Effect<{ readonly deviceCode: Redacted.Redacted; readonly userCode: string }, SqlError>
     /** Returns the pending request for a user code in normalised form. */
     readonly waiting: (userCode: string) => Effect.Effect<DeviceRequest | undefined, SqlError>
-    /** Records the decision about a pending request. Returns `false` if it is no longer pending. */
+    /** Records the decision about a pending request. Returns `false` if the request is no longer pending. */
     readonly settle: (id: string, grantId: string | undefined) => Effect.Effect<boolean, SqlError>
     /** Records a poll. Polling too quickly increases the interval. */
     readonly poll: (clientId: string, deviceCode: Redacted.Redacted) => Effect.Effect<DevicePoll, SqlError>
@@ -69,7 +69,7 @@ export class DeviceCodes extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
-      // Keyed, because a code has only 34 bits and could be found from a plain digest by trying them all.
+      // Uses a keyed digest, because a code has only 34 bits: a plain digest could be reversed by trying every code.
       const digestOf = (userCode: string) => vault.mac("oidc-user-code", userCode)
 
       return DeviceCodes.of({

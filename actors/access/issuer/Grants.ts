@@ -60,14 +60,14 @@ export class Grants extends Context.Service<
   Grants,
   {
     readonly insert: (grant: NewGrant) => Effect.Effect<Grant, SqlError>
-    /** Reads the grant through `sql`. Finds no revoked grant. */
+    /** Reads the grant through `sql`. Ignores revoked grants. */
     readonly findLive: (sql: SqlClient.SqlClient, grantId: string) => Effect.Effect<Grant | undefined, SqlError>
     /** Revokes the grant, and every token and code issued for it. Repeating it changes nothing. */
     readonly revoke: (grantId: string, reason: RevocationReason) => Effect.Effect<void, SqlError>
     /** Revokes all grants to a client. Returns their number. */
     readonly revokeClient: (clientId: string) => Effect.Effect<number, SqlError>
     /**
-     * Revokes the grants of a client that used a redirect URI which is being removed. The URI of an old grant may be unknown
+     * Revokes a client's grants that used the redirect URI being removed. The URI of an old grant may be unknown
      * (`undefined`).
      */
     readonly revokeRedirects: (

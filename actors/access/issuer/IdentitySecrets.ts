@@ -16,8 +16,8 @@ export const mintOneTimeSecret = Effect.fnUntraced(function* (prefix: "svcc_" | 
 })
 
 /**
- * Creates a code of eight letters without vowels, so that it never forms a word. About 34 bits are enough, because a code is
- * valid for ten minutes and a few attempts.
+ * Creates a code of eight letters without vowels, so that the code never forms a word. About 34 bits are enough, because a
+ * code is valid for ten minutes and a few attempts.
  */
 export const mintUserCode = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
@@ -48,7 +48,7 @@ export const deriveSuccessor = Effect.fnUntraced(function* (parent: Redacted.Red
   let round = 0
   const randomBytes = Effect.fnUntraced(function* (size: number) {
     const digest = yield* vault.mac("oidc-refresh-successor", `${round++}:${Redacted.value(parent)}`)
-    // SHAKE, because it can produce any number of bytes.
+    // Uses SHAKE, because it can produce any number of bytes.
     return new Uint8Array(createHash("shake256", { outputLength: size }).update(digest).digest())
   })
   const random = yield* SecureRandom.SecureRandom

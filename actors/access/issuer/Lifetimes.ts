@@ -9,7 +9,7 @@ export const lifetimes = {
   idToken: retention.idToken.after,
   /** Since the last rotation. */
   refreshToken: retention.refreshToken.after,
-  /** Since the consent, however often the token has been rotated. */
+  /** Measured from the consent, however often the token has been rotated. */
   refreshFamily: retention.refreshFamily.after,
   deviceCode: retention.deviceCode.after
 } as const

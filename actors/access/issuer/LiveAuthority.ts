@@ -39,7 +39,10 @@ export interface Denial {
 
 const denied = (reason: Denial["reason"], lasting: boolean) => Result.fail<Denial>({ reason, lasting })
 
-/** Returns the reason why a Capsule's client has no authority in the Capsule's current state, or `undefined` if it has. */
+/**
+ * Returns the reason why a Capsule's client has no authority in the Capsule's current state, or `undefined` if the client
+ * has authority.
+ */
 export const capsuleDenial = (
   owner: NonNullable<Client["owner"]>,
   authority: CapsuleAuthority | undefined
@@ -51,7 +54,10 @@ export const capsuleDenial = (
   return current ? undefined : { reason: "capsule_stale", lasting: false }
 }
 
-/** Returns the reason why a client has no authority now, whoever uses it, or `undefined` if it has authority or needs none. */
+/**
+ * Returns the reason why a client has no authority now, regardless of the person using it. Returns `undefined` if it has
+ * authority or needs none.
+ */
 export const clientDenial = Effect.fn("clientDenial")(function* (
   sql: SqlClient.SqlClient,
   { owner, scopes }: Pick<Client, "owner" | "scopes">
@@ -63,9 +69,9 @@ export const clientDenial = Effect.fn("clientDenial")(function* (
 })
 
 /**
- * Reads through `sql` whether a person may currently act through a client, in the grant's Workspace. Requires an active account,
- * an active membership and, for a Capsule's client, the Capsule's exact activation. Fails if the database fails, so that a
- * failure never counts as a decision.
+ * Checks through `sql` whether a person may currently act through a client in the grant's Workspace. Requires an active
+ * account, an active membership and, for a Capsule's client, the Capsule's exact activation. Fails if the database fails, so
+ * that a failure never counts as a decision.
  */
 export const liveAuthority = Effect.fn("liveAuthority")(function* (
   sql: SqlClient.SqlClient,

@@ -55,16 +55,15 @@ const withoutPort = (text: string): string | undefined => {
 }
 
 /**
- * Returns true if the URI matches any port: a `localhost` URI registered without one, because development servers choose their
- * own port.
+ * Returns true if the URI matches any port. This applies to a `localhost` URI registered without a port, because development
+ * servers choose their own.
  */
 const leavesPortOpen = (registered: string, type: ApplicationType): boolean =>
   type === "native" || (isLocalhost(registered) && loopbackPattern.exec(registered)?.[2] === undefined)
 
 /**
  * Returns true if the redirect URI of a request is registered. Compares exact characters, because any normalisation could be
- * exploited. Only for native apps may the port differ, because they cannot predict the port of their loopback listener (RFC
- * 8252).
+ * exploited. The port may differ only for native apps, which cannot predict the port of their loopback listener (RFC 8252).
  */
 export const isRegisteredRedirect = (
   given: string,

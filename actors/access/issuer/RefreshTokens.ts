@@ -25,7 +25,7 @@ const IssuedToken = rowShape({
 })
 type IssuedToken = RowOf<typeof IssuedToken.columns>
 
-/** Stored record of a presented refresh token. Reading it does not use the token up. */
+/** Stored record of a presented refresh token. Reading the record does not use up the token. */
 export type RefreshLookup =
   | { readonly kind: "good"; readonly grantId: string; readonly repeated: boolean }
   | { readonly kind: "reused"; readonly grantId: string }
@@ -71,14 +71,14 @@ export class RefreshTokens extends Context.Service<
         graceful ? deriveSuccessor(token).pipe(Effect.provideService(Vault, vault), withRandom) : draw
 
       /**
-       * Returns true if a reuse is probably a retry by a client that lost the response: it comes soon after the first use, and
-       * before the successor was used.
+       * Returns true if a reuse is probably a retry by a client that lost the response: it happens soon after the first use
+       * and before any use of the successor.
        */
       const withinGrace = Effect.fnUntraced(function* (row: IssuedToken, token: Redacted.Redacted) {
         if (!graceful || row.used_at === null || row.successor_hash === null) return false
         const until = DateTime.addDuration(DateTime.makeUnsafe(row.used_at), refreshReuseGrace)
         if (DateTime.formatIso(until) < (yield* now)) return false
-        // The successor is random instead of derived, because it was created while the grace period was off. It cannot be
+        // The successor was created while the grace period was off, so it is random instead of derived and cannot be
         // returned again.
         if (secretHash(yield* successorOf(token)) !== row.successor_hash) return false
         const [successor] = yield* RefreshTokenRow.some(sql, "used_at")`SELECT used_at FROM oidc_refresh_tokens

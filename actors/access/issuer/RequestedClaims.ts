@@ -65,7 +65,7 @@ export const scopesOfClaims = (claims: RequestedClaims): ReadonlyArray<string> =
   ...new Set([...claims.userinfo, ...claims.idToken].map((name) => claimScopes[name]))
 ]
 
-/** Returns the claims of a token: those of its scopes, and those requested by name. */
+/** Returns the claims of a token: the claims of its scopes and the claims requested by name. */
 export const namedClaims = (
   scopes: ReadonlyArray<string>,
   requested: ReadonlyArray<PersonClaim>

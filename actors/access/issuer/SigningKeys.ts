@@ -63,7 +63,7 @@ const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
 
 /** The time for which clients may cache the key set. A key is published for at least this time before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
-// The time for which a retired key remains published: longer than the lifetime of any token plus clock skew.
+// The time for which a retired key remains published. Longer than the maximum lifetime of a token plus clock skew.
 const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
 
 const PublicJwk = Schema.Record(Schema.String, Schema.String)
@@ -191,7 +191,7 @@ const make = Effect.gen(function* () {
   const next = yield* Effect.forkScoped(Effect.andThen(Fiber.await(active), made("next")))
   const begun = { active, next }
 
-  // Separate from the generation, because a caller that waits for a key may hold the transaction that storing the key needs.
+  // Separate from the generation: a caller that waits for a key may hold the transaction in which the key must be stored.
   const store = Effect.fn("SigningKeys.store")(function* (status: "active" | "next") {
     const keys = yield* Fiber.join(begun[status])
     yield* Effect.forEach(keys, (key) => insert(key, status), { discard: true }).pipe(transaction(sql))

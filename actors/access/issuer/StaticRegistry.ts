@@ -92,7 +92,7 @@ const comparable = (client: Client | undefined): string | undefined =>
     client.secretHash === undefined ? null : Redacted.value(client.secretHash)
   ])
 
-/** Returns the ids of clients that differ, in order, and `resource_servers` if those differ. */
+/** Returns the sorted ids of the clients that differ, and `resource_servers` if the resource servers differ. */
 export const changedClients = (before: StaticRegistry, after: StaticRegistry): ReadonlyArray<string> => {
   const ids = [...new Set([...before.clients.keys(), ...after.clients.keys()])].toSorted()
   const servers = ({ resourceServers }: StaticRegistry) => JSON.stringify([...resourceServers.values()])

@@ -24,7 +24,7 @@ import { OAuthTokenRow } from "./GrantRow.ts"
 
 type Claims = Readonly<Record<string, Schema.Json>>
 
-/** A valid access token: its grant, client, account, membership and Capsule are all valid too. */
+/** A valid access token whose grant, client, account, membership and Capsule are all valid too. */
 export interface GoodToken {
   readonly id: string
   readonly client: Client

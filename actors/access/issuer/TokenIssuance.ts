@@ -30,7 +30,8 @@ const GroupRow = rowShape({
 
 /**
  * Returns a person's groups for applications: `<handle of the Workspace>:<role>` for every active membership, and
- * `<handle>:team:<name>` for every team of the person there. For a grant bound to a Workspace, only the groups of that Workspace.
+ * `<handle>:team:<name>` for each of the person's teams in that Workspace. For a grant bound to a Workspace, only the groups
+ * of that Workspace.
  */
 export const groupsOf = Effect.fn("groupsOf")(function* (
   sql: SqlClient.SqlClient,

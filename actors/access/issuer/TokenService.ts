@@ -126,7 +126,10 @@ export class TokenService extends Context.Service<
       const settle = (decision: Effect.Effect<Settled, SqlError | OAuthError>) =>
         Effect.flatMap(failClosed(sql.withTransaction(decision)), Effect.fromResult)
 
-      /** Reads the client inside the transaction, because it may have been retired or registered again since it authenticated. */
+      /**
+       * Reads the client inside the transaction, because the client may have been retired or registered again since it
+       * authenticated.
+       */
       const present = Effect.fnUntraced(function* (client: Client) {
         const found = yield* clients.find(sql, client.id)
         return found._tag === "None" ? undefined : found.value

@@ -5,7 +5,10 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { MemberStatus } from "../../../schema/records/Workspace.ts"
 import { rowShape } from "../../base/database/Table.ts"
 
-/** The error for a membership that a restore brought back. The Workspace may end it, but only the operator may confirm it. */
+/**
+ * The error for a membership that a restore brought back. The Workspace may end the membership, but only the operator may
+ * confirm it.
+ */
 export const unconfirmedMember = () =>
   failedPrecondition(
     "A restore brought this membership back, and the operator has to confirm it with `svc admin restore-review`. It can be removed."

@@ -38,9 +38,10 @@ export class InvitationAcceptance extends Context.Service<
   InvitationAcceptance,
   {
     /**
-     * Makes the person an active member. Repeating it changes nothing. Fails with `not_found` unless the invitation is pending,
-     * with `permission_denied` if it is for somebody else, and with `failed_precondition` if the inviter may no longer grant the
-     * role, or the person is already a member or was removed after the invitation was created.
+     * Makes the person an active member. Repeating it changes nothing. Fails with `not_found` unless the invitation is
+     * pending, with `permission_denied` if the invitation is for somebody else, and with `failed_precondition` if the
+     * inviter may no longer grant the role, or the person is already a member or was removed after the invitation was
+     * created.
      */
     readonly accept: (
       context: CommandContext,
@@ -122,7 +123,7 @@ const make = Effect.gen(function* () {
       WHERE workspace_id = ${row.workspace_id} AND subject = ${subject}`)
     if (former?.status === "active") return yield* alreadyMember()
     if (former?.status === "unconfirmed") return yield* unconfirmedMember()
-    // A link that was created before a removal must not undo it.
+    // A link created before a member's removal must not undo the removal.
     if (former?.status === "suspended" && former.left_at === null && former.updated_at > row.created_at) {
       return yield* failedPrecondition("You were removed after this invitation was made. Ask for a new one.")
     }

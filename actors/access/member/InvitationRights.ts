@@ -39,8 +39,8 @@ export const invitationRefusal = (held: Role | undefined, role: Role, open: bool
 }
 
 /**
- * Returns the role that accepting grants at once, and the role that an owner confirms afterwards. Whoever opens a link first may
- * use it, so a link alone never grants more than `member`.
+ * Returns the role that an acceptance grants immediately, and the role that an owner confirms afterwards. The first person
+ * to open a link can use it, so a link alone never grants more than `member`.
  */
 export const grantedBy = (role: Role, open: boolean): { readonly role: Role; readonly offeredRole: Role | null } =>
   open && roleAtLeast(role, "admin") ? { role: "member", offeredRole: role } : { role, offeredRole: null }

@@ -82,8 +82,8 @@ export const respellInvitations = Effect.gen(function* () {
 })
 
 /**
- * Ends every invitation, in the caller's transaction, because an invitation withdrawn after the backup must not become valid
- * again.
+ * Ends every invitation, in the caller's transaction, because a restore must not revive an invitation that was withdrawn
+ * after the backup.
  */
 export const endInvitations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

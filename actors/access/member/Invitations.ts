@@ -25,7 +25,7 @@ import { providedService } from "../../base/Provided.ts"
 
 /** The Workspace and the inviter. */
 export interface InvitationScope {
-  /** Absent for an invitation to the server alone, which only the operator can create. */
+  /** Absent for an invitation to the server only, which only the operator can create. */
   readonly workspaceId?: WorkspaceId | undefined
   readonly acting: Inviter
 }
@@ -42,7 +42,7 @@ export interface IssuedInvitation {
   readonly invitation: Invitation
   /** The new entry in the list of members; absent if the list does not show the invitation. */
   readonly member?: Member | undefined
-  /** Put the secret into the fragment of the link, which browsers do not send. */
+  /** Put the secret into the link's fragment, which browsers do not send. */
   readonly secret: Redacted.Redacted
   /** True if a mail with a separate link has been queued. */
   readonly mailed: boolean
@@ -75,9 +75,9 @@ export class Invitations extends Context.Service<
   Invitations,
   {
     /**
-     * Creates an invitation, and ends an earlier pending one of the same person to the same Workspace. Fails with
-     * `permission_denied` if the inviter may not grant the role, `failed_precondition` for an active member, `not_found` for an
-     * unknown subject, `invalid_request` for invalid fields, and `rate_limited` if too many mails were sent.
+     * Creates an invitation, and ends the same person's earlier pending invitation to the same Workspace. Fails with
+     * `permission_denied` if the inviter may not grant the role, `failed_precondition` for an active member, `not_found` for
+     * an unknown subject, `invalid_request` for invalid fields, and `rate_limited` if too many mails were sent.
      */
     readonly create: (
       context: CommandContext,

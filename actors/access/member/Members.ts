@@ -318,7 +318,7 @@ const make = Effect.gen(function* () {
     const wasOwning = present.role === "owner" && present.status === "active"
     const staysOwning = role === "owner" && status === "active"
     if (wasOwning && !staysOwning) yield* refuseLastOwner(scope.workspaceId, subject)
-    // Setting the same role again dismisses the role that a link offered, so only an owner may do it.
+    // Setting the same role again dismisses the role that a link offered, so only an owner may set it.
     const dismisses = wanted.role !== undefined && present.offeredRole !== null
     if (dismisses && (yield* managingRole(scope)) !== "owner")
       return yield* permissionDenied("Only owners change roles.")
@@ -402,7 +402,7 @@ const make = Effect.gen(function* () {
       const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
       const after = at === undefined || id === undefined ? read`1 = 1` : read`("createdAt", subject) > (${at}, ${id})`
       const present = yield* now
-      // Lists a person who has been invited again only once, as invited.
+      // Lists a former member who has been invited again only once, as invited.
       const rows = yield* SqlSchema.findAll({
         Request: Schema.Void,
         Result: MemberRow,

@@ -52,7 +52,9 @@ const toHeld = (row: RowOf<typeof Held.columns>): HeldMembership => ({
   ...(row.is_mapped === 1 ? { mapped: row.mapped } : {})
 })
 
-/** Returns the Workspaces in the rules or in those of an earlier sign-in, with the person's membership in each. */
+/**
+ * Returns the Workspaces in the current rules and in the rules of an earlier sign-in, with the person's membership in each.
+ */
 const heldBy = Effect.fnUntraced(function* (subject: string, rules: ReadonlyArray<ProvisioningRule>) {
   const sql = yield* SqlClient.SqlClient
   const named = rules.flatMap(({ workspaces = [] }) => workspaces.map(({ workspaceId }) => workspaceId))

@@ -26,7 +26,9 @@ export const SignInRules = Schema.Struct({
 })
 export type SignInRules = typeof SignInRules.Type
 
-/** The way to recognise people at the upstream provider: by verified addresses, or as members of its only tenant. */
+/**
+ * The way to recognise people at the upstream provider: by verified addresses, or as members of the provider's only tenant.
+ */
 export const UpstreamTrust = Schema.Literals(["email_verified", "single_tenant"])
 export type UpstreamTrust = typeof UpstreamTrust.Type
 

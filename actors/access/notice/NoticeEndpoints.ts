@@ -279,7 +279,7 @@ const make = Effect.gen(function* () {
     return { endpoint: yield* shown(sql, row), ...(secret === undefined ? {} : { secret: Redacted.value(secret) }) }
   })
 
-  /** Runs a create once per key. A repeated request returns the current record without a secret. */
+  /** Runs a create request once per key. A repeated request returns the current record without a secret. */
   const repeatable = <A extends object>(
     context: CommandContext,
     scope: NoticeScope,

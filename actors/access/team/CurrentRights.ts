@@ -16,7 +16,7 @@ export interface CapsulePlace {
 /** A subject's current rights for a Capsule. */
 export interface CurrentRights {
   readonly kind: SubjectKind
-  /** Absent without an active membership of an active account, whatever roles teams grant. */
+  /** Absent without an active membership of an active account, even if teams grant roles. */
   readonly role: Role | undefined
   readonly teamIds: ReadonlySet<TeamId>
 }
@@ -37,7 +37,7 @@ const HeldRole = rowShape({
 })
 const GrantedRole = rowShape({ team_id: TeamGrantRow.columns.team_id, role: TeamGrantRow.columns.role })
 
-/** Returns the rights of these subjects, read in the caller's transaction. The result contains every subject. */
+/** Returns the rights of these subjects, read in the caller's transaction. The result has an entry for every subject. */
 export const currentRights = Effect.fn("currentRights")(function* (
   { environment, projectId, workspaceId }: CapsulePlace,
   subjects: ReadonlyArray<Subject>

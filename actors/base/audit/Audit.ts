@@ -55,7 +55,10 @@ export class Audit extends Context.Service<
       readonly since: Timestamp
       readonly value: string
     }) => Effect.Effect<boolean>
-    /** Returns the history of a Workspace, newest first. Fails with `invalid_request` if the cursor belongs to another list. */
+    /**
+     * Returns the history of a Workspace, newest first. Fails with `invalid_request` if the cursor was issued for another
+     * list.
+     */
     readonly list: (
       workspaceId: WorkspaceId,
       subject: string,

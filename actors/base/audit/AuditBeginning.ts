@@ -42,7 +42,7 @@ const damaged = Effect.logError(
   "The chain of the installation's audit events was changed in the database; see svc audit verify."
 )
 
-/** Completes the migration. Appends an event if an earlier release had left events. */
+/** Completes the migration. Appends an event if there are events from an earlier release. */
 const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
   const sql = yield* SqlClient.SqlClient
   const chain = yield* readChain(installationScope)
@@ -59,9 +59,9 @@ const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
 })
 
 /**
- * Starts the chains of a database that has none, and links the events of earlier releases in chronological order. Those links
- * only prove what the database contains now. Resumes after a crash. Later, an event without a position never gets one, and the
- * verification reports it.
+ * Starts the chains of a database that has none, and links the events of earlier releases in chronological order. Those
+ * links only prove what the database contains now. Resumes after a crash. After the migration, an event without a position
+ * never gets one, and the verification reports it.
  */
 export const beginChains = Effect.fn("Audit.beginChains")(function* (key: AuditKey) {
   const inTransaction = transaction(yield* SqlClient.SqlClient)

@@ -41,8 +41,8 @@ export const isSealed = (key: AuditKey, chain: AuditChainRow): Effect.Effect<boo
 const Last = rowShape({ position: Schema.NullOr(Schema.Int) })
 
 /**
- * Starts the chain of a Workspace or of the installation. If the chain exists but its row is missing, its events are not changed:
- * new events then do not fit, which reveals that the row is missing.
+ * Starts the chain of a Workspace or of the installation. If the chain exists but its row is missing, leaves the chain's
+ * events unchanged: new events then fail to link to them, which reveals the missing row.
  */
 export const startChain = Effect.fnUntraced(function* (key: AuditKey, scope: AuditScope, chains: number | null) {
   const sql = yield* SqlClient.SqlClient

@@ -7,7 +7,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 /** The chain for events that belong to no Workspace. */
 export const installationScope = ""
 
-/** A Workspace with a chain, or the installation with its accounts. */
+/** The owner of a chain: a Workspace, or the installation with its accounts. */
 export const AuditScope = Schema.Union([WorkspaceId, Schema.Literal(installationScope)])
 export type AuditScope = typeof AuditScope.Type
 

@@ -29,8 +29,8 @@ interface BegunExport {
 }
 
 /**
- * Exports a chain as JSON lines, oldest first, from the position after `after` to the current end. Positions never change, so an
- * export can resume after its last line. Holds one page in memory; a short export needs only that page.
+ * Exports a chain as JSON lines, oldest first, from the position after `after` to the current end. Positions never change,
+ * so an export can resume after the last exported line. Holds one page in memory; a short export needs only that page.
  */
 export const beginExport = Effect.fn("Audit.beginExport")(function* (
   scope: AuditScope,
@@ -66,7 +66,7 @@ export const exportChain = (scope: AuditScope, filter: AuditFilter, after: numbe
     )
   )
 
-/** Exports all chains: first the installation's, then those of the Workspaces in order of their ids. */
+/** Exports all chains: first the installation's, then the Workspaces' chains in order of Workspace id. */
 export const exportAll = (filter: AuditFilter) =>
   Stream.unwrap(
     Effect.gen(function* () {

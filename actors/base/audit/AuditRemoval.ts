@@ -18,13 +18,15 @@ export const AuditRetention = Context.Reference<Duration.Duration | undefined>("
   defaultValue: () => undefined
 })
 
-/** Maximum number of events removed per transaction. SQLite overwrites deleted pages, so more would delay writers. */
+/**
+ * Maximum number of events removed per transaction. SQLite overwrites deleted pages, so a larger batch would delay writers.
+ */
 const eventsAtOnce = 200
 /** Pause between steps, to let other writers in. */
 const pause = "5 millis"
 /** Maximum number of steps per turn, because the cleanup has other jobs too. */
 const stepsOfTurn = 50
-/** The time until a chain with nothing to remove is checked again. */
+/** Delay before a chain with nothing to remove is checked again. */
 const cooldown = Duration.toMillis("1 hour")
 
 /** The events of one chain whose retention period is over. */

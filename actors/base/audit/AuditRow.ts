@@ -22,7 +22,7 @@ export const AuditRow = table("audit_events", {
   data: AuditDataJson,
   request_id: Schema.NullOr(Schema.String),
   created_at: Timestamp,
-  /** Position in the chain of its Workspace or of the installation; `null` until one is assigned. */
+  /** Position in the chain of its Workspace or of the installation; `null` until a position is assigned. */
   position: Schema.NullOr(Schema.Int),
   /** Keyed digest of the event and the previous link. */
   mac: Schema.NullOr(Schema.String)

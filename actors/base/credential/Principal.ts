@@ -5,8 +5,8 @@ import { ApiError } from "../../../schema/errors/ApiError.ts"
 import { retention } from "../../../schema/records/Retention.ts"
 
 /**
- * Credential of a caller. In-process callers present none: the host vouches for the person (`host`), or svc acts for
- * itself (`service`). External requests can have neither kind.
+ * Credential of a caller. In-process callers present no credential: the host vouches for the person (`host`), or svc acts
+ * for itself (`service`). External requests can have neither kind.
  */
 export type CredentialKind = "session" | "token" | "oauth" | "host" | "service"
 
@@ -30,7 +30,8 @@ export interface Principal {
 }
 
 /**
- * Returns the part of a credential that stays the same when its token is renewed. Confirmations and links for it remain valid.
+ * Returns the part of a credential that stays the same when its token is renewed. Confirmations and links for that part
+ * remain valid after a renewal.
  */
 export const holderOf = ({ credentialId, grantId }: Pick<Principal, "credentialId" | "grantId">): string =>
   grantId ?? credentialId

@@ -2,8 +2,8 @@ import { Context, type Effect } from "effect"
 
 /**
  * Caches values from the database until any process commits. Meant for data that every request needs, such as the caller's
- * identity and rights. The passage of time is not a commit, so a cached value must contain its expiry, and its users must check
- * it.
+ * identity and rights. The passage of time is not a commit, so a cached value must contain its expiry, which callers must
+ * check.
  */
 export interface CommitCacheShape {
   /**

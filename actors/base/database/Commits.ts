@@ -1,8 +1,8 @@
 import { Context } from "effect"
 
 /**
- * Notifies listeners of writes by this process. Listeners are called synchronously, so they must only note the fact and read the
- * data later.
+ * Notifies listeners of writes by this process. Listeners are called synchronously, so they must only note the change and
+ * read the data later.
  */
 export class Commits extends Context.Service<
   Commits,

@@ -17,9 +17,9 @@ export class DatabaseFile extends Context.Service<
      * Returns `false` if a reader prevents this; the next checkpoint then removes the values.
      */
     readonly checkpoint: Effect.Effect<boolean, SqlError>
-    /** Total and empty pages of the file. */
+    /** Total and empty page counts of the file. */
     readonly pages: Effect.Effect<FilePages, SqlError>
-    /** Returns up to this many empty pages to the file system. Has no effect until the file has been rebuilt once. */
+    /** Returns at most this many empty pages to the file system. Has no effect until the file has been rebuilt once. */
     readonly release: (pages: number) => Effect.Effect<void, SqlError>
     /**
      * Rewrites the file without empty pages, which also enables `release`. Temporarily needs as much free space as the file's

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { DatabaseFile, type FilePages } from "./DatabaseFile.ts"
 
-/** Number of pages to release per transaction. More would delay writers. */
+/** Number of pages to release per transaction. A larger number would delay writers. */
 const pagesAtOnce = 64
 /** Fraction of the file that may remain empty, for later writes. */
 const slackShare = 0.1

@@ -1,8 +1,8 @@
 import { Context } from "effect"
 
 /**
- * The snapshot for reads through `ReadSql`. All reads in one turn of the event loop share a transaction. It ends with the turn
- * and with each commit of this process, so a writer always sees its own writes.
+ * The snapshot for reads through `ReadSql`. All reads in one turn of the event loop share a transaction. The transaction
+ * ends with the turn and with each commit of this process, so a writer always sees its own writes.
  */
 export interface ReadSnapshotShape {
   /** Makes the next read see everything that any process has committed. */
@@ -14,7 +14,7 @@ export interface ReadSnapshotShape {
   readonly renewForTurn: () => void
 }
 
-/** Only an embedded database needs snapshots. With any other database, each read sees the newest data. */
+/** Only an embedded database needs snapshots. In any other database, each read returns the newest data. */
 export const ReadSnapshot = Context.Reference<ReadSnapshotShape>("svc/actors/base/database/ReadSnapshot", {
   defaultValue: () => ({ renew: () => {}, renewForTurn: () => {} })
 })

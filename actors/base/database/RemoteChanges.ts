@@ -14,7 +14,9 @@ export type RemoteChange =
   | { readonly kind: "queue" | "policy" | "unknown" }
 
 export interface RemoteChangesShape {
-  /** Registers a listener and returns a function that removes it. The listener must only set a mark, and do its work later. */
+  /**
+   * Registers a listener and returns a function that removes it. The listener must only set a flag, and do its work later.
+   */
   readonly listen: (listener: (change: RemoteChange) => void) => () => void
 }
 

@@ -8,8 +8,8 @@ const mostValues = 30_000
 const widthOf = (row: unknown) => (typeof row === "object" && row !== null ? Math.max(1, Object.keys(row).length) : 1)
 
 /**
- * Runs a statement for all rows, in as few parts as the number of bound values permits. A statement for each row would hold the
- * write lock for as many round trips. Does nothing without rows.
+ * Runs a statement for all rows, in as few batches as the limit on bound values permits. A statement for each row would hold
+ * the write lock for as many round trips. Does nothing without rows.
  *
  * @example yield* inParts(rows, (some) => sql`INSERT INTO ${sql(table)} ${Row.several(sql, some)}`)
  */
@@ -23,7 +23,7 @@ export const inParts = <A, B>(
     Arr.chunksOf(rows, atOnce),
     (some) => {
       const prepared = statement(some)
-      // The text of a statement for several rows is long and rarely the same, so it is not kept.
+      // Not cached, because the text of a statement for several rows is long and rarely the same.
       return some.length === 1 ? prepared : prepared.unprepared
     },
     { discard: true }

@@ -5,7 +5,7 @@ type Take = (value: unknown) => unknown
 
 const refused = Symbol("refused")
 
-/** The order of an object's members: any order, or the order of the schema, which the parser uses. */
+/** The order of an object's members: any order, or the schema's order, which is also the parser's. */
 type Order = "any" | "schema"
 
 const whereIt =
@@ -175,18 +175,18 @@ const made = new WeakMap<object, SchemaAST.AST>()
 /** Returns true if the `storedRecord` of this schema produced exactly this value, so that it has no other members. */
 export const isStoredAs = (value: object, ast: SchemaAST.AST): boolean => made.get(value) === ast
 
-/** Returns true if values of the schema are stored unchanged, so that `storedRecord` needs no parser. */
+/** Returns true if the schema's values are stored unchanged, so that `storedRecord` needs no parser. */
 export const isPlain = (schema: Schema.Constraint): boolean => taking(schema.ast) !== undefined
 
 /**
- * Decodes data that this service has stored: rows, and the JSON in their columns. A function built once from the schema does what
- * its parser would, at a fraction of the cost. Values that the function refuses go to the parser, whose failure describes the
- * fault; so do values whose schema converts them.
+ * Decodes data that this service has stored: rows, and the JSON in their columns. A function built once from the schema does
+ * the same as its parser at a fraction of the cost. Values that the function refuses go to the parser, whose failure
+ * describes the fault. Values that the schema converts also go to the parser.
  *
  * @example const toProject = storedRecord(Project) const project = toProject({ id: row.id, name: row.name })
  */
 export const storedRecord = <A, I>(schema: Schema.Codec<A, I>): ((value: unknown) => A) => {
-  // Built on first use, because there are many schemas and a startup uses few of them.
+  // Built on first use, because there are many schemas and few are needed at startup.
   let take: Take | undefined
   const parse = Schema.decodeUnknownSync(schema)
   const fits = (taken: unknown): taken is A => taken !== refused

@@ -78,7 +78,7 @@ export const rowShape = <const C extends Columns>(columns: C): RowShape<C> => ({
   rowsOnce: reader<RowOf<C>>(() => columns, false)
 })
 
-// A string without another brand. It shares a property with all strings, so that plain strings match.
+// A string without another brand. The type shares a property with all strings, so that plain strings match.
 interface Unbranded {
   readonly length: number
   readonly "~effect/Brand"?: never
@@ -132,7 +132,7 @@ export interface Table<Name extends string, C extends Columns, Default extends k
     sql: SqlClient.SqlClient,
     ...names: Names
   ) => Template<Pick<RowOf<C>, Names[number]>>
-  /** Selects columns, for a list that needs no others. */
+  /** Selects columns, for a list that needs only these. */
   readonly only: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Pick<C, Names>>
   /** Selects all columns except these, for a list without sealed or large columns. */
   readonly without: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Omit<C, Names>>

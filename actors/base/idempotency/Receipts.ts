@@ -22,7 +22,7 @@ export const ReceiptRow = table("idempotency_receipts", {
 })
 type ReceiptRow = RowOf<typeof ReceiptRow.columns>
 
-/** Limits the meaning of a key. Another scope can use the same key for something else. */
+/** The scope of a key. Another scope can use the same key for a different request. */
 export interface ReceiptScope {
   /** The Workspace id, or the subject if the route has no Workspace. */
   readonly scope: string
@@ -103,8 +103,8 @@ export class Receipts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      // Keyed, because requests may contain short private values, which somebody with a stolen disk could guess from a plain
-      // digest.
+      // Uses a keyed digest, because requests may contain short private values that somebody with a stolen disk could guess
+      // from a plain digest.
       const keyed = (request: IdempotentRequest) => vault.mac("idempotency-receipt", request.requestDigest)
 
       const find = SqlSchema.findAll({

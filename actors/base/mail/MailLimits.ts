@@ -41,14 +41,14 @@ export type MailRow = RowOf<typeof MailRow.columns>
  */
 export const mostSentInAnHour = { sender: 30, workspace: 100, server: 300 } as const
 
-/** A person who causes a mail to an address that they entered. */
+/** A person whose action sends a mail to an address that they entered. */
 export interface MailSender {
   readonly subject: string
   /** The Workspace for which the mail is sent, if any. */
   readonly workspaceId?: WorkspaceId | undefined
 }
 
-/** The reader of a notice. If they have left the Workspace or lost the account, the mail is not sent. */
+/** The reader of a notice. The mail is not sent if the reader has left the Workspace or no longer has an account. */
 export interface MailReader {
   readonly subject: Subject
   /** `null` for a notice about the server, which only operators read. */

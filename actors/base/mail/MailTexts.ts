@@ -24,7 +24,7 @@ export const mailedName = (name: string): string => {
 // Matches an email address that no mail program mistakes for a web address.
 const plainAddress = /^(?!www\.)[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@[a-z0-9.-]+$/
 
-/** Describes the person who caused a mail: the quoted name, or the address if the account has no name. */
+/** Describes the person whose action sent a mail: the quoted name, or the address if the account has no name. */
 const mailedPerson = (name: string, quoted: (name: string) => string): string =>
   plainAddress.test(name) && name.length <= mostCharacters * 2 ? name : quoted(mailedName(name))
 
@@ -40,7 +40,7 @@ export type MailContent =
       readonly kind: "invitation"
       readonly link: string
       readonly expiresAt: string
-      /** Absent for an invitation to the server alone. */
+      /** Absent for an invitation to the server only. */
       readonly workspace?: string | undefined
       readonly role?: Role | undefined
       /** The inviter's name; absent if the operator sent the invitation. */

@@ -11,16 +11,16 @@ import { MailSettings } from "./MailSettings.ts"
 import { type MailContent, mailText } from "./MailTexts.ts"
 import { type NoticeMail, noticeMailText } from "./NoticeMailTexts.ts"
 
-/** Subject and body, as they are sealed. */
+/** Subject and body, in the form that is sealed. */
 export const SealedMail = Schema.fromJsonString(Schema.Struct({ subject: Schema.String, text: Schema.String }))
 
-/** The context to which the encryption binds a mail. */
+/** The sealing context of a mail. */
 export const mailPlace = (id: string) => ({ table: "mails", column: "content", workspaceId: null, rowId: id }) as const
 
 // Maximum number of mails per address, kind and hour, so that people with the right to invite cannot flood an address. Notices
 // are counted separately, so they are still sent.
 const mostInAnHour = 10
-/** A higher limit for notices, which their readers have subscribed to. */
+/** A higher limit for notices, because their readers have subscribed to them. */
 const mostNoticesInAnHour = 60
 
 const mostOf = (kind: (MailContent | NoticeMail)["kind"]) =>

@@ -108,7 +108,7 @@ const ja: NoticeWords = {
 
 const wordsOf: Readonly<Record<MailLanguage, NoticeWords>> = { en, ja }
 
-/** Facts that are names entered by people. */
+/** Facts whose values are names that people entered. */
 const chosen: ReadonlySet<NoticeLabel> = new Set(["Workspace", "Capsule", "Source", "Connection", "Agent", "Ref"])
 
 /** Returns the subject and body of a mailed notice. */

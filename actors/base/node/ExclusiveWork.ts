@@ -6,16 +6,16 @@ import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Nodes } from "./Nodes.ts"
 
-/** Work that only one of the servers does, and decisions that span several transactions. */
+/** Work that only one server at a time does, and decisions that span several transactions. */
 export const ExclusiveWorkRow = table("exclusive_work", {
   name: Schema.String,
   node_id: Schema.String,
   taken_at: Timestamp
 })
 
-/** Time between checks whether another server's work has become free. */
+/** Interval between checks for work that another server has given up. */
 const lookEvery = "2 seconds"
-/** Time between checks whether a server may continue its work. */
+/** Interval between checks that a server may continue its work. */
 const checkEvery = "1 second"
 /** Time between attempts to take a lock that another server holds. */
 const askEvery = "200 millis"
@@ -33,8 +33,8 @@ export class ExclusiveWork extends Context.Service<
      */
     readonly onlyHere: (name: string) => <E, R>(effect: Effect.Effect<void, E, R>) => Effect.Effect<void, E, R>
     /**
-     * Runs the effect while this server has the work, and runs it again whenever the server regains the work. Waits while another
-     * server has it.
+     * Runs the effect while this server has the work, and runs it again whenever the server regains the work. Waits while
+     * another server has the work.
      */
     readonly during: (name: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<never, E, R>
     /** Takes the lock, runs the effect and releases the lock. Waits until no other server and no other fiber holds it. */
@@ -88,8 +88,8 @@ const make = Effect.gen(function* () {
     Effect.ignore(sql`DELETE FROM exclusive_work WHERE name = ${name} AND node_id = ${nodes.name}`)
 
   /**
-   * Releases a lock, also if the database is not reachable at first. Otherwise other servers would wait for this one as long as it
-   * lives. `restore` lets the wait end with the process.
+   * Releases a lock, and retries while the database is unreachable; otherwise other servers would wait for the lock as long
+   * as this server runs. `restore` lets the retries end with the process.
    */
   const released = Effect.fnUntraced(function* (
     name: string,
@@ -117,7 +117,8 @@ const make = Effect.gen(function* () {
         yield* Effect.raceFirst(Effect.andThen(effect, Effect.never), lost)
         yield* Effect.logWarning(`This server stops the work ${name}, because it could not beat`)
       }).pipe(
-        // For example, the database was restarted. This server still has the work, and nobody else could take it.
+        // The effect may have failed because the database was restarted, for example. This server still has the work, and
+        // nobody else could take it.
         Effect.catchCause((cause) =>
           Cause.hasInterruptsOnly(cause)
             ? Effect.failCause(cause)
@@ -132,7 +133,10 @@ const make = Effect.gen(function* () {
 
   yield* Effect.addFinalizer(() => Effect.ignore(sql`DELETE FROM exclusive_work WHERE node_id = ${nodes.name}`))
 
-  /** Fibers of this server wait for each other before they take the row, because it contains only the server. */
+  /**
+   * Fibers of this server wait for each other before they take the row, because the row records only the server, not the
+   * fiber.
+   */
   const turns = new Map<string, { readonly turn: Semaphore.Semaphore; waiting: number }>()
   const inTurn = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) =>
     Effect.suspend(() => {
@@ -152,7 +156,7 @@ const make = Effect.gen(function* () {
     onlyHere: (name) => (effect) =>
       Effect.flatMap(tried(name), (isTaken) => (isTaken ? Effect.raceFirst(effect, lost) : Effect.void)),
     during,
-    // A server that counts as gone waits for no lock, but the wait must end together with its process.
+    // A server that counts as gone must not wait for a lock; the wait must end with its process.
     locked: (name) => (effect) =>
       inTurn(
         name,

@@ -7,7 +7,10 @@ import { withoutWriteLock } from "../database/WriteLock.ts"
 import { now } from "../Identity.ts"
 import { monotonicNow } from "../MonotonicNow.ts"
 
-/** The servers of a database. The name of a server consists of its installation and its number among all servers ever started. */
+/**
+ * The servers of a database. A server's name consists of its installation and a sequence number that counts all servers ever
+ * started.
+ */
 export const NodeRow = table(
   "nodes",
   {
@@ -16,13 +19,13 @@ export const NodeRow = table(
     /** Number of heartbeats. */
     beats: Schema.Int,
     release: Schema.String,
-    /** Names the machine for people. */
+    /** The machine's name, for people. */
     label: Schema.String,
     started_at: Timestamp,
     beat_at: Timestamp,
     /**
-     * The time at which another server declared this server gone, because it had been silent for too long. It never changes
-     * afterwards.
+     * The time at which another server declared this server gone, because it had been silent for too long. The value never
+     * changes afterwards.
      */
     gone_at: Schema.NullOr(Timestamp)
   },
@@ -99,7 +102,7 @@ export class Nodes extends Context.Service<
     /** The name under which this server owns Runs and work. */
     readonly name: string
     readonly isShared: boolean
-    /** Returns true if the owner of a Run was a server that has ended. False for agents. */
+    /** Returns true if the owner of a Run was a server that has ended. Returns false for agents. */
     readonly isGone: (owner: string) => Effect.Effect<boolean>
     /** True while no other server can count this server as gone. */
     readonly isCurrent: Effect.Effect<boolean>
@@ -107,7 +110,10 @@ export class Nodes extends Context.Service<
     readonly turn: Effect.Effect<void>
     /** Writes heartbeats and observes until it is interrupted. */
     readonly work: Effect.Effect<never>
-    /** Completes if other servers have counted this server as gone. It must then stop, because they have settled its Runs. */
+    /**
+     * Completes if other servers have counted this server as gone. This server must then stop, because the others have
+     * settled its Runs.
+     */
     readonly expelled: Effect.Effect<void>
     /** The number of servers that this server considers running, including itself. Limits are divided among them. */
     readonly count: Effect.Effect<number>
@@ -178,7 +184,7 @@ const make = Effect.gen(function* () {
     const others = yield* NodeRow.some(sql, "id", "beats")`SELECT id, beats FROM nodes
       WHERE id <> ${id} AND gone_at IS NULL`
     const at = yield* monotonicNow
-    // Excludes the time in which this server observed nothing, because it was frozen or could not reach the database.
+    // Excludes periods in which this server observed nothing, because it was frozen or could not reach the database.
     const passed = at - lookedAt > 2n * nanosOf(beatEvery) ? 2n * nanosOf(beatEvery) : at - lookedAt
     lookedAt = at
     for (const other of others) {

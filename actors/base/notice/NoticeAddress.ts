@@ -13,8 +13,8 @@ export interface NoticeAddress {
 }
 
 /**
- * Parses the address of a receiver under the network policy for Git addresses. A query is allowed, because the addresses of Teams
- * contain one. The error is a part of a sentence, and never includes the address, which may contain a secret.
+ * Parses the address of a receiver under the network policy for Git addresses. A query is allowed, because the addresses of
+ * Teams contain one. The error is a sentence fragment, and never includes the address, which may contain a secret.
  */
 export const readNoticeAddress = (
   text: string,

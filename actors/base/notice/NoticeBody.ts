@@ -9,9 +9,7 @@ const Named = rowShape({ id: WorkspaceId, handle: Schema.String, display_name: S
 
 type Delivered = Pick<NoticeDeliveryRow, "notice_id" | "sequence">
 
-/**
- * Reads the notices of several deliveries. Returns a function that returns the body of each notice, as the JSON format sends it.
- */
+/** Reads the notices of several deliveries. Returns a function that maps each notice to its body in the JSON format. */
 export const sentNotices = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { baseUrl }: Pick<NoticeSettingsShape, "baseUrl">,

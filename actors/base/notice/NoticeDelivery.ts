@@ -38,8 +38,8 @@ import { NoticeSignals } from "./Notices.ts"
  */
 const placesOfEndpoint = 4
 /**
- * Maximum number of concurrent requests to healthy and to failing endpoints. Separate, so that unreachable receivers cannot use
- * up the requests to healthy ones.
+ * Maximum number of concurrent requests to healthy and to failing endpoints. The limits are separate, so that unreachable
+ * receivers cannot use up the requests meant for healthy receivers.
  */
 const healthyPlaces = 192
 const failingPlaces = 64
@@ -81,10 +81,10 @@ interface Batch {
 }
 
 /**
- * Sends due deliveries at least once, and in order for each subject and endpoint. A delivery that is waiting for a retry holds
- * back later ones of its subject for up to five minutes. Each endpoint has a separate worker while it has due deliveries, so a
- * slow or unreachable receiver does not delay the others. Results are recorded after sending; after a crash in between, the
- * delivery is sent again with the same id.
+ * Sends due deliveries at least once, and in order for each subject and endpoint. A delivery that is waiting for a retry
+ * holds back later deliveries about its subject for up to five minutes. Each endpoint has a separate worker while it has due
+ * deliveries, so a slow or unreachable receiver does not delay the others. Results are recorded after sending; after a crash
+ * in between, the delivery is sent again with the same id.
  */
 export class NoticeDelivery extends Context.Service<
   NoticeDelivery,
@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
     })
   })
 
-  /** Records an attempt, batched with those of other endpoints. */
+  /** Records an attempt, batched with the attempts for other endpoints. */
   const settled = Effect.fnUntraced(function* (attempted: Attempted) {
     const recorded = yield* Deferred.make<Recorded>()
     yield* Queue.offer(settlements, { attempted, recorded })
@@ -237,7 +237,7 @@ const make = Effect.gen(function* () {
     return true
   })
 
-  /** Sends the due deliveries of an endpoint. Returns true if it stopped early, so that some may be left. */
+  /** Sends the due deliveries of an endpoint. Returns true if it stopped early and some deliveries may remain. */
   const line = Effect.fnUntraced(function* (id: NoticeEndpointId) {
     for (;;) {
       const [endpoint] = yield* Effect.orDie(

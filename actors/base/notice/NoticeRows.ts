@@ -77,7 +77,7 @@ export const NoticeDeliveryRow = table("notice_deliveries", {
   status: NoticeDeliveryStatus,
   /** Total number of attempts. Also numbers the rows of the log. */
   attempts: Schema.Int,
-  /** Number of attempts since the delivery was created or replayed. It determines the next delay. */
+  /** Number of attempts since the delivery was created or replayed. This number determines the next delay. */
   tries: Schema.Int,
   last_outcome: Schema.NullOr(NoticeOutcome),
   last_status: Schema.NullOr(Schema.Int),
@@ -170,7 +170,8 @@ export const toNoticeDelivery = (row: NoticeDeliveryRow): NoticeDelivery =>
   })
 
 /**
- * Returns the endpoints of a Workspace that svc disabled or ended, oldest first, because somebody still expects notices there.
+ * Returns the Workspace's endpoints that svc disabled or ended, oldest first, because somebody may still expect notices
+ * there.
  */
 export const stoppedEndpoints = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
   Effect.orDie(

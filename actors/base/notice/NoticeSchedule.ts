@@ -19,7 +19,7 @@ const jitter = 0.2
 /** Maximum pause that a receiver can request. */
 const longestPause = Duration.hours(10)
 
-/** Maximum time, from its creation, that a delivery holds back later ones of its subject. */
+/** Maximum time, measured from its creation, that a delivery holds back later deliveries about its subject. */
 export const holdFor = Duration.minutes(5)
 
 /** The time for which an endpoint may fail before it is disabled. */

@@ -23,8 +23,8 @@ type EndpointChanges = Pick<
 >
 
 /**
- * Returns the endpoint after an attempt. An endpoint that responded with 410 ends, and an endpoint that has failed for five days
- * is disabled.
+ * Returns the endpoint after an attempt. An endpoint that responded with 410 is ended, and an endpoint that has failed for
+ * five days is disabled.
  */
 const endpointAfter = (
   endpoint: NoticeEndpointRow,
@@ -69,7 +69,7 @@ export const settleAttempts = Effect.fnUntraced(function* (
   for (const { delivery, milliseconds, result } of attempts) {
     const present = deliveries.get(delivery.id)
     const endpoint = endpoints.get(delivery.endpoint_id)
-    // The endpoint or delivery was removed while the request was sent.
+    // The endpoint or delivery was removed while the request was being sent.
     if (present === undefined || endpoint === undefined) continue
     const number = present.attempts + 1
     const tries = present.tries + 1
@@ -82,7 +82,7 @@ export const settleAttempts = Effect.fnUntraced(function* (
       status: result.status ?? null,
       milliseconds
     })}`
-    // A delivery that was dropped in the meantime remains dropped, unless it was delivered.
+    // A delivery that was dropped in the meantime remains dropped, unless this attempt succeeded.
     const isOpen = present.status === "waiting" || next.status === "delivered"
     const end =
       next.status === "waiting"

@@ -30,7 +30,7 @@ export interface NoticeFacts<K extends SentNoticeKind> {
   readonly subject: NoticeSubject
   /** The dashboard page relative to the Workspace, such as `runs/run_...`. */
   readonly path: string
-  /** The Capsule that filters compare. Absent if the notice is not about a Capsule. */
+  /** The Capsule that filters match against. Absent if the notice is not about a Capsule. */
   readonly capsule?: { readonly id: CapsuleId; readonly projectId: ProjectId; readonly environment: string } | undefined
   /** True for a fact that affects several Workspaces. The server's endpoints then get a separate notice. */
   readonly isOnlyForWorkspace?: boolean | undefined
@@ -225,9 +225,9 @@ export const mailed = (sql: SqlClient.SqlClient, id: NoticeId) =>
   )
 
 /**
- * Disables every endpoint of a restored database and drops its waiting deliveries, in the caller's transaction: an endpoint may
- * have been removed since the backup, and what was waiting then was sent long ago. Called first, so that the restore itself sends
- * nothing.
+ * Disables every endpoint of a restored database and drops its waiting deliveries, in the caller's transaction: an endpoint
+ * may have been removed since the backup, and deliveries that were waiting then have long been sent. Called first, so that
+ * the restore itself sends nothing.
  */
 export const holdEndpoints = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -238,7 +238,7 @@ export const holdEndpoints = Effect.gen(function* () {
     WHERE status = 'waiting'`
 }).pipe(Effect.orDie)
 
-/** Stops the mailing of all existing notices, in the caller's transaction. Called at the end of a restore. */
+/** Cancels the mails of all existing notices, in the caller's transaction. Called at the end of a restore. */
 export const forgetMails = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`UPDATE notices SET mail_due = NULL WHERE mail_due IS NOT NULL`

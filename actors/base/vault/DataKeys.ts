@@ -117,7 +117,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE master_key_id <> ${masterKeyId} ORDER BY id LIMIT ${rewrapBatch}`
   })
 
-  // Checks for a concurrent rotation inside the transaction, in which no other writer can interfere.
+  // Checks for a concurrent rotation inside the transaction, because no other writer can interfere there.
   const create = Effect.fnUntraced(function* (kind: string, workspaceId: string, aged: Row | undefined) {
     const { active: master } = yield* Ref.get(keyring)
     const secret = Redacted.make(yield* random.randomBytes(masterKeyLength))
@@ -218,7 +218,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
   const wrappedIn = (workspaceId: WorkspaceId, text: string) =>
     Effect.orDie(findWrapped({ ids: [...new Set(text.match(/dk_[0-9a-f]{24}/g) ?? [])], workspaceId }))
 
-  /** Creates data keys from a file. They only decrypt values from that file, and are not stored. */
+  /** Creates data keys from a file. These keys only decrypt values from that file, and are not stored. */
   const ofFile = (keys: ReadonlyArray<WrappedDataKey>) => ({
     forOpening: Effect.fnUntraced(function* (id: string) {
       const key = keys.find((candidate) => candidate.id === id)

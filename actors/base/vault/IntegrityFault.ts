@@ -9,8 +9,8 @@ export const integrityFault = {
 } as const
 
 /**
- * Recognises the error by its tag instead of its class, because stores raise it as a defect and it may have crossed an actor's
- * protocol.
+ * Recognises the error by its tag instead of its class, because stores raise the error as a defect, which may have passed
+ * through an actor's protocol.
  */
 export const isIntegrityFault = (defect: unknown): boolean =>
   hasProperty(defect, "_tag") && defect._tag === "VaultOpenFailed"

@@ -18,8 +18,8 @@ export const SealedPartRow = table("sealed_parts", {
 type SealedPartRow = RowOf<typeof SealedPartRow.columns>
 
 /*
- * Long values are sealed in parts, each in a separate row. A single string would be in memory several times: in the cipher, as a
- * string, and in SQLite. The column of the value contains only an id.
+ * Long values are sealed in parts, each in a separate row. A single string would be held in memory several times: in the
+ * cipher, as a string, and in SQLite. The value's column contains only an id.
  */
 
 export const partBytes = 1024 * 1024
@@ -64,7 +64,7 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
       bytes
     })}`
     passed(piece.length)
-    // Yields after each part, because sealing, decrypting and storing never yield.
+    // Yields after each part, because sealing, decrypting and storing a part never yield.
     yield* Effect.yieldNow
   }
   return value

@@ -95,8 +95,8 @@ const Place = rowShape({
 const Sealed = rowShape({ envelope: Schema.String })
 
 /**
- * Decrypts every sealed value, and returns the locations of those that fail because they were changed, moved from another record,
- * or lost their data key. Reads one value at a time and writes nothing.
+ * Decrypts every sealed value, and returns the locations of values that cannot be decrypted because they were changed, were
+ * moved from another record, or lost their data key. Reads one value at a time and writes nothing.
  */
 export const integrityFaults = Effect.fn("integrityFaults")(function* (keyring: Keyring) {
   const sql = yield* SqlClient.SqlClient

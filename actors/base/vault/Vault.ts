@@ -80,8 +80,8 @@ export class Vault extends Context.Service<
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>
     readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
     /**
-     * Decrypts a value whose row was read earlier, outside a transaction. If its parts no longer exist, decrypts the row's
-     * current value; returns `none` if that is empty.
+     * Decrypts a value whose row was read earlier, outside a transaction. If the value's parts no longer exist, decrypts the
+     * row's current value; returns `none` if the current value is empty.
      */
     readonly openStored: (
       context: SealContext,
@@ -109,9 +109,9 @@ export class Vault extends Context.Service<
     /** Returns true if `digest` is the `mac` of `text`. Compares in constant time. */
     readonly verifyMac: (purpose: string, text: string, digest: string) => Effect.Effect<boolean>
     /**
-     * Activates a new master key and wraps every data key with it; sealed values are not rewritten. If the environment provides
-     * the keys, the first of them becomes active. After a crash, the next call completes the rotation. Retired keys in the file
-     * still decrypt old backups until `forgetRetired`. Fails with `VaultLocked`.
+     * Activates a new master key and wraps every data key with it; sealed values are not rewritten. If the environment
+     * provides the keys, its first key becomes active. After a crash, the next call completes the rotation. Retired keys in
+     * the file still decrypt old backups until `forgetRetired`. Fails with `VaultLocked`.
      */
     readonly rotateMasterKey: (options?: { readonly forgetRetired: boolean }) => Effect.Effect<Rotation, VaultLocked>
     readonly keyIds: Effect.Effect<MasterKeyIds>

@@ -118,7 +118,8 @@ export const openSealedBackup = Effect.fn("openSealedBackup")(function* (
       `The Capsule ${capsule.name} had no state when the backup was made, so there is nothing to import. Install it as a new Capsule.`
     )
   const original = Redacted.value(yield* open(statePlace(version), version.state))
-  // Raises the serial, because both installations have the state in the backup. The imported state is then newer than either.
+  // Raises the serial, because both installations have the state in the backup. The imported state is then newer than both
+  // copies.
   const state = Option.getOrElse(withSerial(original, version.serial + 1), () => original)
   const secrets =
     version.sealed_secrets === null

@@ -17,7 +17,7 @@ import { type OpenedBackup, openSealedBackup } from "./SealedBackupFile.ts"
 import { stateConflicts } from "./StateConflicts.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** An uploaded state, and what a backup contains about it. */
+/** An uploaded state, and the other data in its backup, if any. */
 interface Given {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly imported?: Omit<OpenedBackup, "state">

@@ -96,7 +96,7 @@ const failureOf = (row: StandingRow): Reason | undefined => {
   return row.status === "error" ? { kind: "failed", since: row.updated_at, ...neverApplied } : undefined
 }
 
-/** Returns the reasons why this Capsule needs a person. Omits a reason that another one already explains. */
+/** Returns the reasons why this Capsule needs a person. Omits a reason that another reason already explains. */
 const reasonsOf = (
   row: StandingRow,
   facts: {

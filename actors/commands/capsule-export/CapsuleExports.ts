@@ -22,8 +22,8 @@ import { newId } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 
 /**
- * Permission that a download link carries. It is not stored: the link contains and authenticates it, so links survive a server restart. The
- * operation history records each use.
+ * Permission that a download link carries. The permission is not stored: the link contains and authenticates it, so links
+ * survive a server restart. The operation history records each use.
  */
 interface LinkSubject {
   /** The credential that requested the link. */

@@ -79,7 +79,7 @@ export const releaseCapsule = Effect.fnUntraced(function* (
     yield* lanes.settleStatus(capsule.source_id)
     yield* interfaces.destroyed(capsule.id)
     yield* deliveries.released(capsule.id)
-    // Before the shares end, so that the release is recorded as the reason for a plan that loses its input.
+    // Called before the shares end, so that the release is recorded as the reason why a plan lost its input.
     const consumers = yield* endProducer(context, capsule, reason)
     const revokedShareIds = yield* endShares(context, capsule.id)
     yield* audit.append({

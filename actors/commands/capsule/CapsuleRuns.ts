@@ -53,7 +53,7 @@ export interface CapsuleRunRequest {
   readonly tokenId?: string | undefined
   readonly runGroupId?: RunGroupId | undefined
   readonly coordinator?: NewRun["coordinator"]
-  /** For the plan of a pull request. */
+  /** Set for a plan of a pull request. */
   readonly pullRequest?: PullRequestSpec | undefined
 }
 
@@ -66,7 +66,7 @@ export interface CapsuleApplyRequest {
   readonly trigger: "user" | "auto_update" | "service"
 }
 
-/** Fields of a request that decide which Connections and inputs its code may use. */
+/** Fields of a request that determine which Connections and inputs its code may use. */
 type CodeStart = Pick<CapsuleRunRequest, "createdBy" | "trigger" | "purpose" | "pullRequest">
 
 /** Returns the type of the Run that carries out a reviewed plan. */
@@ -101,7 +101,7 @@ export class CapsuleRuns extends Context.Service<
       const succession = yield* ConfigSuccession
       const states = yield* StateVersions
 
-      /** Returns the person who starts a Run, and the code that it executes. */
+      /** Returns the person who starts a Run, and the code that the Run executes. */
       const startOf = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
         request: CodeStart,

@@ -133,7 +133,7 @@ export const configurationPlan = Effect.fnUntraced(function* (
     yield* runs.create(after, {
       runId,
       type: "plan",
-      // A configuration plan keeps the deployed commit. Before the first apply it uses the reviewed one.
+      // A configuration plan keeps the deployed commit. Before the first apply, it uses the reviewed commit.
       sourceSnapshotId: capsule.adopted_snapshot_id ?? config.row.source_snapshot_id ?? undefined,
       trigger: "user",
       createdBy: context.actor.subject,

@@ -90,8 +90,8 @@ const obstacle = Effect.fnUntraced(function* (
 })
 
 /**
- * Plans a newer commit of the adopted lane for a Capsule that has opted in, and records the decision. A commit is planned only
- * once per authority: the lane is synced repeatedly, and a cancelled plan must not return.
+ * Plans a newer commit of the adopted lane for a Capsule that has opted in, and records the decision. A commit is planned
+ * only once per authority: the lane is synced repeatedly, and a cancelled plan must not be created again.
  */
 export const followLane = Effect.fn("Capsule.followLane")(function* (
   capsuleId: CapsuleId,

@@ -149,7 +149,7 @@ const removeUnapplied = Effect.fnUntraced(function* (load: Load, capsule: Guarde
 export const removeCapsule = Effect.fn("Capsule.remove")(function* (load: Load, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
-    // Read inside the transaction, because a settlement may commit before it begins.
+    // Read inside the transaction, because a settlement may commit before the transaction begins.
     const capsule = yield* load
     if (capsule.current_state_version_id === null && capsule.runtime_safety === "safe") {
       return yield* removeUnapplied(load, capsule, context)

@@ -36,7 +36,7 @@ const projected = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: O
   return toOrphanedState(row, factsOf(row))
 })
 
-/** Converts problems to an error. Only a Run in progress is temporary, so the caller can wait for it. */
+/** Converts problems to an error. Only a Run in progress is a temporary problem, so the caller can wait for its end. */
 const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
   const message = `The left-over state cannot be adopted. ${problems.map((problem) => problem.message).join(" ")}`
   return problems.every(({ code }) => code === "run_open")

@@ -166,8 +166,8 @@ export const applyPlan = Effect.fnUntraced(function* (
 })
 
 /**
- * Plans the commit and configuration of an earlier StateVersion against the current state. If the configuration differs, derives
- * a successor of the current one, so that the plan has the current authority.
+ * Plans the commit and configuration of an earlier StateVersion against the current state. If the configuration differs,
+ * derives a successor of the current configuration, so that the plan has the current authority.
  */
 export const rollbackPlan = Effect.fnUntraced(function* (
   load: Load,

@@ -37,7 +37,10 @@ export class InstallPlanSteps extends Context.Service<
   {
     /** Takes the next step if it is due, in the caller's transaction. Returns `false` if the plan must wait or has ended. */
     readonly step: (id: InstallPlanId) => Effect.Effect<boolean>
-    /** Prepares what the steps of `work` need but must not wait for inside their transaction, and then runs `work`. */
+    /**
+     * Prepares everything that the steps of `work` need but must not wait for inside their transaction, and then runs
+     * `work`.
+     */
     readonly prepared: (id: InstallPlanId) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("svc/actors/commands/install-plan/InstallPlanSteps") {

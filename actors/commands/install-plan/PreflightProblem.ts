@@ -5,7 +5,7 @@ import type { InstallConfigId, WorkspaceId } from "../../../schema/records/Ids.t
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { ReportRow, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
 
-/** The records that a preflight refers to, as far as they exist. */
+/** The records that a preflight refers to; `undefined` for a record that does not exist. */
 export interface NamedRecords {
   readonly source: Pick<SourceRow, "id" | "workspace_id" | "removed_at"> | undefined
   readonly snapshot: Pick<SnapshotRow, "id" | "source_id" | "url" | "ref" | "path"> | undefined

@@ -39,8 +39,8 @@ const isNewer = (look: Pick<CommentLookRow, "last_comment" | "since">) => (remar
 const context: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
 
 /**
- * Reads new comments after each look at the repository. `/svc plan` by somebody who may push to the repository makes svc plan the
- * head again if the Source's rule allows that. No comment allows, approves or applies anything.
+ * Reads new comments after each poll of the repository. `/svc plan` by somebody who may push to the repository makes svc
+ * plan the head again if the Source's rule allows the plan. No comment allows, approves or applies anything.
  */
 export class CommentLooks extends Context.Service<
   CommentLooks,
@@ -71,7 +71,7 @@ export class CommentLooks extends Context.Service<
         return row
       }, Effect.orDie)
 
-      /** Comments that are older than svc's first look are not requests. */
+      /** Comments that are older than svc's first poll are not treated as requests. */
       const begin = Effect.fnUntraced(function* ({ id, looked, workspace_id }: DueComments) {
         const since = yield* now
         yield* sql`INSERT INTO comment_looks ${CommentLookRow.values(sql, {
@@ -83,7 +83,7 @@ export class CommentLooks extends Context.Service<
         })} ON CONFLICT DO NOTHING`
       }, Effect.orDie)
 
-      /** If a forge does not report who has write access, svc obeys no comment. */
+      /** If a forge does not report who has write access, svc ignores every comment. */
       const mayWrite = (...given: Parameters<typeof forge.mayWrite>) =>
         Effect.catchIf(
           forge.mayWrite(...given),
@@ -130,7 +130,7 @@ export class CommentLooks extends Context.Service<
         if (look === undefined) return yield* begin(asked)
         const found = yield* Effect.result(read(look))
         if (found._tag === "Failure") {
-          // The next look repeats this.
+          // The next poll tries again.
           yield* Effect.logWarning(`Comments of ${asked.id} could not be read: ${found.failure.message}`)
         }
         const { numbers, remarks } =

@@ -154,7 +154,10 @@ export class PullRequestReporter extends Context.Service<
         }
       })
 
-      /** Forgets the comment that another Connection wrote, because its account may differ, and then cannot edit that comment. */
+      /**
+       * Forgets the comment that another Connection wrote, because the current Connection may use a different account, which
+       * cannot edit that comment.
+       */
       const underConnection = Effect.fnUntraced(function* (
         report: PullRequestReportRow,
         connectionId: PullRequestReportRow["connection_id"]
@@ -196,8 +199,8 @@ export class PullRequestReporter extends Context.Service<
 }
 
 /**
- * Updates the report of every changed pull request, and reads the comments of each Source. Reports one pull request in one step
- * at a time.
+ * Updates the report of every changed pull request, and reads the comments of each Source. Each step updates the report of
+ * one pull request.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {

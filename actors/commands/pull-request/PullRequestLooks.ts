@@ -24,23 +24,23 @@ import { baseRefOf } from "../../ledger/pull-request/BaseLane.ts"
 const codeOf = (error: { readonly _tag: string } | LaneUnavailable) =>
   "code" in error ? error.code : runErrorCode(error._tag)
 
-/** Maximum number of requests per look for the outcomes of pull requests that are no longer open. */
+/** Maximum number of requests per poll for the outcomes of pull requests that are no longer open. */
 const mostAsked = 20
 
 const noQueues: Queues = { branches: new Map(), queued: [] }
 
-/** Returns true if a look may take effect, because the Source follows its repository and reviews pull requests. */
+/** Returns true if a poll may take effect, because the Source follows its repository and reviews pull requests. */
 const isWanted = (source: SourceRow | undefined): source is SourceRow =>
   source !== undefined && followObstacle(source, "schedule") === undefined && source.pull_requests !== "off"
 
 /**
- * Looks for pull requests in the repository of a Source, with one look at a time. Webhooks and the schedule only request a look.
- * All data comes from the repository, so lost, late, repeated and reordered webhooks lead to the same records.
+ * Polls the repository of a Source for pull requests, one poll at a time. Webhooks and the schedule only request a poll. All
+ * data comes from the repository, so lost, late, repeated and reordered webhooks lead to the same records.
  */
 export class PullRequestLooks extends Context.Service<
   PullRequestLooks,
   {
-    /** Performs the look, and marks the pull requests that it changed. */
+    /** Performs the poll, and marks the pull requests whose records it changed. */
     readonly take: (look: DueLook) => Effect.Effect<void>
   }
 >()("svc/actors/commands/pull-request/PullRequestLooks") {
@@ -57,8 +57,8 @@ export class PullRequestLooks extends Context.Service<
       const killPoint = yield* KillPoint
 
       /**
-       * The newest commits of each Source's base, by base commit. Forges keep the refs of pull requests that were closed before
-       * the first look.
+       * The newest commits of each Source's base, by base commit. Forges keep the refs of pull requests that were closed
+       * before the first poll.
        */
       const histories = new Map<SourceId, { readonly commit: string; readonly ancestors: ReadonlyArray<string> }>()
 
@@ -151,7 +151,7 @@ export class PullRequestLooks extends Context.Service<
         const found = yield* Effect.result(read(source))
         yield* killPoint("pull_request.looked")
         const settle = Effect.gen(function* () {
-          // Reads the Source again, because it may have been stopped or got another base during the read.
+          // Reads the Source again, because it may have been stopped, or its base may have changed, during the poll.
           const current = yield* sources.find(look.id)
           if (!isWanted(current) || current.default_ref !== source.default_ref) return yield* store.dropped(look)
           if (found._tag === "Failure") {

@@ -28,7 +28,7 @@ import { HeadPlans } from "./HeadPlans.ts"
  * first.
  */
 const mostFetches = 4
-/** Maximum number of attempts to fetch a head. Later looks make the next attempt. */
+/** Maximum number of attempts to fetch a head. A later poll makes the next attempt. */
 const mostAttempts = 3
 
 const Fetching = rowShape({ waiting: Schema.Int })
@@ -139,7 +139,7 @@ const make = Effect.gen(function* () {
       error_code: run.error_code ?? "source_sync_failed",
       error_message: run.error_message ?? "The head of the pull request could not be fetched."
     })
-    // Requests a look at the refs after the first failure, because the head has probably moved. A later look tries again.
+    // Requests a poll of the refs after the first failure, because the head has probably moved. A later poll tries again.
     if (!isKnown) {
       yield* store.ask(source)
       yield* sql.afterCommit(work.wake)
@@ -184,7 +184,7 @@ const make = Effect.gen(function* () {
     yield* transaction(sql)(
       Effect.gen(function* () {
         const current = yield* store.find(row.id)
-        // If the head or its base changed during the review, the pull request was marked again.
+        // If the head or its base changed during the review, the pull request was marked as due again.
         if (current?.head_commit !== row.head_commit || current.base_branch !== row.base_branch) return
         yield* judgement.record(current, judged)
       })

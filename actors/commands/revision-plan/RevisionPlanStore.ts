@@ -52,8 +52,8 @@ export type RevisionPlanRow = RowOf<typeof RevisionPlanRow.columns>
 const decodePlan = storedRecord(RevisionPlan)
 
 /**
- * The coordinator is reviewable while its plan is waiting for review or its apply. Any other outcome of the plan ends the
- * coordinator too.
+ * The coordinator is reviewable while its plan is waiting for review or for its apply. Any other outcome of the plan ends
+ * the coordinator too.
  */
 const endOf = (
   row: RevisionPlanRow,

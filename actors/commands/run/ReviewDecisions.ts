@@ -5,15 +5,15 @@ import { isSpeculative, type RunRow } from "../../ledger/run/RunRow.ts"
 
 /** Returns the reason why a plan is not waiting for approval. */
 const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "status">): string => {
-  // Still in this status after its expiry, because the job that expires plans may be late.
+  // A plan may still have this status after its expiry, because the job that expires plans may be late.
   if (status === "waiting_approval") return "has expired"
   return status === "succeeded" && approved_at !== null ? "is approved already" : `is ${status}`
 }
 
 /**
- * Returns the reason why a Run cannot be approved at `at` (ISO 8601), or `undefined` if it can be. A person may send the digest
- * of the plan that they read. `isShort`: the plan is approved but not applied, and one of its approvals has lapsed, so it needs
- * another.
+ * Returns the reason why a Run cannot be approved at `at` (ISO 8601), or `undefined` if it can be. A person may send the
+ * digest of the plan that they read. `isShort`: the plan is approved but not applied, and one of its approvals has lapsed,
+ * so the plan needs another approval.
  */
 export const approvalRefusal = (
   run: Pick<RunRow, "type" | "purpose" | "status" | "plan_digest" | "approved_at" | "expires_at">,

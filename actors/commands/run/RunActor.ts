@@ -136,8 +136,8 @@ export const layer = serve(RunCommands, {
         case "ended":
           return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
         case "withdraw_approval": {
-          // If an apply has already taken the plan, the withdrawal came too late. Both use these columns, so only one of them can
-          // win.
+          // If an apply has already taken the plan, the withdrawal came too late. The apply and the withdrawal use the same
+          // columns, so only one of them can succeed.
           if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, by))) {
             return yield* new ApiError({
               code: "run_conflict",

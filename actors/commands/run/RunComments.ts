@@ -153,8 +153,8 @@ const make = Effect.gen(function* () {
     for (const subject of mentions) {
       const address = subject === author ? undefined : yield* inDatabase(verifiedAddress(subject))
       if (address === undefined) continue
-      // Sends no mail if the author has caused too many, but still stores the comment. The mentioned people see it in the
-      // dashboard.
+      // Sends no mail if the author has caused too many mails, but still stores the comment. The mentioned people see it in
+      // the dashboard.
       const isAdmitted = yield* mails.admit(sender).pipe(
         Effect.as(true),
         Effect.orElseSucceed(() => false)

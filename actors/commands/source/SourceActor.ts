@@ -55,7 +55,7 @@ const readRef = Effect.fnUntraced(function* (text: string) {
   return Result.isFailure(ref) ? yield* invalidRequest(`defaultRef: ${ref.failure}`) : ref.success
 })
 
-/** Returns the same error for another Workspace's configuration as for an unknown one. */
+/** Returns the same error for another Workspace's configuration as for an unknown configuration. */
 const checkConfig = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   installConfigId: InstallConfigId | undefined
@@ -246,7 +246,8 @@ const actors = serve(SourceCommands, {
     yield* checkGitConnection("authConnectionId", row.workspace_id, request.authConnectionId, row.url)
     yield* checkForgeConnection(row.workspace_id, request.forgeConnectionId, row.url)
     const ref = request.defaultRef === undefined ? row.default_ref : yield* readRef(request.defaultRef)
-    // Requires permission to use the Connection for attaching it, for changing what it fetches, and for automating its use.
+    // The caller must have permission to use the Connection in order to attach it, to change what it fetches, or to automate
+    // its use.
     const attached = request.authConnectionId === undefined ? row.auth_connection_id : request.authConnectionId
     if (request.authConnectionId !== undefined || request.autoSync === true || ref !== row.default_ref) {
       yield* mayUse(context, attached, { workspaceId: row.workspace_id, url: row.url, ref, source: row })

@@ -12,7 +12,10 @@ import { SourceLanes } from "../../ledger/source/SourceLanes.ts"
 export class SourceSchedule extends Context.Service<
   SourceSchedule,
   {
-    /** Starts a sync of every deferred lane and of each due lane that is in use, and requests the due looks for pull requests. */
+    /**
+     * Starts a sync of every deferred lane and of each due lane that is in use, and requests the due polls for pull
+     * requests.
+     */
     readonly syncDue: Effect.Effect<void>
   }
 >()("svc/actors/commands/source/SourceSchedule") {

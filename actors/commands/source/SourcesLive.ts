@@ -195,7 +195,8 @@ export const layer = Layer.effect(
         // nothing. Nobody can detect a recent renewal either.
         const { current = nobodysSecret, former = nobodysSecret } = (yield* secretsOf(yield* store.find(id))) ?? {}
         const proven = yield* provenSecret([current, former], delivery.proofs, delivery.body)
-        // Reads the Source again: the body may take half a minute, and the Source and its secret may have changed meanwhile.
+        // Reads the Source again: the body may take half a minute to arrive, and the Source and its secret may have changed
+        // in that time.
         const row = yield* store.find(id)
         const valid = yield* secretsOf(row)
         const isValid = valid !== undefined && (proven === valid.current || proven === valid.former)

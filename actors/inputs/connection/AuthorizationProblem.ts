@@ -10,8 +10,8 @@ export const startAgain = "No Connection was made or changed. Start again from t
 const refused = (why: string) => new ApiError({ code: "permission_denied", message: `${why} ${startAgain}` })
 
 /**
- * Returns the reason why a caller may not complete an authorization. Only the person who started it may complete it, in the same
- * session.
+ * Returns the reason why a caller may not complete an authorization. Only the person who started the authorization may
+ * complete it, in the same session.
  */
 export const answererProblem = (
   open: Pick<BegunAuthorization, "subject" | "sessionId">,

@@ -119,7 +119,7 @@ export const layer = serve(ConnectionCommands, {
       // Leaves the status alone if the credentials are unavailable: the Connection works again once the operator makes them
       // available.
       yield* checkProvided(row.workspace_id, providedOf(row))
-      // Decrypting the values proves that the vault still has their key and that nobody has changed or moved them.
+      // Decrypting the values proves that the vault still has their key and that the values have not been changed or moved.
       const fresh = yield* load(id)
       const outcome = yield* Effect.result(
         (yield* CredentialTest).test(fresh, yield* (yield* ConnectionStore).secrets(fresh))

@@ -14,8 +14,8 @@ export const changeProblem = ({ status }: Pick<ConnectionRow, "status">): ApiErr
     : undefined
 
 /**
- * Returns the reason why a Connection from a helper cannot be changed this way. Its tokens come from the authorization server; if
- * they cannot be renewed, so does its expiry.
+ * Returns the reason why a Connection from a helper cannot be changed this way. Its tokens come from the authorization
+ * server. If the tokens cannot be renewed, the expiry also comes from that server.
  */
 export const tokenProblem = (
   oauth: Pick<StoredOAuth, "helperId" | "refreshable" | "accessTokenExpiresAt"> | undefined,

@@ -36,12 +36,12 @@ import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 // Declares only the id, because the InstallPlan model is on a higher floor.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** Maximum number of users to list in the message. For more, the message contains only their number. */
+/** Maximum number of users to list in the message. If there are more, the message contains only their number. */
 const mostNamed = 10
 
 /**
  * Finds the users of a Connection: existing Capsules that bind it, Sources that are fetched with it or use it for their pull
- * requests, installs that will use it, and active Runs. Ended Capsules and earlier configurations do not count.
+ * requests, installs that will use it, and active Runs. Ignores ended Capsules and earlier configurations.
  */
 const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
@@ -70,7 +70,7 @@ const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
     ...installs.map((install) => `the install plan ${install.id}`),
     ...runs.map((run) => `the Run ${run.id}`)
   ]
-  // Names are not unique, so list each name once, with its count.
+  // Names are not unique, so list each name once, with the number of users that have it.
   const names = [...Map.groupBy(named, (name) => name)].map(([name, all]) =>
     all.length === 1 ? name : `${name} (${all.length} times)`
   )
@@ -108,14 +108,14 @@ const audited = Effect.fnUntraced(function* (
 })
 
 /**
- * Tests the new values, and returns them with the values that they replace. Returns `undefined` if the request keeps the values,
- * which are then not decrypted.
+ * Tests the new values, and returns them with the previous values. Returns `undefined`, without decrypting anything, if the
+ * request keeps the values.
  */
 const rotationOf = Effect.fnUntraced(function* (row: ConnectionRow, request: UpdateConnection) {
   if (request.values === undefined && request.files === undefined) return undefined
   const connections = yield* ConnectionStore
   const credentialTest = yield* CredentialTest
-  // Values that can no longer be decrypted must be replaced as a whole.
+  // Values that can no longer be decrypted must all be replaced.
   const opening = connections.secrets(row)
   const before =
     request.values === undefined ? yield* opening : yield* orOnIntegrityFault(() => Effect.undefined)(opening)
@@ -207,8 +207,8 @@ export const removeConnection = Effect.fnUntraced(function* (id: ConnectionId, c
 })
 
 /**
- * Stops Runs because of a revocation. Returns them, and the applies that continue because stopping them halfway would do more
- * harm.
+ * Stops Runs because of a revocation. Returns the stopped Runs, and the applies that continue because stopping them halfway
+ * would do more harm.
  */
 const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
@@ -240,7 +240,8 @@ export const revokeConnection = Effect.fnUntraced(function* (id: ConnectionId, c
   return yield* Effect.gen(function* () {
     const row = yield* load(id)
     if (row.status === "revoked") return { supersededRunIds: [], cancelledRunIds: [], runningApplyIds: [] }
-    // Nothing to keep for redaction: no Run has received a value of a restored Connection before its confirmation.
+    // No values need to be kept for redaction, because no Run receives a value of a restored Connection before its
+    // confirmation.
     if (row.status !== "unconfirmed") {
       yield* held.keep(row, yield* connections.secrets(row))
       yield* held.keepTokens(row)

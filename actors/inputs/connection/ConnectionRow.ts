@@ -48,7 +48,7 @@ export const ConnectionRow = table(
     updated_at: Timestamp,
     /** The confirmed origins that a Git Connection may be sent to; null until they are confirmed. */
     origins: Schema.NullOr(OriginsJson),
-    /** Set for Git Connections from before Connections had origins. */
+    /** Set for Git Connections created before Connections had origins. */
     proposed_origins: Schema.NullOr(ProposedOriginsJson),
     use_rule: UseJson,
     version: Schema.Int,
@@ -58,7 +58,10 @@ export const ConnectionRow = table(
     oauth_fault: Schema.NullOr(OAuthFaultJson),
     sealed_tokens: Schema.NullOr(Schema.String),
     token_generation: Schema.Int,
-    /** Both columns are set for a Connection whose values only a pool's agents have. It has no sealed values. */
+    /**
+     * Both columns are set for a Connection whose values exist only on a pool's agents. Such a Connection has no sealed
+     * values.
+     */
     provided_pool: Schema.NullOr(PoolName),
     provided_name: Schema.NullOr(ProvidedName)
   },

@@ -167,7 +167,7 @@ export const defaultRecipeId = ({ kind, provider }: Pick<CreateConnection, "kind
     : undefined
   )?.id ?? genericRecipeId
 
-/** Returns the default authentication mode of a recipe, which is its first. */
+/** Returns the default authentication mode of a recipe, which is the recipe's first mode. */
 export const defaultAuthMode = (recipeId: string): string =>
   credentialRecipes.find(({ id }) => id === recipeId)?.authModes[0]?.id ?? "env"
 

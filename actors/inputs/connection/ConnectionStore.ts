@@ -62,7 +62,7 @@ export const encodeSecrets = Schema.encodeSync(SecretsJson)
 export const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 const decodeConnection = storedRecord(Connection)
 
-/** Returns the rule for who may use the Connection and where. */
+/** Returns the use rule: who may use the Connection, and where. */
 export const useOf = (row: Pick<ConnectionRow, "use_rule">): ConnectionUse => UseJson.read(row.use_rule)
 
 /** Returns the current status. Derives `expired` from the clock, because the job that expires Connections may be late. */
@@ -133,7 +133,7 @@ export interface NewConnection {
   readonly authMode: string
   readonly displayName: string
   readonly secrets: ConnectionSecrets
-  /** Replaces `secrets`, which is then empty. */
+  /** Replaces `secrets`, which must then be empty. */
   readonly providedBy?: ProvidedBy | undefined
   /** Only for Connections to Git servers and forges. */
   readonly origins?: ReadonlyArray<CredentialOrigin> | undefined
@@ -319,7 +319,7 @@ export class ConnectionStore extends Context.Service<
       }, Effect.orDie)
 
       const secrets = Effect.fnUntraced(function* (row: ConnectionRow) {
-        // Checks the status regardless of earlier checks, because this is the only access to the values.
+        // Checks the status regardless of earlier checks, because the values can only be read here.
         if (row.status === "unconfirmed")
           return yield* Effect.die(new Error(`Connection ${row.id}: ${statusRemedy(row.status)}`))
         if (row.sealed_values === null) return Redacted.make<ConnectionSecrets>({ values: {}, files: [] })

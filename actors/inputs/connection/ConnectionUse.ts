@@ -28,11 +28,11 @@ export const decideRef = (attempt: RefAttempt): "lane" | OpenedForRef["basis"] |
   return attempt.isManager && !attempt.automatic ? "other_ref" : undefined
 }
 
-/** Facts about a use of a Connection that are compared with its rule. */
+/** Facts about one use of a Connection, for comparison with the Connection's rule. */
 export interface UseAttempt {
   /**
-   * The role of the person who started the use or enabled its automation; `undefined` if there is none or they are no longer a
-   * member.
+   * The role of the person who started the use or enabled its automation; `undefined` if there is no such person or they are
+   * no longer a member.
    */
   readonly role: Role | undefined
   readonly automatic: boolean
@@ -45,7 +45,7 @@ export interface UseAttempt {
   readonly defaultRefs: ReadonlyArray<string>
   /** True if a snapshot of one of the default refs has this commit. */
   readonly isOfLane: boolean
-  /** True if the Source's rule for pull requests allows the ref. A Connection whose rule contains `refs` ignores this. */
+  /** True if the Source's rule for pull requests allows the ref. Ignored if the Connection's rule contains `refs`. */
   readonly isAllowedBySource?: boolean | undefined
 }
 

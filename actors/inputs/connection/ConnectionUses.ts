@@ -8,7 +8,7 @@ import { type UseAttempt, decideUse } from "./ConnectionUse.ts"
 import { useOf } from "./ConnectionStore.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 
-/** The person whose authority allows the use: whoever started it or enabled the automation. */
+/** The person whose authority allows the use: the person who started it or enabled the automation. */
 export interface UseStarter {
   readonly subject: string | undefined
   readonly automatic: boolean
@@ -60,13 +60,13 @@ export class ConnectionUses extends Context.Service<
   ConnectionUses,
   {
     /**
-     * Returns the reason why the rule allows the use. Fails with `permission_denied`; the error contains the Connection, its rule
-     * and the remedy.
+     * Returns the grounds on which the rule allows the use. Fails with `permission_denied`; the error contains the
+     * Connection, its rule and the remedy.
      */
     readonly grant: (row: ConnectionRow, starter: UseStarter, site: UseSite) => Effect.Effect<GrantedUse, ApiError>
     /**
-     * Returns true if the person is an owner or admin. Some settings that members can also change widen a rule only if an owner
-     * or admin made them.
+     * Returns true if the person is an owner or admin. Members can also change some settings, but these settings widen a
+     * rule only if an owner or admin changed them.
      */
     readonly isManager: (subject: string | undefined, workspaceId: WorkspaceId) => Effect.Effect<boolean, ApiError>
   }

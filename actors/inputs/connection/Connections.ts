@@ -22,7 +22,10 @@ export class Connections extends Context.Service<
       page: PageRequest,
       kind?: Connection["kind"]
     ) => Effect.Effect<Page<Connection>, ApiError>
-    /** Returns Git Connections that Sources use, but that cannot be sent anywhere until their origins are confirmed. */
+    /**
+     * Returns Git Connections that Sources use, but whose credentials cannot be sent anywhere until their origins are
+     * confirmed.
+     */
     readonly awaitingOrigins: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
     /** Starts an authorization at the helper's server. Returns the URL for the browser. */
     readonly startOAuth: (

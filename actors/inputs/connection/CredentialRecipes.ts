@@ -14,7 +14,7 @@ const plain = (name: string, ja: string, en: string, required: boolean, argument
   secret: false
 })
 
-/** Recipe for providers without a specific one: any environment variables and files. */
+/** Recipe for providers that have no specific recipe: any environment variables and files. */
 export const genericRecipeId = "generic-env"
 
 /** Name of the file with the private key of a GitHub App. */
@@ -198,7 +198,7 @@ export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
 
 const isForgeKind = Schema.is(ForgeKind)
 
-/** Returns true for recipes of forges. Their provider is a kind of forge, such as `github`. */
+/** Returns true for recipes of forges. The provider of such a recipe is a kind of forge, such as `github`. */
 export const isForgeRecipe = ({ provider }: Pick<CredentialRecipe, "provider">): boolean => isForgeKind(provider)
 
 /** Returns the provider arguments that correspond to environment variables, for recipes that define them. */

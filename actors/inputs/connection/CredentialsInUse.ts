@@ -80,14 +80,14 @@ export class CredentialsInUse extends Context.Service<
     readonly keep: (row: ConnectionRow, secrets: Redacted.Redacted<ConnectionSecrets>) => Effect.Effect<void>
     /** Like `keep`, for tokens. */
     readonly keepTokens: (row: ConnectionRow) => Effect.Effect<void>
-    /** Returns texts to redact: replaced values that a Run may still have, and tokens that Runs never receive. */
+    /** Returns texts to redact: replaced values that a Run may still have, and tokens, which Runs never receive. */
     readonly former: (connectionId: ConnectionId) => Effect.Effect<ReadonlyArray<SecretText>>
     /**
-     * Returns texts to redact: values that have replaced the Run's values since it started. Both old and new values are redacted
-     * from its output.
+     * Returns texts to redact: values that have replaced the Run's values since it started. Both old and new values are
+     * redacted from the Run's output.
      */
     readonly renewedSince: (runId: RunId) => Effect.Effect<ReadonlyArray<SecretText>>
-    /** Returns true if a Run received values that only a pool has. svc cannot recognise such values in its output. */
+    /** Returns true if a Run received values that only a pool has. svc cannot recognise such values in the Run's output. */
     readonly holdsUnknown: (runId: RunId) => Effect.Effect<boolean>
     /** Deletes values that no Run needs any more. */
     readonly release: Effect.Effect<void>

@@ -33,7 +33,9 @@ import { oauthRefusal } from "./StartAuthorization.ts"
 import { connectionRotated } from "./RotatedConnections.ts"
 import { storedOAuth } from "./TokenLifetime.ts"
 
-/** The error if no open authorization matches the response: none was started, or it has been used or has expired. */
+/**
+ * The error if no open authorization matches the response: no authorization was started, or it has been used or has expired.
+ */
 export const nothingOpen = failedPrecondition(
   "No authorization is open that this answer belongs to: they last ten minutes and serve once. Nothing was changed; start again from the Connections of the Workspace."
 )
@@ -168,7 +170,7 @@ const settle = Effect.fnUntraced(function* (
   })
 })
 
-/** Completes an authorization with the response from the browser. If that fails, revokes the new tokens. */
+/** Completes an authorization with the response from the browser. If the completion fails, revokes the new tokens. */
 export const finishAuthorization = Effect.fn("Connection.finishAuthorization")(function* (
   context: CommandContext,
   request: FinishAuthorization

@@ -39,7 +39,7 @@ const Client = Schema.Struct({
   id: Schema.NonEmptyString,
   /** Defaults to a method that the server's metadata lists. */
   authentication: Schema.optionalKey(Schema.Literals(["client_secret_basic", "client_secret_post"])),
-  /** A file or environment variable with the client secret. A public client has none. */
+  /** A file or environment variable with the client secret. A public client has no secret. */
   secretFile: Schema.optionalKey(Schema.NonEmptyString),
   secretEnv: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)))
 }).check(

@@ -11,7 +11,7 @@ export interface DeclaredHelper {
   readonly parameters: Readonly<Record<string, string>>
   /** The recipe value that receives the access token. */
   readonly accessTokenName: string
-  /** Additional recipe values, the same for everybody. */
+  /** Additional recipe values that are the same for everybody. */
   readonly values: Readonly<Record<string, string>>
 }
 
@@ -23,14 +23,15 @@ export const OAuthHelpers = Context.Reference<ReadonlyArray<DeclaredHelper>>(
   }
 )
 
-/** Returns the values of a Connection from this helper. */
+/** Returns the values of a Connection that this helper creates. */
 export const valuesOf = ({ accessTokenName, values }: DeclaredHelper, accessToken: Redacted.Redacted) => ({
   ...values,
   [accessTokenName]: Redacted.value(accessToken)
 })
 
 /**
- * Finds a helper. Fails with `capability_not_available` if no helper is declared, and with `not_found` if this one is unknown.
+ * Finds a helper. Fails with `capability_not_available` if no helper is declared, and with `not_found` if this helper is
+ * unknown.
  */
 export const findHelper = Effect.fn("findHelper")(function* (helperId: string) {
   const helpers = yield* OAuthHelpers

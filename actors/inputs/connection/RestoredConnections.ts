@@ -10,7 +10,7 @@ import { ConnectionRow } from "./ConnectionRow.ts"
 const decodeId = Schema.decodeSync(ConnectionId)
 const statusOf = Schema.decodeUnknownSync(ConnectionRow.columns.status)
 
-/** Reviews Connections after a restore, because their sealed values were restored too. */
+/** Reviews Connections after a restore, because a restore also brings back their sealed values. */
 export const restoredConnections = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords<CapsuleLedger> => {
   const set = Effect.fnUntraced(function* (id: string, change: ChangesOf<typeof ConnectionRow>) {
     yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { ...change, updated_at: yield* now })}

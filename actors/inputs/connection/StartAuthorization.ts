@@ -33,7 +33,10 @@ export const oauthRefusal = ({ error, message, reason }: OAuthFailure, next: str
   }
 }
 
-/** Returns the Connection that will receive new tokens. Fails unless this helper created it and it still exists. */
+/**
+ * Returns the Connection that will receive new tokens. Fails unless this helper created the Connection and the Connection
+ * still exists.
+ */
 const renewed = Effect.fnUntraced(function* (id: ConnectionId, workspaceId: WorkspaceId, helperId: string) {
   const connections = yield* ConnectionStore
   const row = yield* connections.find(id)

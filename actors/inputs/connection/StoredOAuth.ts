@@ -12,7 +12,7 @@ export const StoredOAuth = Schema.Struct({
   accessTokenExpiresAt,
   grantedAt,
   issuer: Schema.String,
-  /** Start of a renewal whose outcome was not recorded. The old refresh token may no longer work. */
+  /** Start time of a renewal whose outcome was not recorded. The old refresh token may no longer work. */
   renewingSince: Schema.optionalKey(Timestamp)
 })
 export type StoredOAuth = typeof StoredOAuth.Type

@@ -3,7 +3,7 @@ import type { GrantedTokens } from "../../../runner/oauth/AuthorizationServer.ts
 import type { StoredOAuth } from "./StoredOAuth.ts"
 import type { DeclaredHelper } from "./OAuthHelpers.ts"
 
-/** Assumed lifetime of an access token if the server issues a refresh token but states no lifetime. */
+/** Assumed lifetime of an access token if the server issues a refresh token but does not specify a lifetime. */
 const assumedLifetime = Duration.hours(1)
 /**
  * A token is renewed before use if less than this, or less than half of its lifetime, remains, so that a Run does not outlive its

@@ -49,12 +49,12 @@ const takeOver = Effect.fnUntraced(function* (
 })
 
 /**
- * Renews the access token of a Connection shortly before it expires. Returns the reason why the Connection cannot be used, or
- * `undefined`. The mailbox handles commands one at a time, so a second renewal finds the new tokens. The start of a renewal is
- * recorded before the request. If this process dies between the server's response and the commit, the new tokens are lost, and
- * the next renewal tries the old refresh token again. Servers that do not rotate refresh tokens, or have a grace period, accept
- * it. Other servers treat it as a replay and revoke the whole grant, so a person must connect again. While the server is
- * unreachable, the current access token is used until it expires.
+ * Renews the access token of a Connection shortly before it expires. Returns the reason why the Connection cannot be used,
+ * or `undefined`. The mailbox handles commands one at a time, so a second renewal finds the new tokens. The start of a
+ * renewal is recorded before the request. If this process dies between the server's response and the commit, the new tokens
+ * are lost, and the next renewal tries the old refresh token again. Servers that do not rotate refresh tokens, or have a
+ * grace period, accept it. Other servers treat it as a replay and revoke the whole grant, so a person must authorise the
+ * Connection again. While the server is unreachable, the current access token is used until it expires.
  */
 export const renewTokens = Effect.fn("Connection.renewTokens")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient

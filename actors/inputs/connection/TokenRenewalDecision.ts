@@ -12,7 +12,7 @@ export const reconnect = "An owner or admin has to connect it again, on the page
 /** The step that is required before a Connection's access token can be used. */
 export type RenewalNeed<Row> =
   | { readonly kind: "none" }
-  /** The Connection cannot be used until a person connects again. */
+  /** The Connection cannot be used until a person authorises it again. */
   | { readonly kind: "refused"; readonly why: string | undefined }
   | { readonly kind: "renew"; readonly row: Row; readonly oauth: StoredOAuth }
 
@@ -23,14 +23,14 @@ export const renewalNeed = <Row extends Pick<ConnectionRow, "status" | "expires_
   const oauth = row === undefined ? undefined : oauthOf(row)
   if (row === undefined || oauth === undefined) return { kind: "none" }
   if (row.status === "error") return { kind: "refused", why: oauthFaultOf(row)?.message }
-  // Ignores other problems of the Connection, which are reported when it is used.
+  // Ignores other problems of the Connection, which are reported when the Connection is used.
   if (!isUsable(effectiveStatus(row, at))) return { kind: "none" }
   return oauth.renewingSince !== undefined || isDue(oauth, at) ? { kind: "renew", row, oauth } : { kind: "none" }
 }
 
 /**
- * Returns the helper and refresh token for a renewal. Returns nothing if the operator no longer declares the helper for that
- * server.
+ * Returns the helper and refresh token for a renewal. Returns `undefined` if the operator no longer declares the helper for
+ * that server.
  */
 export const renewalMeans = <Helper extends { readonly server: Pick<DeclaredHelper["server"], "issuer"> }>(
   { issuer }: Pick<StoredOAuth, "issuer">,

@@ -19,8 +19,8 @@ const since = (time: string, at: string) => Date.parse(at) - Date.parse(time)
 
 const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens: ConnectionTokenPair) {
   const client = yield* OAuthClient
-  // Revokes the refresh token, because most servers then revoke the whole grant. An access token alone could be renewed after its
-  // revocation.
+  // Revokes the refresh token, because most servers then revoke the whole grant. If only the access token were revoked, it
+  // could still be renewed.
   if (tokens.refreshToken !== undefined) {
     yield* client.revoke(server, Redacted.make(tokens.refreshToken), "refresh_token")
   }
@@ -28,8 +28,8 @@ const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens
 })
 
 /**
- * Revokes the tokens of an ended Connection at the authorization server. They are kept sealed until the server accepts the
- * revocation, for at most a week. A failure is shown to people, and retried even after a restart.
+ * Revokes the tokens of an ended Connection at the authorization server. The tokens are kept sealed until the server accepts
+ * the revocation, for at most a week. A failure is shown to people, and retried even after a restart.
  */
 export const revokeTokens = Effect.fn("Connection.revokeTokens")(function* (id: ConnectionId, insist: boolean) {
   const sql = yield* SqlClient.SqlClient

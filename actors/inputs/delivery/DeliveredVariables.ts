@@ -59,7 +59,7 @@ const valueOf = (
   return found === undefined ? undefined : Redacted.make(found)
 }
 
-/** Returns the variables that svc fills in for a configuration, with the types they must have. */
+/** Returns the variables that svc fills in for a configuration, with their required types. */
 export const deliveryTargets = (
   requires: ReadonlyArray<CompiledRequirement>
 ): ReadonlyMap<string, DeclaredVariable["type"]> =>
@@ -87,8 +87,8 @@ export const checkTarget = (
       )
 
 /**
- * Returns the delivered variables with their values: one per delivery, and `env` for all runtime bindings. Generated secrets are
- * sensitive even if the module does not declare them as sensitive.
+ * Returns the delivered variables with their values: one variable per delivery, and `env` for all runtime bindings.
+ * Generated secrets are sensitive even if the module does not declare them as sensitive.
  */
 export const deliveredVariables = (
   requires: ReadonlyArray<CompiledRequirement>,

@@ -34,8 +34,8 @@ const drift = refused(
 )
 
 /**
- * Delivers what a configuration requires from the host. Values are resolved for the plan, pinned in a sealed row of the plan, and
- * compared again before the apply's tool starts. A missing, ambiguous or different value is an error.
+ * Delivers the values that a configuration requires from the host. Values are resolved for the plan, pinned in a sealed row
+ * of the plan, and compared again before the apply's tool starts. A missing, ambiguous or different value is an error.
  */
 export class Deliveries extends Context.Service<
   Deliveries,
@@ -58,8 +58,8 @@ export class Deliveries extends Context.Service<
     /** Returns the values of the last apply. Creates nothing, so it fails if a generated secret has been erased. */
     readonly lastGiven: (subject: DeliverySubject) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
     /**
-     * Activates pinned deliveries in the transaction that settles a successful apply. Returns the deliveries that could not be
-     * activated, because a completed apply is never undone.
+     * Activates pinned deliveries in the transaction that settles a successful apply. Returns the deliveries that could not
+     * be activated instead of failing, because a completed apply is never undone.
      */
     readonly applied: (run: RunRow, capsule: GuardedCapsuleRow) => Effect.Effect<ReadonlyArray<string>>
     /** Ends all deliveries in the transaction that settles a destroy. */
@@ -133,8 +133,8 @@ const make = Effect.gen(function* () {
     const last = yield* sidecar.lastApplied(subject.capsule.id)
     if (last === undefined) return yield* fresh(run, subject)
     const { consumed: _, ...resolved } = last
-    // The last apply may have used other secrets than the configuration requires now. The current module receives only those that
-    // it requires.
+    // The last apply may have used secrets that the configuration no longer requires. The current module receives only the
+    // secrets that it requires.
     const shapes = secretShapes(subject.requires)
     const found = yield* gathered(shapes, (shape) => secrets.obtain(subject.capsule, shape))
     return yield* planned(subject, { ...resolved, secrets: shapes }, found)
@@ -150,7 +150,7 @@ const make = Effect.gen(function* () {
     yield* sidecar.save(run.id, capsule, { ...resolved, consumed })
   })
 
-  /** Checks everything that may have changed between review and apply. */
+  /** Checks everything that may have changed between the review and the apply. */
   const reverify = Effect.fnUntraced(function* (planRunId: RunId, subject: DeliverySubject, pinned: PinnedDeliveries) {
     const { capsule, requires } = subject
     if (pinned.endpoint !== undefined) {

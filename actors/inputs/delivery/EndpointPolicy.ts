@@ -41,8 +41,8 @@ export const EndpointAssignment = Schema.Struct({
 export type EndpointAssignment = typeof EndpointAssignment.Type
 
 /**
- * Endpoints that the operator assigns. Without them (the default), modules that need an endpoint cannot be planned. Read on each
- * use, because a reload can change them.
+ * Endpoints that the operator assigns. If there are none (the default), modules that need an endpoint cannot be planned.
+ * Read on each use, because a reload can change them.
  */
 export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyArray<EndpointAssignment> }>(
   "svc/actors/inputs/delivery/EndpointPolicy",

@@ -23,7 +23,7 @@ interface Owner {
 const idOf = (capsuleId: CapsuleId, { bytes, encoding, target }: SecretShape) =>
   derivedId(Schema.String, "gsec", capsuleId, `${target} ${bytes} ${encoding}`)
 
-/** Location that is authenticated with a sealed generated secret. */
+/** The sealing context of a generated secret. */
 export const generatedPlace = (workspaceId: WorkspaceId, id: string) => ({
   table: "generated_secrets",
   column: "sealed_value",
@@ -32,13 +32,13 @@ export const generatedPlace = (workspaceId: WorkspaceId, id: string) => ({
 })
 
 /**
- * Random secrets that svc generates for a Capsule, once per target. Every later plan gets the same secrets, whatever its
- * configuration. Only Runs receive them.
+ * Random secrets that svc generates for a Capsule, once per target. Every later plan gets the same secrets, regardless of
+ * its configuration. Only Runs receive them.
  */
 export class GeneratedSecrets extends Context.Service<
   GeneratedSecrets,
   {
-    /** Returns the secret of this shape. Creates it if the Capsule has none. */
+    /** Returns the secret of this shape. Creates the secret if the Capsule has none. */
     readonly obtain: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string>>
     /** Like `obtain`, but never creates a secret. */
     readonly find: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string> | undefined>

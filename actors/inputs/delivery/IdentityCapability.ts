@@ -25,7 +25,7 @@ export class IdentityCapability extends Context.Service<
       capsuleId: CapsuleId,
       endpoint: EndpointValues
     ) => Effect.Effect<IdentityValues, DeliveryRefused>
-    /** Checks before the tool of the apply starts that nothing pinned has changed. */
+    /** Checks, before the apply's tool starts, that no pinned value has changed. */
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, DeliveryRefused>
     /** Registers the identity in the transaction that settles a successful apply. Repeating the call changes nothing. */
     readonly register: (
@@ -37,7 +37,7 @@ export class IdentityCapability extends Context.Service<
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/inputs/delivery/IdentityCapability") {
-  /** For an installation without an issuer: fails before the tool runs if anything needs an identity. */
+  /** For an installation without an issuer. Fails before the tool runs if anything needs an identity. */
   static readonly unavailable = Layer.succeed(IdentityCapability, {
     pin: unavailable,
     check: unavailable,

@@ -36,7 +36,8 @@ export class InterfaceConsumption extends Context.Service<
       requires: ReadonlyArray<CompiledRequirement>
     ) => Effect.Effect<ReadonlyArray<ConsumedInterface>, DeliveryRefused>
     /**
-     * Checks before the apply's tool starts that the Interfaces are the same and unambiguous, and that their bindings are valid.
+     * Checks, before the apply's tool starts, that the Interfaces are the same and unambiguous, and that their bindings are
+     * valid.
      */
     readonly check: (
       capsule: CapsuleRow,

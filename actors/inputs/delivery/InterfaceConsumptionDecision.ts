@@ -29,7 +29,7 @@ export const policyProblem = (
       )
 }
 
-/** Returns the only matching Interface of the Workspace, or the reason why there is not exactly one. */
+/** Returns the only matching Interface of the Workspace, or the reason why there is not exactly one match. */
 export const soleInterface = <Row>(
   { interface: { type, version }, key }: Requirement,
   matches: ReadonlyArray<Row>
@@ -72,7 +72,7 @@ export const bindingProblem = (
 export interface Reviewed {
   readonly pinned: Pick<ConsumedInterface, "interfaceId"> | undefined
   readonly binding: Pick<BindingRow, "status" | "permissions" | "delivery_type"> | undefined
-  /** The Interface that matches now. Not looked up if there is no binding. */
+  /** The Interface that currently matches. Not looked up if there is no binding. */
   readonly interfaceId: InterfaceId | undefined
   /** True if the binding belongs to an active member of the Workspace. */
   readonly isMember: boolean
@@ -100,7 +100,7 @@ export const reviewProblem = (
       )
 }
 
-/** Returns the bindings of a Capsule that its apply does not use and that are therefore disabled. */
+/** Returns the Capsule's bindings that its apply does not use, which are therefore disabled. */
 export const unusedBindings = <Row extends Pick<BindingRow, "request_key" | "interface_id">>(
   rows: ReadonlyArray<Row>,
   consumed: ReadonlyArray<Pick<ConsumedInterface, "key" | "interfaceId">>

@@ -82,8 +82,8 @@ const place = (workspaceId: WorkspaceId, runId: RunId) => ({
 const digestPurpose = "run-delivery-authority"
 
 /**
- * Text for the digest of a delivery's authority: the Workspace, Capsule, epoch and whole configuration, and everything delivered
- * for them.
+ * The text that is digested for a delivery's authority: the Workspace, Capsule, epoch and whole configuration, and
+ * everything delivered for them.
  */
 const authorityText = (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) =>
   canonicalJson([

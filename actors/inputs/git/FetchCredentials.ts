@@ -22,8 +22,8 @@ export type FetchedBy = Pick<RunRow, "workspace_id" | "source_id" | "created_by"
   Partial<Pick<RunRow, "coordinator_kind">>
 
 /**
- * Returns the credentials that a Run may send to a repository, after checking every rule for the Connection's use. Without a
- * Connection there are none.
+ * Returns the credentials that a Run may send to a repository, after checking every use rule of the Connection. Without a
+ * Connection, there are no credentials.
  */
 export const makeFetchCredentials = Effect.gen(function* () {
   const connections = yield* ConnectionStore
@@ -36,8 +36,8 @@ export const makeFetchCredentials = Effect.gen(function* () {
     const workspaceId = run.workspace_id
     if (connectionId === undefined) return undefined
     const source = run.source_id === null ? undefined : yield* store.find(run.source_id)
-    // No code of the head receives these credentials. Only svc itself uses them, to read the repository to which the Connection
-    // is attached.
+    // The head's code never receives these credentials. Only svc itself uses them, to read the repository to which the
+    // Connection is attached.
     const isReadOnly = run.coordinator_kind === "pull_request" && source !== undefined
     yield* checkUse(connectionId, fetchStarter(run, source), {
       workspaceId,

@@ -13,8 +13,8 @@ const AdoptedRef = rowShape({ ref: Schema.String })
 type SourceDefault = Pick<SourceRow, "default_ref" | "default_ref_by_manager">
 
 /**
- * Returns the default refs for a use rule. Members can also set a Source's default ref, so it counts only if an owner or admin
- * set it or it is the repository's default. For a new Source, the default ref is the repository's.
+ * Returns the default refs for a use rule. Members can also set a Source's default ref, so it counts only if an owner or
+ * admin set it, or if it is the repository's default. A new Source uses the repository's default ref.
  */
 export const chosenDefault = (source: SourceDefault | undefined): ReadonlyArray<string> =>
   source === undefined ? ["HEAD"] : source.default_ref_by_manager === 1 ? [source.default_ref] : []

@@ -18,12 +18,12 @@ import { type FetchedBy, makeFetchCredentials } from "./FetchCredentials.ts"
 
 const mostNames = 200
 const mostCommits = 30
-/** Maximum number of cached histories. The plans of a head for several Capsules need the same histories. */
+/** Maximum number of cached histories. Plans of one head for several Capsules need the same histories. */
 const mostHistories = 64
 /** Maximum time for a query. It is short, because a person is waiting. */
 const patience = Duration.seconds(20)
 
-/** A history once it has been read. `lock` is held during the request. */
+/** A cached history, set once it has been read. `lock` is held during the request. */
 interface Remembered {
   readonly lock: Semaphore.Semaphore
   history?: CommitHistory
@@ -31,7 +31,7 @@ interface Remembered {
 
 type ReadSource = Pick<SourceRow, "id" | "workspace_id" | "url" | "auth_connection_id">
 
-/** Returns the short name, unless it is ambiguous with a branch, a tag or a commit. */
+/** Returns the short name, unless it could also mean another branch, tag or commit. */
 const refOf = ({ kind, name }: NamedRef, all: ReadonlyArray<NamedRef>): string =>
   isCommitRef(name) || all.some((other) => other.kind !== kind && other.name === name)
     ? `refs/${kind === "branch" ? "heads" : "tags"}/${name}`

@@ -29,10 +29,10 @@ export const SharedArchivePartRow = table("shared_archive_parts", {
 
 const Part = rowShape({ bytes: Schema.Uint8Array })
 
-/** Size of a part: one statement without the write lock of the database. */
+/** Size of a part. Each part is written by one statement without the database's write lock. */
 const partBytes = 1024 * 1024
 
-/** The name of an archive, as in the store on the disk. */
+/** The name of an archive, the same as in the on-disk store. */
 export interface ArchiveName {
   readonly kind: ArchiveKind
   readonly digest: string
@@ -45,7 +45,7 @@ export interface ArchiveName {
 export class SharedArchives extends Context.Service<
   SharedArchives,
   {
-    /** Copies a complete file to the database. If the database already has a copy, only marks it as new. */
+    /** Copies a complete file to the database. If the database already has a copy, only refreshes the copy's time. */
     readonly publish: (name: ArchiveName, file: string) => Effect.Effect<void, SqlError | PlatformError.PlatformError>
     /** Writes the copy to a file. Returns false if there is no copy. */
     readonly fetch: (name: ArchiveName, file: string) => Effect.Effect<boolean, SqlError | PlatformError.PlatformError>
@@ -93,7 +93,7 @@ const inDatabase = Effect.gen(function* () {
     const row = SharedArchiveRow.values(sql, { kind, digest, copy, parts, stored_at })
     const written = yield* SharedArchiveRow.some(sql, "copy")`INSERT INTO shared_archives ${row}
       ON CONFLICT (kind, digest) DO NOTHING RETURNING copy`
-    // Another server was faster.
+    // Another server stored the archive first.
     if (written.length === 0) yield* removeParts(copy)
   })
 
@@ -129,7 +129,7 @@ const inDatabase = Effect.gen(function* () {
         WHERE kind = ${kind} AND digest = ${digest} AND stored_at < ${before} RETURNING copy`
       for (const { copy } of removed) yield* removeParts(copy)
     }
-    // A server that was killed while it wrote a copy has left parts without an archive.
+    // A server that was killed while writing a copy leaves parts without an archive.
     yield* sql`DELETE FROM shared_archive_parts WHERE stored_at < ${before}
       AND NOT EXISTS (SELECT 1 FROM shared_archives a WHERE a.copy = shared_archive_parts.copy)`
   })

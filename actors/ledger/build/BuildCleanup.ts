@@ -7,7 +7,7 @@ import { rowShape } from "../../base/database/Table.ts"
 const UsedBuild = rowShape({ build_digest: Schema.String })
 
 /**
- * Returns the builds that the current states of existing Capsules used, and those of left-over states that nobody has adopted or
+ * Returns the builds used by the current states of existing Capsules, and by left-over states that nobody has adopted or
  * discarded.
  */
 export const neededBuilds = Effect.gen(function* () {

@@ -17,12 +17,12 @@ interface AuthorityColumn {
 export const authorityColumns = [
   { column: "id", fenced: true },
   { column: "status", fenced: true },
-  // Not fenced, because it changes whenever a Run finishes: a fence would reject the Run's own settlement. The guard must include
-  // it.
+  // Not fenced, because the value changes whenever a Run finishes: a fence would reject the Run's own settlement. The guard
+  // must include it.
   { column: "runtime_safety", fenced: false },
   { column: "execution_authority_epoch", fenced: true, ofRun: "execution_authority_epoch" },
   { column: "install_config_id", fenced: true, ofRun: "install_config_id" },
-  // Not fenced, because it comes from the configuration, which never changes under the same id.
+  // Not fenced, because the value comes from the configuration, which never changes under the same id.
   { column: "install_config_digest", fenced: false },
   { column: "current_state_version_id", fenced: true },
   { column: "current_state_generation", fenced: true, ofRun: "base_state_generation" }
@@ -44,7 +44,7 @@ export const fenceColumns: ReadonlyArray<FencedColumn> = authorityColumns.filter
 export const guardText = (row: Readonly<Record<GuardedColumn, Value>>): string =>
   JSON.stringify(authorityColumns.map(({ column }) => row[column]))
 
-/** The first epoch of every Capsule, before anything replaces its authority. */
+/** The first epoch of every Capsule, before the Capsule's authority is first replaced. */
 export const firstEpoch = 1
 
 /** Returns true if the Capsule's configuration or state has changed since the Run was created. */

@@ -58,7 +58,7 @@ export const pinOfRestore = (
   pin_ends_on_commit: 0
 })
 
-/** Returns true if this commit removes the pin, because the person who rolled back wanted to resume with the next commit. */
+/** Returns true if this commit removes the pin, because the person who rolled back chose to resume with the next commit. */
 export const endsWith = (capsule: Pick<CapsuleRow, "pin_ends_on_commit" | "pinned_commit">, commit: string): boolean =>
   capsule.pin_ends_on_commit === 1 && capsule.pinned_commit !== commit
 

@@ -69,7 +69,7 @@ export class CapsuleLedger extends Context.Service<
      * is kept.
      */
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
-    /** Called after a change to a Connection, so that the Capsules that are waiting for it can be planned again. */
+    /** Called after a change to a Connection, so that Capsules waiting for the Connection can be planned again. */
     readonly credentialRenewed: (connectionId: ConnectionId) => Effect.Effect<void>
     /** Makes the next `StaleReasons.compareUnread` compare all consumers of this Capsule. */
     readonly consumersUnread: (producerCapsuleId: CapsuleId) => Effect.Effect<void>
@@ -85,7 +85,7 @@ export class CapsuleLedger extends Context.Service<
     readonly followed: (id: CapsuleId) => Effect.Effect<void>
     /** Drops the deferred snapshots of the Source's Capsules, so that they are not planned later. */
     readonly forgetDeferred: (sourceId: SourceId) => Effect.Effect<void>
-    /** Returns the Capsules that follow this lane and whose last apply came from it. */
+    /** Returns the Capsules that follow this lane and were last applied from it. */
     readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>
   }
 >()("svc/actors/ledger/capsule/CapsuleLedger") {

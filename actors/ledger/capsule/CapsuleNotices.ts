@@ -37,7 +37,7 @@ export const noticeCapsule = ({ environment, id, name, project_id }: CapsuleFact
   projectId: project_id
 })
 
-/** Creates a notice about a Capsule. `path` is the page that it links to, by default the Capsule's. */
+/** Creates a notice about a Capsule. `path` is the page that the notice links to, by default the Capsule's page. */
 export const aboutCapsule = <K extends NoticeKind>(
   row: CapsuleFacts,
   data: NoticeData<K>,
@@ -52,7 +52,7 @@ export const aboutCapsule = <K extends NoticeKind>(
 
 const CurrentRun = RunRow.only("id", "type", "trigger_kind", "created_by")
 
-/** Selects the Run that is changing the Capsule: the one being executed, or else the newest apply. */
+/** Selects the Run that is changing the Capsule: the Run being executed, or else the newest apply. */
 const currentRun = (sql: SqlClient.SqlClient, id: CapsuleId) =>
   Effect.map(
     CurrentRun.rows(sql)`SELECT id, type, trigger_kind, created_by FROM runs WHERE capsule_id = ${id}

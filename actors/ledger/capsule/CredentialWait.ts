@@ -6,7 +6,7 @@ import { jsonText } from "../../base/database/StoredRecord.ts"
 
 export const CredentialWaitJson = jsonText(CredentialWait)
 
-/** The next action after a change of the Connection, and the role that can perform it. */
+/** The next action after a change to the Connection, and the role that can perform it. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
 /** The reason why a Run cannot use a credential, in addition to its resolution. */

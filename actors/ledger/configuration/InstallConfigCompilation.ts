@@ -58,7 +58,7 @@ export const operatorFindings = (
   })
 }
 
-/** Input types from the scan. A report contains only a simplified form of them. */
+/** Input types from the scan. A report contains only a simplified form of these types. */
 const ScannedTypes = Schema.Struct({
   variables: Schema.Array(Schema.Struct({ name: Schema.String, typeExpression: Schema.String }))
 })
@@ -76,7 +76,7 @@ const variableFacts = (variables: ReadonlyArray<ReportVariable>, scan: unknown):
   return variables.map((variable) => ({ ...variable, mapOfStrings: maps.has(variable.name) }))
 }
 
-/** Returns the pins for the given snapshot. A review is valid only if it has the same pins, whatever its report contains. */
+/** Returns the pins for the given snapshot. A review is valid only if it has the same pins, regardless of its report. */
 export const reviewedPins = (
   snapshot: ManifestCarrier,
   reportId: CompatibilityReportId | undefined,
@@ -148,7 +148,7 @@ export class InstallConfigCompilation extends Context.Service<
         operatorBaseOf(operator, { url: snapshot.url, path: repositoryPathOf(snapshot, modulePath) })
 
       const compile = ({ moduleScan, report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
-        // Taken from the report, not from the caller, so that the comparison can detect a difference.
+        // Taken from the report instead of the caller, so that the comparison can detect a difference.
         const made: InstallPins = {
           sourceSnapshotId: report.sourceSnapshotId,
           compatibilityReportId: report.id,

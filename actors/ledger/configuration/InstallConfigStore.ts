@@ -143,7 +143,8 @@ export class InstallConfigStore extends Context.Service<
     readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
     readonly bindings: (id: InstallConfigId) => Effect.Effect<ReadonlyArray<Binding>>
     /**
-     * Fails if the stored rows no longer match the configuration's digest, because somebody must have modified them outside svc.
+     * Fails if the stored rows no longer match the configuration's digest, because somebody must have modified the rows
+     * outside svc.
      */
     readonly checkDigest: (id: InstallConfigId) => Effect.Effect<void, ApiError>
     /** Deletes unused configurations that checks created and whose report no longer exists. Runs in the caller's transaction. */
@@ -159,7 +160,7 @@ export class InstallConfigStore extends Context.Service<
       const insert = Effect.fnUntraced(function* (input: NewInstallConfig) {
         const encoded = ConfigJson.write(input.config)
         const plainValues = canonicalJson(input.values)
-        // Keyed, because the digest is published and must not help anyone guess short private values.
+        // Uses a keyed digest, because the digest is published and must not help anyone guess short private values.
         const valuesDigest = yield* vault.mac("install-config-values", plainValues)
         const digest = digestOf({
           modulePath: input.modulePath,

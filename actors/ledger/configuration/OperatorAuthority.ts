@@ -24,7 +24,7 @@ export const baseMoved = (
   config.operator?.digest
 
 /**
- * Returns the reason why a plan is void: the operator has changed the base configuration or the profile since the plan was
+ * Returns the reason why a plan is void if the operator has changed the base configuration or the profile since the plan was
  * created. Plans from releases without profiles are treated as plans under the default profile.
  */
 export const operatorMoved = (

@@ -39,7 +39,7 @@ export class OperatorSuccession extends Context.Service<
     ) => Effect.Effect<GuardedCapsuleRow | undefined, ApiError>
     /** Returns the reason why later operator changes void this plan, or `undefined` if the plan can be applied. */
     readonly planMoved: (capsule: CapsuleRow, plan: RunRow) => Effect.Effect<string | undefined>
-    /** Voids every unapplied plan if the operator settings that it used have changed. Returns the number of voided plans. */
+    /** Voids every unapplied plan whose operator settings have changed. Returns the number of voided plans. */
     readonly supersedeMoved: Effect.Effect<number>
   }
 >()("svc/actors/ledger/configuration/OperatorSuccession") {
@@ -78,7 +78,7 @@ export class OperatorSuccession extends Context.Service<
         const former = new Set(config.config.operator?.variables)
         const given = Object.entries(yield* configs.values(config.row)).filter(([name]) => !former.has(name))
         const values = { ...Object.fromEntries(given), ...derived.operatorValues }
-        // Derived, so that a second attempt of the same Run finds the configuration of the first attempt.
+        // Uses a derived id, so that a second attempt of the same Run finds the first attempt's configuration.
         const id = derivedId(InstallConfigId, "icfg", runId, `operator ${derived.config.operator?.digest ?? "none"}`)
         const after = yield* succession.succeed(capsule, {
           id,
@@ -109,7 +109,8 @@ export class OperatorSuccession extends Context.Service<
       })
 
       const planMoved = Effect.fnUntraced(function* (capsule: CapsuleRow, plan: RunRow) {
-        // A restore executes nothing, so operator changes do not matter. The plan that must follow uses the settings of its time.
+        // A restore executes nothing, so operator changes do not matter. The plan that must follow the restore uses the
+        // settings in effect at that time.
         if (plan.type === "restore") return undefined
         const config = yield* configs.load(plan.install_config_id)
         const place = config === undefined ? undefined : yield* placeOf(config)

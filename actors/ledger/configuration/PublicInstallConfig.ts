@@ -56,8 +56,8 @@ const typeOf = (value: Schema.Json): InstallConfig["variables"][number]["type"] 
 }
 
 /**
- * Derives the id from the Workspace and the digest, so that each Workspace has a different id and a changed base configuration
- * gets a new one.
+ * Derives the id from the Workspace and the digest, so that each Workspace has a different id and a changed base
+ * configuration gets a new id.
  */
 const readyMadeId = (workspaceId: WorkspaceId, digest: string): InstallConfigId =>
   derivedId(InstallConfigId, "icfg", workspaceId, `ready-made ${digest}`)

@@ -62,7 +62,8 @@ export const checkBounds = (field: string, values: Schema.Json): Effect.Effect<v
 }
 
 /**
- * A variable, and the origin that controls it. `undeclared`: the manifest does not declare the variable, so nobody may set it.
+ * A variable and the origin that controls its value. `undeclared`: the manifest does not declare the variable, so nobody may
+ * set it.
  */
 export type GovernedVariable = Omit<DeclaredVariable, "origin"> & {
   readonly origin: DeclaredVariable["origin"] | "undeclared"
@@ -131,8 +132,9 @@ export const marked = (
   variables.map((variable) => ({ ...variable, set: Object.hasOwn(values, variable.name) }))
 
 /**
- * Checks values against the declared inputs: known names, basic types, not filled by svc, no redaction mark, and no secret too
- * short to redact. Fails with `invalid_request`; the error contains the variable's name, never its value.
+ * Checks values against the declared inputs: names are known, types match, svc does not fill the input itself, and there are
+ * no redaction marks or secrets too short to redact. Fails with `invalid_request`; the error contains the variable's name,
+ * never its value.
  */
 export const checkValues = Effect.fnUntraced(function* (
   field: string,

@@ -51,7 +51,7 @@ const hasMoved = ({ output, producerName, withheld }: OfferedOutput): string => 
   return `${what} has changed since this plan was made.${withheld === undefined ? "" : ` ${withheld}`} Plan again.`
 }
 
-/** Returns how the plan recorded an offer, or the reason why the plan is void regardless of the value. */
+/** Returns the plan's record of an offer, or the reason why the plan is void regardless of the value. */
 export const takenOf = (
   consumed: ReadonlyArray<ConsumedOutput>,
   offer: Pick<OfferedOutput, "dependencyId" | "input">

@@ -214,8 +214,8 @@ const sameOutput = Effect.fnUntraced(
 )
 
 /**
- * The StateVersion and Output that a consumer received. Without a StateVersion, it received nothing; without a name, it received
- * all Outputs.
+ * The StateVersion and Output that a consumer received. Without a StateVersion, the consumer received nothing; without a
+ * name, it received all Outputs.
  */
 export interface TakenOutput {
   readonly stateVersionId: StateVersionId | undefined

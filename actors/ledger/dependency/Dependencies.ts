@@ -30,8 +30,9 @@ export class Dependencies extends Context.Service<
     /** Lists the dependencies in which the Capsule is the consumer or the producer. */
     readonly list: (capsuleId: CapsuleId, page: PageRequest) => Effect.Effect<Page<Dependency>, ApiError>
     /**
-     * Creates a dependency and voids the consumer's unapplied plans, because they were created without it. Fails with
-     * `failed_precondition` if it would close a cycle, and with `invalid_request` for unknown names.
+     * Creates a dependency and voids the consumer's unapplied plans, because those plans were created without the
+     * dependency. Fails with `failed_precondition` if the dependency would close a cycle, and with `invalid_request` for
+     * unknown names.
      */
     readonly create: (
       context: CommandContext,

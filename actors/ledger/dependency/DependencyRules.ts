@@ -72,7 +72,7 @@ const checkOutputs = Effect.fnUntraced(function* (
   }
 })
 
-/** Checks that the Workspace can see the producer and that it has the requested Outputs, and returns the producer. */
+/** Checks that the Workspace can see the producer and that the producer has the requested Outputs. Returns the producer. */
 export const checkProducer = Effect.fn("Dependency.checkProducer")(function* (
   at: string,
   workspaceId: WorkspaceId,
@@ -89,7 +89,7 @@ export const checkProducer = Effect.fn("Dependency.checkProducer")(function* (
   return producer
 })
 
-/** Checks that the module declares the inputs and that nothing else fills them. Adds the inputs to `taken`. */
+/** Checks that the module declares the inputs and that no other source fills them. Adds the inputs to `taken`. */
 export const checkInputs = Effect.fnUntraced(function* (
   at: string,
   declared: ReadonlyArray<DeclaredVariable>,

@@ -32,9 +32,9 @@ const outputsRead = ({ interfaceBlueprints, outputAllowlist }: CompiledInstall):
 ]
 
 /**
- * Adds proposed Interface blueprints to a configuration without changing its existing ones: reusing a key or name for a different
- * blueprint is a conflict. Rejects binding requests, and Outputs that are sensitive or ephemeral. An Output may still turn out to
- * be private for a reason that only the apply can determine. The error message contains no values.
+ * Adds proposed Interface blueprints to a configuration without changing its existing ones: reusing a key or name for a
+ * different blueprint is a conflict. Rejects binding requests, and Outputs that are sensitive or ephemeral. Only the apply
+ * can determine whether an Output is private for another reason. The error message contains no values.
  */
 export const patchBlueprints = (
   compiled: CompiledInstall,

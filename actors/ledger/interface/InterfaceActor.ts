@@ -20,7 +20,7 @@ const load = Effect.fnUntraced(function* (capsuleId: CapsuleId, intentId: string
   return rows[0] === undefined ? yield* notFound("Materialisation failure") : rows[0]
 })
 
-/** The Interface actors. Each carries out the intents of its Capsule one at a time. */
+/** The Interface actors. Each carries out its Capsule's intents one at a time. */
 const actors = serve(InterfaceCommands, {
   Materialize: (_, { intentId }) =>
     Effect.flatMap(InterfaceMaterialization, ({ materialize }) => materialize(intentId)).pipe(transacted),
@@ -28,7 +28,7 @@ const actors = serve(InterfaceCommands, {
   Retry: Effect.fnUntraced(function* (capsuleId, { context, expected, intentId }) {
     const sql = yield* SqlClient.SqlClient
     const intent = yield* load(capsuleId, intentId)
-    // Updates only the failure that the caller expects, for the current state; otherwise the retry is a conflict.
+    // Updates only the failure that the caller expects, for the current state; otherwise the retry fails with a conflict.
     const moved = yield* Effect.orDie(sql`UPDATE interface_intents
     SET ${IntentRow.changes(sql, { status: "pending", attempt: expected.attempt + 1, updated_at: yield* now })}
     WHERE id = ${intentId} AND status = 'failed' AND attempt = ${expected.attempt} AND code = ${expected.code}

@@ -53,7 +53,7 @@ const make = Effect.gen(function* () {
     return outputs
   })
 
-  /** Returns the person who installed the Capsule; none if they are no longer an active member. */
+  /** Returns the person who installed the Capsule; none if that person is no longer an active member. */
   const installingPrincipal = Effect.fnUntraced(function* (capsule: CapsuleRow) {
     const rows = yield* Installer.rows(sql)`SELECT r.created_by AS subject FROM runs r
       JOIN memberships m ON m.workspace_id = r.workspace_id AND m.subject = r.created_by AND m.status = 'active'
@@ -141,8 +141,8 @@ const make = Effect.gen(function* () {
     if (intent === undefined || intent.status !== "pending") return
     const outcome = yield* attempted(intent).pipe(
       Effect.catchTag("MaterializationFailed", Effect.succeed),
-      // A savepoint: if materialisation fails with a defect, its partial work is undone and the failure is recorded instead of
-      // being retried forever.
+      // Uses a savepoint: if materialisation fails with a defect, the partial work is undone, and the failure is recorded
+      // instead of retried forever.
       sql.withTransaction,
       Effect.catchCause((cause) =>
         Effect.as(Effect.logError("An Interface was not materialised", cause), internalError)

@@ -23,7 +23,7 @@ export class Interfaces extends Context.Service<
     ) => Effect.Effect<Page<Interface>, ApiError>
     /** Returns the Interfaces that could not be materialised, newest first. Includes no values. */
     readonly failures: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Failure>, ApiError>
-    /** Retries a failure. Fails with `guard_conflict` if it is no longer the failure that the caller expects. */
+    /** Retries a failure. Fails with `guard_conflict` if the current failure is not the one that the caller expects. */
     readonly retry: (
       context: CommandContext,
       workspaceId: WorkspaceId,

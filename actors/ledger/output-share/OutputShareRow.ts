@@ -74,8 +74,8 @@ const takenShare = rowShape({ producer: OutputShareRow.columns.producer_capsule_
 const statusOf = Schema.decodeUnknownSync(OutputShareRow.columns.status)
 
 /**
- * Reviews OutputShares after a restore, which has already voided the plans that used them. While its review is pending, a share
- * provides nothing to consumers; they are compared after each decision.
+ * Reviews OutputShares after a restore, which has already voided the plans that used them. While its review is pending, a
+ * share provides nothing to consumers; the consumers are compared after each decision.
  */
 export const restoredShares = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords<CapsuleLedger> => {
   const unread = Effect.fnUntraced(function* (shares: ReadonlyArray<{ readonly producer: CapsuleId }>) {

@@ -17,8 +17,8 @@ const SummaryJson = jsonText(PlanSummary)
 const BaseJson = jsonText(PlanBase)
 
 /**
- * Selects the lane's plan after the merge of `p` for the Capsule of `j`: the plan of the merge commit or, without one, the newest
- * plan since the merge.
+ * Selects the lane's plan after the merge of `p` for the Capsule of `j`: the plan of the merge commit or, without such a
+ * plan, the newest plan since the merge.
  */
 export const planAfterMerge = `(SELECT l.id FROM runs l
   WHERE p.state = 'merged' AND l.capsule_id = j.capsule_id AND l.type = 'plan' AND l.purpose IS NULL
@@ -132,10 +132,10 @@ export const countsOf = (progress: ReadonlyArray<CapsuleProgress>): ReadonlyMap<
 
 const awaiting: ReadonlySet<CapsuleVerdict> = new Set(["planned", "needs_approval", "differs"])
 
-/** All Capsules in one Project and environment require the same approvals. */
+/** Returns a key for the Project and environment, because all of their Capsules require the same approvals. */
 const placeOf = ({ environment, project_id }: Progress): string => `${project_id} ${environment}`
 
-/** Returns the Capsule data for the page of one pull request. Reads plans, which may be large. */
+/** Returns the Capsule data for one pull request's page. Reads plans, which may be large. */
 export const capsuleReports = Effect.fn("capsuleReports")(function* (
   sql: SqlClient.SqlClient,
   progress: ReadonlyArray<CapsuleProgress>

@@ -13,7 +13,7 @@ export const PullRequestReportRow = table(
     workspace_id: WorkspaceId,
     due: Schema.Int,
     taken: Schema.Int,
-    /** The state of the pull request that the last report showed. */
+    /** The pull request's state as shown by the last report. */
     seen: Schema.String,
     /** Earliest time of the next report. */
     next_at: Schema.NullOr(Timestamp),
@@ -31,15 +31,15 @@ export const PullRequestReportRow = table(
 )
 export type PullRequestReportRow = RowOf<typeof PullRequestReportRow.columns>
 
-/** Time after the merge during which a pull request's comment follows the Runs of the lane. */
+/** Time after the merge during which a pull request's comment is updated with the lane's Runs. */
 const followedAfterMerge = Duration.days(30)
 /** Minimum time between two edits of a comment, so that it is not edited for every Run. */
 const spacing = Duration.seconds(10)
 const longestWait = Duration.hours(1)
 
 /**
- * Columns of a pull request whose change requires a new report. svc may report a merge group before it has judged the commit, so the
- * end of the judgement requires a new report too.
+ * Columns of a pull request whose change requires a new report. svc may report a merge group before it has assessed the
+ * commit, so the end of the assessment requires a new report too.
  */
 const seenText = `p.head_commit || ' ' || p.state || ' ' || COALESCE(p.base_commit, '') || ' ' || COALESCE(p.head_snapshot_id, '')
   || ' ' || COALESCE(p.planned_commit, '') || ' ' || p.attempt || ' ' || COALESCE(p.error_code, '')

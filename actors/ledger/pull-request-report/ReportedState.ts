@@ -21,7 +21,7 @@ export interface CapsuleFacts {
   readonly plan: (ReportedPlan & { readonly differs: boolean }) | undefined
   /** The latest apply of that plan. */
   readonly apply: RunStatus | undefined
-  /** For a commit that a merge queue tests: whether its plan makes the approved change. */
+  /** For a commit that a merge queue tests: true if its plan makes the approved change. */
   readonly queued?: "approved" | "differs" | "unapproved" | undefined
 }
 
@@ -80,7 +80,7 @@ export const capsuleVerdict = (facts: CapsuleFacts): CapsuleVerdict =>
 export const undoneBy = (base: Run["base"]): ReadonlyArray<PullRequestRisk> =>
   (base?.standing === "stale" ? (base.undoneFiles ?? []) : []).map((address) => ({ kind: "undoes", address }))
 
-/** Returns the distance from the base: the largest number of base commits that a plan lacks. */
+/** Returns the distance from the base: the largest number of base commits missing from a plan. */
 export const behindText = (bases: ReadonlyArray<Run["base"]>): string | undefined => {
   const behind = Math.max(0, ...bases.map((base) => base?.behind ?? 0))
   return behind === 0 ? undefined : `${behind} ${behind === 1 ? "commit" : "commits"} behind`

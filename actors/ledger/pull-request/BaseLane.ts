@@ -11,8 +11,8 @@ export const baseRefOf = (
 }
 
 /**
- * Returns every way in which the lanes of a Source may spell a base branch. `defaultBranch` is the full name of the repository's
- * default branch.
+ * Returns every spelling of a base branch that a Source's lanes may use. `defaultBranch` is the full name of the
+ * repository's default branch.
  */
 export const laneRefsOf = (baseBranch: string, defaultBranch: string | null): ReadonlyArray<string> => [
   baseBranch,

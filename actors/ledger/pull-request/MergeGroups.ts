@@ -3,8 +3,8 @@ import { type HeadIsFork, mostOpenPullRequests } from "../../../schema/records/P
 import { type ListedPullRequest, MergeGroupJson, mergeGroupOf, numberOf } from "./PullRequestRow.ts"
 
 /**
- * Returns the pull requests that a queued commit contains and its base lacks, oldest first, because a queue puts each pull
- * request on top of the previous one's commit. Returns `undefined` if the history does not reach the base. `history` lists the
+ * Returns the pull requests that a queued commit contains and its base lacks, oldest first. A queue puts each pull request
+ * on top of the previous one's commit. Returns `undefined` if the history does not reach the base. `history` lists the
  * nearest commits first.
  */
 export const mergeGroup = (
@@ -48,7 +48,7 @@ export type Queues = Pick<RepositoryHeads, "branches" | "queued">
 
 interface MergeGroupChanges {
   readonly appeared: ReadonlyArray<Facts & Pick<ListedPullRequest, "head_branch" | "number">>
-  /** `isMoved` if the branch points to another commit. `isDue` if the commit must be assessed again. */
+  /** `isMoved`: the branch points to another commit. `isDue`: the commit must be assessed again. */
   readonly changed: ReadonlyArray<{
     readonly row: ListedPullRequest
     readonly to: Partial<Facts>
@@ -73,7 +73,7 @@ export const mergeGroupChanges = (
   const changed: Array<MergeGroupChanges["changed"][number]> = []
   for (const { baseBranch, commit, number, ref } of queued) {
     const row = before.get(ref)
-    // Later steps determine the group's other pull requests and their repositories from the history of the commit.
+    // Later steps determine the group's other pull requests and their repositories from the commit's history.
     const fresh: Facts = {
       ref,
       head_commit: commit,

@@ -47,7 +47,7 @@ export const PullRequestRow = table(
     last_seen_at: Timestamp,
     closed_at: Schema.NullOr(Timestamp),
     created_at: Timestamp,
-    /** Number of reasons for a step. Zero if no step is due. */
+    /** Number of pending reasons for a step; zero if no step is due. */
     due: Schema.Int,
     /** The sync that fetches `head_commit`. */
     sync_run_id: Schema.NullOr(RunId),
@@ -76,7 +76,7 @@ export type PullRequestRow = RowOf<typeof PullRequestRow.columns>
 export const ListedPullRequest = PullRequestRow.without("review", "planned_actor")
 export type ListedPullRequest = RowOf<typeof ListedPullRequest.columns>
 
-/** The Capsules that follow the base of a pull request, with the effect of one head on each. */
+/** The Capsules that follow a pull request's base, with the effect of one head on each Capsule. */
 export const PullRequestCapsuleRow = table("pull_request_capsules", {
   pull_request_id: PullRequestId,
   capsule_id: CapsuleId,
@@ -89,23 +89,23 @@ export const PullRequestCapsuleRow = table("pull_request_capsules", {
 })
 export type PullRequestCapsuleRow = RowOf<typeof PullRequestCapsuleRow.columns>
 
-/** Looks at the repository of a Source to find its pull requests. */
+/** The polls of a Source's repository for pull requests. */
 export const PullRequestLookRow = table(
   "pull_request_looks",
   {
     source_id: SourceId,
     workspace_id: WorkspaceId,
-    /** Number of requested looks. A look is due while this differs from `taken`. */
+    /** Number of requested polls. A poll is due while this number differs from `taken`. */
     asked: Schema.Int,
     taken: Schema.Int,
     next_at: Schema.NullOr(Timestamp),
     failures: Schema.Int,
     last_look_at: Schema.NullOr(Timestamp),
-    /** Full name of the repository's default branch, as of the last look. */
+    /** Full name of the repository's default branch, as of the last poll. */
     default_branch: Schema.NullOr(Schema.String),
-    /** The highest number at the first look without a forge. Higher numbers are new. */
+    /** The highest number at the first poll without a forge. Higher numbers are new. */
     from_number: Schema.NullOr(Schema.Int),
-    /** Number of open pull requests above the limit, as of the last look. */
+    /** Number of open pull requests above the limit, as of the last poll. */
     left_out: Schema.Int,
     error_code: Schema.NullOr(Schema.String),
     error_message: Schema.NullOr(Schema.String)
@@ -129,7 +129,7 @@ export const mergeGroupOf = ({
 export const numberOf = (row: Pick<PullRequestRow, "merge_group" | "number">): number =>
   mergeGroupOf(row)?.at(-1) ?? row.number
 
-/** Returns the record as it appears in lists. */
+/** Returns the record as shown in lists. */
 export const toPullRequest = (row: ListedPullRequest): PullRequest =>
   decode({
     id: row.id,
@@ -160,7 +160,7 @@ export const toPullRequest = (row: ListedPullRequest): PullRequest =>
     })
   })
 
-/** Returns the last look at a Source, as it appears in the Source's record. */
+/** Returns the last poll of a Source, as shown in the Source's record. */
 export const toPullRequestLook = (row: PullRequestLookRow): NonNullable<Source["pullRequestLook"]> => ({
   leftOut: row.left_out,
   ...(row.last_look_at === null ? {} : { at: row.last_look_at }),

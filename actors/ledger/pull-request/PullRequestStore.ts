@@ -11,7 +11,7 @@ import { ListedPullRequest, PullRequestCapsuleRow, PullRequestLookRow, PullReque
 import { mergeGroupChanges, type Queues } from "./MergeGroups.ts"
 import { pullRequestChanges, type Sighting, unread } from "./SeenPullRequests.ts"
 
-/** Time between a look and the next scheduled look. It doubles after each failure, up to about five hours. */
+/** Time between two scheduled polls. It doubles after each failure, up to about five hours. */
 const lookMillis = Duration.toMillis(Duration.minutes(5))
 const mostDoublings = 6
 /** Maximum number of waiting pull requests that a look marks, in case no ended Run did. */
@@ -19,7 +19,7 @@ const mostMarked = 4
 
 type Followed = Pick<SourceRow, "id" | "workspace_id">
 
-/** A look that is due. `asked` is the number of requests that it satisfies. */
+/** A poll that is due. `asked` is the number of requests that the poll satisfies. */
 const DueLook = rowShape({ id: SourceId, workspace_id: WorkspaceId, asked: Schema.Int })
 export type DueLook = { readonly id: SourceId; readonly workspace_id: WorkspaceId; readonly asked: number }
 
@@ -35,7 +35,9 @@ interface Seen {
   readonly fromNumber: number
   /** Present if the forge could not be read. */
   readonly forgeFault: string | undefined
-  /** The commits of the repository's merge queues. If `undefined`, they are unknown, and the recorded commits remain. */
+  /**
+   * The commits of the repository's merge queues. If `undefined`, the commits are unknown, and the recorded commits remain.
+   */
   readonly queues: Queues | undefined
 }
 
@@ -52,22 +54,22 @@ export interface CapsuleJudgement {
 export class PullRequestStore extends Context.Service<
   PullRequestStore,
   {
-    /** Requests a look at the repository. */
+    /** Requests a poll of the repository. */
     readonly ask: (source: Followed) => Effect.Effect<void>
-    /** Requests the scheduled looks that are due. Returns `false` if there are none. */
+    /** Requests the scheduled polls that are due. Returns `false` if there are none. */
     readonly askDue: Effect.Effect<boolean>
-    /** The Sources with a requested look. */
+    /** The Sources with a requested poll. */
     readonly dueLooks: Effect.Effect<ReadonlyArray<DueLook>>
     readonly look: (sourceId: SourceId) => Effect.Effect<PullRequestLookRow | undefined>
-    /** Records a look, and marks every pull request with a new head. */
+    /** Records a poll, and marks every pull request with a new head. */
     readonly looked: (look: DueLook, seen: Seen) => Effect.Effect<void>
     /** Records that the repository could not be read. */
     readonly failed: (look: DueLook, error: { readonly code: string; readonly message: string }) => Effect.Effect<void>
-    /** Ends a look that is no longer valid, without any effect. */
+    /** Ends a poll that is no longer valid, without any effect. */
     readonly dropped: (look: DueLook) => Effect.Effect<void>
     /** Marks every open pull request of the Source, because its rule has changed. */
     readonly judgeAgain: (sourceId: SourceId) => Effect.Effect<void>
-    /** Closes every pull request of a removed Source, and stops the looks. */
+    /** Closes every pull request of a removed Source, and stops the polls. */
     readonly close: (sourceId: SourceId) => Effect.Effect<void>
     readonly due: Effect.Effect<ReadonlyArray<{ readonly id: PullRequestId; readonly workspace_id: WorkspaceId }>>
     readonly find: (id: PullRequestId) => Effect.Effect<PullRequestRow | undefined>
@@ -113,7 +115,7 @@ const make = Effect.gen(function* () {
 
   const askDue = Effect.gen(function* () {
     const at = yield* now
-    // A look scheduled later than the longest delay was recorded before the clock was corrected.
+    // A poll scheduled later than the longest delay was recorded before the clock was corrected.
     const latest = yield* later(lookMillis * 2 ** mostDoublings)
     const due = yield* Found.rows(sql)`SELECT s.id, s.workspace_id FROM sources s
       JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL

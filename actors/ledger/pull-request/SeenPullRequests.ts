@@ -47,12 +47,12 @@ interface RefsToJudge {
   readonly base: string | undefined
   /** The newest commits of the base, including its current one. */
   readonly ancestors: ReadonlySet<string>
-  /** The highest number at svc's first look. */
+  /** The highest number at svc's first poll. */
   readonly fromNumber: number
   readonly known: ReadonlyArray<Known>
   /**
-   * True if the forge listed pull requests earlier but cannot be reached now. Pull requests that it listed as open then stay
-   * open.
+   * True if the forge listed pull requests earlier but cannot be reached now. In that case, pull requests that the forge
+   * listed as open remain open.
    */
   readonly trustsKnown?: boolean
 }
@@ -62,9 +62,9 @@ const branchPrefix = "refs/heads/"
 export const branchName = (ref: string): string => (ref.startsWith(branchPrefix) ? ref.slice(branchPrefix.length) : ref)
 
 /**
- * Assesses the refs of a repository without its forge, which keeps the refs of closed pull requests. A pull request is merged if
- * the base contains its head. Otherwise it is open if it is newer than the first look, or if a branch of the repository points to
- * its head. Only such a branch proves that the head belongs to the repository.
+ * Assesses the refs of a repository without its forge. The refs include those of closed pull requests. A pull request is
+ * merged if the base contains its head. Otherwise it is open if it is newer than the first poll, or if a branch of the
+ * repository points to its head. Only such a branch proves that the head belongs to the repository.
  */
 export const seenInRefs = ({ ancestors, base, fromNumber, heads, known, trustsKnown }: RefsToJudge): Sighting => {
   const baseCommit = base === undefined ? undefined : heads.branches.get(base)
@@ -110,7 +110,7 @@ interface ForgeListing {
   readonly repositoryId: string
   readonly open: ReadonlyArray<ForgePullRequest>
   readonly heads: RepositoryHeads
-  /** The outcome of each known pull request that is missing from the forge's list of open ones. */
+  /** The outcome of each known pull request that is missing from the forge's list of open pull requests. */
   readonly ended: ReadonlyMap<number, Ended>
 }
 
@@ -141,7 +141,7 @@ export const seenOnForge = ({ ended, heads, kind, open, repositoryId }: ForgeLis
   return { ...bounded(seen), ended: ({ number }) => ended.get(number) ?? { state: "closed", merge_commit: null } }
 }
 
-/** The effect of a look on a known pull request. `isDue` if its head must be assessed again. */
+/** The effect of a poll on a known pull request. `isDue`: its head must be assessed again. */
 export interface PullRequestChange {
   readonly row: ListedPullRequest
   readonly to: Partial<Omit<ListedPullRequest, "id" | "workspace_id" | "source_id" | "number" | "created_at">>
@@ -153,7 +153,7 @@ export interface PullRequestChanges {
   readonly changed: ReadonlyArray<PullRequestChange>
 }
 
-/** The initial facts about a new head. The previous head's facts do not apply to it. */
+/** The initial facts about a new head. The previous head's facts do not apply to the new head. */
 export const unread = {
   sync_run_id: null,
   sync_attempts: 0,
@@ -179,12 +179,12 @@ const changeOf = (row: ListedPullRequest, seen: SeenPullRequest): PullRequestCha
       ...(isReopened ? { state: "open", closed_at: null, merge_commit: null } : {}),
       ...(isMoved || isReopened ? unread : {})
     },
-    // The head has no snapshot yet if it waited for its turn or for its base.
+    // A head that was waiting for its turn or its base has no snapshot yet.
     isDue: isJudgedAgain || row.head_snapshot_id === null || row.error_code !== null
   }
 }
 
-/** Compares a look with the known pull requests of the Source. `at` is the time of the look. */
+/** Compares the result of a poll with the Source's known pull requests. `at` is the time of the poll. */
 export const pullRequestChanges = (
   known: ReadonlyArray<ListedPullRequest>,
   sighting: Sighting,

@@ -7,7 +7,7 @@ import { ConsumedOutput } from "../consumption/ConsumedOutputs.ts"
 
 export const ConsumedOutputsJson = jsonText(Schema.Array(ConsumedOutput))
 
-/** A digest of the credentials that an agent supplied. Without it, credentials cannot be compared. */
+/** A digest of the credentials that an agent supplied. Without this digest, credentials cannot be compared. */
 export const ProvidedMarksJson = jsonText(
   Schema.Array(Schema.Struct({ name: Schema.String, mark: Schema.optionalKey(Schema.String) }))
 )
@@ -15,8 +15,8 @@ export const ProvidedMarksJson = jsonText(
 const AuthorAddressesJson = jsonText(Schema.Array(Schema.String))
 
 /**
- * Inputs of a speculative plan for which its Run has no columns. For other plans, the plan file contains them, but a speculative
- * plan has none because nobody applies it.
+ * Inputs of a speculative plan for which its Run has no columns. Other plans have these inputs in their plan file, but a
+ * speculative plan has no plan file because nobody applies it.
  */
 export const ChangeBasisRow = table("change_bases", {
   run_id: RunId,

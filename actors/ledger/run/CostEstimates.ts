@@ -26,7 +26,9 @@ export const PriceTable = Schema.Struct({
 })
 export type PriceTable = typeof PriceTable.Type
 
-/** This server's price list; without one there are no estimates. Read on each use, because a reload can change it. */
+/**
+ * This server's price list. Without a price list, there are no estimates. Read on each use, because a reload can change it.
+ */
 export const Prices = Context.Reference<{ readonly table: PriceTable | undefined }>("svc/actors/ledger/run/Prices", {
   defaultValue: () => ({ table: undefined })
 })

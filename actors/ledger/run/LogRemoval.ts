@@ -150,7 +150,7 @@ const chunksAtOnce = 32
 const pause = "5 millis"
 /** Maximum number of steps per turn, because the cleanup has other jobs too. */
 const stepsOfTurn = 200
-/** The time until kept logs are examined again. */
+/** Delay before kept logs are examined again. */
 const cooldown = Duration.toMillis("1 hour")
 
 /** A pass over all Runs, in progress. */

@@ -1,7 +1,7 @@
 /**
- * Returns an SQL condition on a row of `agent_runs` that is true if the agent of an abandoned apply may hold a state that exists
- * nowhere else. `of` is the table alias with a trailing dot. Evidence from an earlier claim of the Run proves nothing about this
- * claim.
+ * Returns an SQL condition on a row of `agent_runs` that is true if the agent of an abandoned apply may hold a state that
+ * exists nowhere else. `of` is the table alias with a trailing dot. Ignores evidence from an earlier claim of the Run,
+ * because it proves nothing about this claim.
  */
 export const mayOweEvidence = (of: string): string =>
   `(${of}kind = 'apply' AND ${of}accepted_at IS NOT NULL AND ${of}ended_at IS NOT NULL AND ${of}result IS NULL

@@ -25,8 +25,8 @@ export const readPlanEnd = Effect.fn("readPlanEnd")(function* (sql: SqlClient.Sq
 }, Effect.orDie)
 
 /**
- * Returns the reason why a plan can no longer be applied, or `undefined` if it can be or already was. `goOn` describes what the
- * reader should do next.
+ * Returns the reason why a plan can no longer be applied, or `undefined` if the plan can be applied or has been applied.
+ * `goOn` describes what the reader should do next.
  */
 export const voidFinding = (plan: PlanEnd | undefined, goOn: string): Finding | undefined => {
   if (plan === undefined || plan.used_by_run_id !== null) return undefined

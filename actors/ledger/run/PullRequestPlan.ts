@@ -5,7 +5,7 @@ import { isSpeculative, type RunRow } from "./RunRow.ts"
 
 /** Parameters of the speculative plan of a pull request. */
 export const PullRequestSpec = Schema.Struct({
-  /** True if the head belongs to the repository of the Source. */
+  /** True if the head belongs to the Source's repository. */
   ofOwnBranch: Schema.optionalKey(Schema.Boolean)
 })
 export type PullRequestSpec = typeof PullRequestSpec.Type

@@ -5,8 +5,9 @@ import { onRemoteChange } from "../../base/database/RemoteChanges.ts"
 import { RunLifecycle } from "./RunLifecycle.ts"
 
 /**
- * Delivers cancel requests to running executions. The executor registers its executions here, so that commands need no reference
- * to it. The request is also stored in a column of the Run, so it reaches an execution that registers later.
+ * Delivers cancel requests to running executions. The executor registers its executions here, so that commands need no
+ * reference to it. The request is also stored in a column of the Run, so the request also reaches an execution that
+ * registers later.
  */
 export class RunCancels extends Context.Service<
   RunCancels,

@@ -65,7 +65,7 @@ const toFolded = (row: RowOf<typeof FoldedRow.columns>): FoldedRun =>
 /** Maximum number of Runs to return for a page of changes. Only an extreme number of syncs exceeds it. */
 const mostFolded = 1000
 
-/** Returns the Runs that belong to these changes, newest first, with one statement. */
+/** Returns, in one statement, the Runs that belong to these changes, newest first. */
 export const foldedRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, changes: ReadonlyArray<RunId>) {
   if (changes.length === 0) return []
   const wanted = sql`json_each(${JSON.stringify(changes)}) AS w JOIN runs p ON p.id = w.value`

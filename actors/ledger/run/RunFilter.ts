@@ -7,7 +7,7 @@ import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
 /** Maximum number of words in a search. */
 const mostWords = 8
 
-// Matches the start of a Run id. The text "run" alone counts as a word, because every Run's id starts with it.
+// Matches the start of a Run id. "run" alone counts as an ordinary word, because every Run's id starts with it.
 const beginsAnId = /^[a-z]+_[a-z0-9]+$/
 const beginsACommit = /^[0-9a-f]{4,64}$/
 
@@ -75,7 +75,7 @@ export interface RunFilter {
   readonly includeLooks?: boolean | undefined
 }
 
-/** Returns every condition except the facets. It selects the Runs to count. */
+/** Returns every condition except the facets. These conditions select the Runs to count. */
 export const countedConditions = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, filter: RunFilter) => [
   sql`workspace_id = ${workspaceId}`,
   ...(filter.includeLooks === true ? [] : [sql`quiet = 0`]),

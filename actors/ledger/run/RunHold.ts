@@ -5,8 +5,8 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import type { RunEvidence } from "../../../schema/records/Run.ts"
 
 /**
- * The right to write for a running Run. It belongs to the owner that claimed the Run, under one fence. Once the Run has ended or
- * been claimed again, writes with the old hold are refused.
+ * The right to write for a running Run. The hold belongs to the owner that claimed the Run, under one fence. Once the Run
+ * has ended or been claimed again, writes with the old hold are refused.
  */
 export interface RunHold {
   readonly runId: RunId
@@ -14,7 +14,9 @@ export interface RunHold {
   readonly fence: number
 }
 
-/** This hold no longer executes the Run, so nothing was written. It does not mean that the Run failed. */
+/**
+ * The execution with this hold no longer owns the Run, so nothing was written. This error does not mean that the Run failed.
+ */
 export class HoldLost extends Schema.TaggedError<HoldLost>()("HoldLost", {
   runId: RunId,
   message: Schema.String

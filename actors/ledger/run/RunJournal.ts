@@ -39,7 +39,7 @@ const isRecord = Schema.is(Schema.Record(Schema.String, Schema.Unknown))
 const cleaned = (value: unknown): unknown =>
   typeof value === "string" ? plainText(value.slice(0, longestEventText)).slice(0, longestEventText) : value
 
-/** Cleans the texts of reported data, which is flat because the schemas reject nesting. */
+/** Cleans the texts in reported data. The data is flat, because the schemas reject nesting. */
 const withCleanTexts = (fact: unknown): unknown =>
   isRecord(fact) && isRecord(fact["data"])
     ? {
@@ -51,8 +51,8 @@ const withCleanTexts = (fact: unknown): unknown =>
 const decodeFact = Schema.decodeUnknownEffect(ReportedFact, closed)
 
 /**
- * Validates a runner's report. Rejects unknown fields, unknown kinds and kinds reserved for svc. The runner has already redacted
- * and cleaned its output; this cleans it again, because it is the last check before people see it.
+ * Validates a runner's report. Rejects unknown fields, unknown kinds and kinds reserved for svc. The runner has already
+ * redacted and cleaned its output; svc cleans the output again, because this is the last check before people see it.
  */
 export const receivedFact = (fact: unknown): Effect.Effect<ReportedFact, Schema.SchemaError> =>
   Effect.suspend(() => decodeFact(withCleanTexts(fact)))
@@ -113,8 +113,8 @@ export class RunJournal extends Context.Service<
       data: RunEventData<Kind>
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Writes the events buffered under this hold, in the caller's transaction. Call it before releasing the hold, because they
-     * could not be written later.
+     * Writes the events buffered under this hold, in the caller's transaction. Call it before releasing the hold, because
+     * the events cannot be written afterwards.
      */
     readonly flush: (hold: RunHold) => Effect.Effect<void, HoldLost>
     /** Runs `effect` inside the trace of the request that queued the Run, if this process still has it. */
@@ -150,7 +150,7 @@ export class RunJournal extends Context.Service<
         }
       }
 
-      /** Keeps the trace of a Run between queueing and start. Newer traces evict those of Runs that never start. */
+      /** Keeps the trace of a Run between queueing and start. Newer traces evict the traces of Runs that never start. */
       const remember = (runId: RunId, kind: RunEventKind) =>
         kind !== "run.queued"
           ? Effect.void
@@ -189,8 +189,8 @@ export class RunJournal extends Context.Service<
         yield* wakeAfterCommit(hold.runId)
       })
 
-      // Takes the events inside the transaction, because another transaction may write them while this one waits for the
-      // database.
+      // Takes the events inside the transaction, because another transaction may write the events while this transaction
+      // waits for the database.
       const writeNoted = (runId: RunId) =>
         Effect.suspend(() => {
           const waiting = noted.get(runId)

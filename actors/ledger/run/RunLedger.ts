@@ -70,7 +70,10 @@ interface PlacedRun {
   readonly planRunId?: RunId | undefined
 }
 
-/** Returns true for Runs that wait for other Runs of their Capsule. A speculative plan neither waits for them nor delays them. */
+/**
+ * Returns true for Runs that wait for other Runs of their Capsule. A speculative plan neither waits for other Runs nor
+ * delays them.
+ */
 const isInLine = ({ purpose, type }: Pick<NewRun, "purpose" | "type">): boolean =>
   purpose !== "speculative" && capsuleExclusiveTypes.includes(type)
 
@@ -80,8 +83,8 @@ const makeRunPlaces = Effect.gen(function* () {
   const pools = yield* RunPools
 
   /**
-   * Gives fetches and builds separate slots, so that they do not delay applies. They change nothing, and may wait long for a
-   * remote server or a build command.
+   * Gives fetches and builds separate slots, so that they do not delay applies. Fetches and builds change nothing, and may
+   * wait a long time for a remote server or a build command.
    */
   const ownPlaces = Effect.fnUntraced(function* (run: PlacedRun): Effect.fn.Return<string, SqlError.SqlError> {
     if (run.type === "source_sync" || run.type === "compatibility_check") return "builds"
@@ -184,7 +187,7 @@ export class RunLedger extends Context.Service<
   {
     readonly insert: (run: NewRun) => Effect.Effect<void>
     readonly find: (id: RunId | null) => Effect.Effect<RunRow | undefined>
-    /** Returns the Run, or `undefined` if this hold no longer executes it. */
+    /** Returns the Run, or `undefined` if this hold no longer owns it. */
     readonly held: (hold: RunHold) => Effect.Effect<RunRow | undefined>
     /** Writes columns that the execution has determined. */
     readonly record: (hold: RunHold, columns: RecordedColumns) => Effect.Effect<void, HoldLost>

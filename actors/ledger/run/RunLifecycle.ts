@@ -62,7 +62,9 @@ export interface Approval {
   readonly data: RunEventData<"run.approved">
 }
 
-/** Cancel reason of a speculative plan that the plan of a newer commit replaces. Such a plan ends as superseded. */
+/**
+ * Cancel reason of a speculative plan that the plan of a newer commit replaces. Such a plan gets the status `superseded`.
+ */
 export const replacedReason = "A newer commit of the pull request is planned."
 
 /** Event data for the end of an apply, in addition to its error. */
@@ -98,7 +100,7 @@ export class RunLifecycle extends Context.Service<
     readonly fail: (hold: RunHold, error: RunError, evidence?: RunEvidence, data?: EndData) => Held
     readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) => Held
     readonly supersede: (hold: RunHold, reason: string) => Held
-    /** Call it before committing a part of the result while the Run continues. Fails if somebody asked the Run to stop. */
+    /** Call this before committing part of the result while the Run continues. Fails if somebody asked the Run to stop. */
     readonly proceed: (hold: RunHold) => Settled
     readonly waitForApproval: (
       hold: RunHold,
@@ -159,7 +161,7 @@ export class RunLifecycle extends Context.Service<
         { by, columns, error, evidence }: Recorded = {},
         hold?: RunHold
       ) {
-        // Only the execution of a running Run may report its outcome.
+        // Only a running Run's execution may report the Run's outcome.
         if (transitionEvent(standingOf(seen), to) !== kind || (seen.status === "running" && hold === undefined)) {
           return yield* Effect.die(new Error(`The Run ${seen.id} is ${seen.status} and cannot become ${to} like this.`))
         }
@@ -184,7 +186,7 @@ export class RunLifecycle extends Context.Service<
           ...columns
         })} WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)} RETURNING id`
         if (moved.length === 0) return false
-        // After the Run ends, nothing can be settled under this hold.
+        // Nothing can be settled under this hold after the Run ends.
         if (hold !== undefined) yield* sql`DELETE FROM run_preparations WHERE run_id = ${seen.id}`
         const who = kind === "run.cancelled" ? decided(decider) : {}
         yield* journal.append(seen.id, kind, { ...who, ...data })
@@ -280,7 +282,7 @@ export class RunLifecycle extends Context.Service<
       ) {
         const error = yield* withNewerCommit(hold, problem)
         const request = yield* requestToStop(hold)
-        // Reports objects that the apply may have left behind, however it ended.
+        // Reports objects that the apply may have left behind, regardless of its outcome.
         if (request !== undefined) return yield* cancel(hold, evidence, request.isApply ? error : undefined, data)
         yield* held(hold, "failed", { kind: "run.failed", data: { ...data, error } }, { error, evidence })
       })

@@ -57,9 +57,9 @@ interface LogBatch {
 const endAgain = Schedule.spaced("5 seconds")
 
 /**
- * The log of each Run, written in batches so that a noisy Run causes few transactions. Line numbers have no gaps, and a restarted
- * Run continues them. A log that exceeds its limit only gets its last lines, when the Run ends, so that no Run can fill the disk
- * that also holds the states.
+ * The log of each Run, written in batches so that a noisy Run causes few transactions. Line numbers have no gaps, and a
+ * restarted Run continues them. Once a log exceeds its limit, only the Run's last lines are added, when the Run ends, so
+ * that no Run can fill the disk, which also holds the states.
  */
 export class RunLogs extends Context.Service<
   RunLogs,
@@ -176,7 +176,10 @@ export class RunLogs extends Context.Service<
           for (const { text } of lines) pendingBytes += text.length + lineBytes
         }
 
-        /** Reports dropped lines. Called before the first line that follows them, so that the notice is in the right place. */
+        /**
+         * Reports dropped lines. Called before the first line after the dropped lines, so that the notice is in the right
+         * place.
+         */
         const noteDropped = (at: string) => {
           if (dropped === 0) return
           const text = `${dropped} lines were lost here: the database could not be written.`
@@ -272,7 +275,7 @@ export class RunLogs extends Context.Service<
         })
 
         /**
-         * Closes the log and notifies readers, who wait for its end. If the database refuses the write, retries in the
+         * Closes the log and notifies the readers waiting for its end. If the database refuses the write, retries in the
          * background; the next startup closes logs that a shutdown left open.
          */
         const close = Effect.suspend(() =>

@@ -17,7 +17,7 @@ const run = RunRow.columns
 const SummaryJson = jsonText(PlanSummary)
 
 /**
- * A Run, with the names for a notice about it. `changes` is the summary of the plan, also if the Run is the plan's apply.
+ * A Run, with the names for a notice about it. `changes` is the summary of the plan, even if the Run is the plan's apply.
  * `carried_from` is set if approvals of the same change approve the plan in the transaction that makes it ready for review.
  */
 const Reported = rowShape({
@@ -43,7 +43,7 @@ const Reported = rowShape({
 })
 type Row = RowOf<typeof Reported.columns>
 
-/** Returns `undefined` for a speculative plan, because only its pull request or starter is notified. */
+/** Returns `undefined` for a speculative plan, because only the plan's pull request or starter is notified. */
 const reported = (sql: SqlClient.SqlClient, id: RunId) =>
   Effect.map(
     Reported.rows(sql)`SELECT r.id, r.type, r.status, r.workspace_id, r.trigger_kind, r.created_by, r.plan_run_id,
@@ -64,7 +64,10 @@ const Rule = rowShape({
   team: Schema.NullOr(Schema.String)
 })
 
-/** Returns the approvals that a plan of this Capsule requires: those of all matching rules or, without rules, one by an admin. */
+/**
+ * Returns the approvals that a plan of this Capsule requires: the approvals of all matching rules or, without rules, one
+ * approval by an admin.
+ */
 export const awaitedApprovals = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   row: Pick<Row, "workspace_id" | "project_id" | "environment">

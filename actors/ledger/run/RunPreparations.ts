@@ -26,8 +26,8 @@ export interface PreparationSchema<A> {
 }
 
 /**
- * The single row in which an execution prepares its settlement. The row belongs to a hold, so each claim prepares again.
- * `RunLifecycle` removes the row when the Run ends or is requeued.
+ * The single row in which an execution prepares its settlement. The row belongs to a hold, so each claim prepares the
+ * settlement again. `RunLifecycle` removes the row when the Run ends or is requeued.
  */
 export class RunPreparations extends Context.Service<
   RunPreparations,

@@ -91,7 +91,7 @@ export const RunRow = table(
     /** The pool that executes the Run: `local`, or a pool of agents. `slot_pool` is the slot pool in which the Run waits. */
     pool: Schema.String,
     start_acknowledged_at: Schema.NullOr(Timestamp),
-    /** Since when the executing agent has not responded; null while it responds. */
+    /** Time since which the executing agent has not responded; null while the agent responds. */
     agent_unreachable_since: Schema.NullOr(Timestamp),
     last_event_seq: Schema.Int,
     last_event_batch: Schema.Int,
@@ -109,7 +109,7 @@ export const RunRow = table(
     error_message: Schema.NullOr(Schema.String),
     state_version_id: Schema.NullOr(StateVersionId),
     connection_id: Schema.NullOr(ConnectionId),
-    /** True for a check that has found nothing so far. Lists omit it. */
+    /** True for a check that has found nothing so far. Lists omit such a check. */
     quiet: Flag,
     isolation: Schema.NullOr(RecordedSandboxLevel),
     network: Schema.NullOr(RunNetwork),
@@ -153,8 +153,8 @@ export const RunRow = table(
 export type RunRow = RowOf<typeof RunRow.columns>
 
 /**
- * The columns for lists. Omits the parameters, the plan details, and what is stored after the plan details: SQLite reads the
- * pages of all earlier columns to reach a column.
+ * The columns for lists. Omits the parameters, the plan details, and all columns after the plan details, because SQLite must
+ * read the pages of all earlier columns to reach a column.
  */
 export const ListedRunRow = RunRow.without("spec", "plan_details", "change_digest")
 export type ListedRunRow = RowOf<typeof ListedRunRow.columns>
@@ -185,7 +185,7 @@ export const mergedEvidence = (stored: StoredEvidence, added: RunEvidence & RunD
 /** The purpose of a plan that only changes the state, and of its apply. */
 export const acceptsDrift = "accept_drift" satisfies PlanPurpose
 
-/** Returns true for a plan that only shows what a ref would change. Nobody approves or applies it. */
+/** Returns true for a plan that only shows what a ref would change. Such a plan is never approved or applied. */
 export const isSpeculative = ({ purpose }: Pick<RunRow, "purpose">): boolean => purpose === "speculative"
 
 /** The evidence of a new Run. */

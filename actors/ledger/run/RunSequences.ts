@@ -69,8 +69,9 @@ export const eventBatch = Effect.fnUntraced(function* (
 })
 
 /**
- * Reserves the numbers for a batch of log lines, which may arrive more than once. `endedAt` is set on the last batch. The last
- * lines may arrive after the Run has ended, so they are accepted under its fence until the log ends or the Run is claimed again.
+ * Reserves the numbers for a batch of log lines, which may arrive more than once. `endedAt` is set on the last batch. The
+ * last lines may arrive after the Run has ended, so they are accepted under the Run's fence until the log ends or the Run is
+ * claimed again.
  */
 export const logBatch = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

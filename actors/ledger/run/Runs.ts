@@ -22,7 +22,7 @@ export class Runs extends Context.Service<
       idempotency: IdempotentRequest | undefined
     ) => Effect.Effect<Replayable<Run>, ApiError>
     readonly read: (id: RunId) => Effect.Effect<Run, ApiError>
-    /** Returns the files of the Run's module that its commit changes. */
+    /** Returns the files of the Run's module that the Run's commit changes. */
     readonly changeCauses: (id: RunId) => Effect.Effect<ChangeCauses, ApiError>
     readonly sourceChanges: (id: RunId) => Effect.Effect<SourceChanges, ApiError>
     readonly list: (
@@ -41,7 +41,7 @@ export class Runs extends Context.Service<
     ) => Effect.Effect<Page<ListedRun> & { readonly folded: ReadonlyArray<FoldedRun> }, ApiError>
     /** Counts the Runs in the list for each value of each facet. */
     readonly facets: (workspaceId: WorkspaceId, filter: RunFilter) => Effect.Effect<RunFacets>
-    /** Returns the newest Run of each of these Capsules, with one statement. Omits Capsules without Runs. */
+    /** Returns, in one statement, the newest Run of each of these Capsules. Omits Capsules without Runs. */
     readonly latest: (
       workspaceId: WorkspaceId,
       capsuleIds: ReadonlyArray<CapsuleId>
@@ -81,8 +81,8 @@ export interface SequencePage<A> {
 }
 
 /**
- * The durable event and log sequences of Runs, which can be read in pages and followed live. `changed` completes once there may
- * be entries after `after`; to miss none, subscribe, then read, then wait.
+ * The durable event and log sequences of Runs, which can be read in pages and followed live. `changed` completes once there
+ * may be entries after `after`; to miss no entries, subscribe, then read, then wait.
  */
 export class RunStreams extends Context.Service<
   RunStreams,

@@ -14,7 +14,7 @@ import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
 import type { CompatibilityReportId, RunId, SourceId } from "../../../schema/records/Ids.ts"
 import { shownDeclaration } from "./VariableView.ts"
 
-/** The check could not run at all. An unsupported module is not an error but a report. */
+/** The check could not run at all. An unsupported module is not an error; it gets a report. */
 export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("CheckImpossible", {
   code: Schema.Literals([
     "module_not_found",
@@ -70,13 +70,13 @@ export class CompatibilityCheck extends Context.Service<
   {
     readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible>
     /**
-     * Returns the given module, or the only module of the snapshot. If there are several, a person must select one
+     * Returns the given module, or the only module of the snapshot. If there are several modules, a person must select one
      * (specification, Module selection rules).
      */
     readonly moduleOf: (archiveDigest: string, modulePath: string | undefined) => Effect.Effect<string, CheckImpossible>
     /**
-     * Returns the modules of a snapshot, with a scan of each module in `wanted`. Returns `undefined` if they exceed the limits of
-     * one scan.
+     * Returns the modules of a snapshot, with a scan of each module in `wanted`. Returns `undefined` if the modules exceed
+     * the limits of one scan.
      */
     readonly neighbours: (
       archiveDigest: string,
@@ -106,7 +106,7 @@ export class CompatibilityCheck extends Context.Service<
         const tree = yield* snapshots
           .open(request.snapshot.archiveDigest)
           .pipe(Effect.catch(impossible("snapshot_unreadable")))
-        // Absent if no tool is installed; the plan reports that problem later.
+        // Absent if no tool is installed; a later plan reports that problem.
         const tool = yield* Effect.option(
           toolchain.resolve(request.tool === undefined ? undefined : { name: request.tool })
         )
@@ -125,7 +125,7 @@ export class CompatibilityCheck extends Context.Service<
             HclParserUnavailable: impossible("scan_failed")
           })
         )
-        // Skips a refused module, because it does not matter which files it reads.
+        // Skips a refused module, because the files that it reads do not matter.
         const needed =
           scan.status === "unsupported"
             ? []

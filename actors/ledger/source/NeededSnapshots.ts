@@ -6,8 +6,8 @@ import { rowShape } from "../../base/database/Table.ts"
 const Needed = rowShape({ archive_digest: Schema.String })
 
 /**
- * Returns the archives that existing Capsules need for their next plan or destroy: the snapshots they were applied or installed
- * from, and the newest snapshots of the lanes they follow.
+ * Returns the archives that existing Capsules need for their next plan or destroy: the snapshots that the Capsules were
+ * applied or installed from, and the newest snapshots of the lanes that they follow.
  */
 export const neededSnapshots = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -46,12 +46,15 @@ export const manifestPin = ({ id, repositoryManifest }: ManifestCarrier): { read
 export const manifestPath = ".well-known/svc.json"
 
 /**
- * Converts a path in a snapshot to a path in the repository. Manifests use repository paths, whichever folder the Source uses.
+ * Converts a path in a snapshot to a path in the repository. Manifests use repository paths, regardless of the Source's
+ * folder.
  */
 export const repositoryPathOf = (snapshot: Pick<StagedSnapshot, "path">, path: string): string =>
   posix.join(snapshot.path, path)
 
-/** Converts a repository path to a path in the snapshot. Returns `undefined` if it is outside the snapshot's folder. */
+/**
+ * Converts a repository path to a path in the snapshot. Returns `undefined` if the path is outside the snapshot's folder.
+ */
 const snapshotPathOf = ({ path }: ManifestCarrier, key: string): string | undefined => {
   if (path === ".") return key
   if (key === path) return "."

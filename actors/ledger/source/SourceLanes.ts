@@ -98,7 +98,7 @@ const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
     WHERE u.source_id = ${source.id}
     ORDER BY (u.ref = ${source.default_ref} AND u.path = ${source.default_path}) DESC, u.ref, u.path`)
 
-/** Returns the lanes as they appear in a Source's record. */
+/** Returns the lanes as shown in a Source's record. */
 export const projectLanes = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, source: SourceRow) {
   const rows = yield* readLanes(sql, source)
   const described = yield* commitDescriptions(
@@ -132,7 +132,7 @@ export class SourceLanes extends Context.Service<
     /** Returns the Source's own lane first, followed by every other lane that a Capsule has adopted. */
     readonly inUse: (source: SourceRow) => Effect.Effect<ReadonlyArray<LaneRow>>
     readonly find: (sourceId: SourceId, lane: Lane) => Effect.Effect<LaneRow | undefined>
-    /** Records that a sync was queued, so that the schedule does not start another. */
+    /** Records that a sync was queued, so that the schedule does not start another sync. */
     readonly expected: (sourceId: SourceId, lane: Lane) => Effect.Effect<void>
     /**
      * Records the snapshot that a sync found, and clears the lane's error. Returns `false` and keeps the existing result if a
@@ -150,7 +150,7 @@ export class SourceLanes extends Context.Service<
       error: { readonly code: string; readonly message: string },
       lookedAt: string
     ) => Effect.Effect<boolean>
-    /** Forgets a lane that nobody follows, so that its snapshot may be removed. */
+    /** Deletes the record of a lane that no Capsule follows, so that its snapshot may be removed. */
     readonly forget: (sourceId: SourceId, lane: Lane) => Effect.Effect<void>
     /** Sets the Source's status to `error` while any lane in use cannot be fetched. */
     readonly settleStatus: (sourceId: SourceId) => Effect.Effect<void>
@@ -223,7 +223,7 @@ export class SourceLanes extends Context.Service<
             )
           ),
         settleStatus: Effect.fnUntraced(function* (sourceId: SourceId) {
-          // Starts from failing lanes, because they are few and it is expensive to determine the lanes in use.
+          // Starts from failing lanes, because there are few of them and determining the lanes in use is expensive.
           const failing = yield* sql`SELECT 1 AS one FROM source_lanes l
             WHERE l.source_id = ${sourceId} AND l.error_code IS NOT NULL AND EXISTS (SELECT 1 FROM ${sql.literal(lanesInUse)} u
               WHERE u.source_id = l.source_id AND u.ref = l.ref AND u.path = l.path) LIMIT 1`

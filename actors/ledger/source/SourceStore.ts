@@ -172,7 +172,7 @@ export class SourceStore extends Context.Service<
     readonly recordDelivery: (sourceId: SourceId, deliveryId: string, windowStart: string) => Effect.Effect<boolean>
     /** Records the result of the last webhook delivery, for the people who set up the webhook. */
     readonly noteDelivery: (id: SourceId, verdict: DeliveryVerdict, runCount: number) => Effect.Effect<void>
-    /** Forgets a delivery that could not be processed, so that the forge can deliver it again. */
+    /** Removes the record of a delivery that could not be processed, so that the forge can deliver it again. */
     readonly forgetDelivery: (sourceId: SourceId, deliveryId: string) => Effect.Effect<void>
   }
 >()("svc/actors/ledger/source/SourceStore") {

@@ -33,7 +33,7 @@ export const StagedSnapshot = Schema.Struct({
 })
 export type StagedSnapshot = typeof StagedSnapshot.Type
 
-/** The result of a compatibility check, before it becomes a Source's report. */
+/** The result of a compatibility check, before it is stored as a Source's report. */
 export const StagedReport = Schema.Struct({
   report: Schema.Struct({
     ...CompatibilityReport.fields,
@@ -45,7 +45,7 @@ export const StagedReport = Schema.Struct({
   }),
   /** The complete module scan, which plan and apply use. */
   moduleScan: Schema.Json,
-  /** Digest of input names, basic types and default markers. Later configuration changes are checked against it. */
+  /** Digest of input names, basic types and default markers. Later configuration changes are checked against this digest. */
   contractDigest: Schema.String
 })
 export type StagedReport = typeof StagedReport.Type

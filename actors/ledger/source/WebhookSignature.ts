@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 import { Effect, Stream } from "effect"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 
-/** The proof in a delivery that its sender has the Source's secret (specification, ruling 5). */
+/** A delivery's proof that its sender has the Source's secret (specification, ruling 5). */
 export interface HookProofs {
   /** The secret itself. */
   readonly secrets?: ReadonlyArray<string>
@@ -51,9 +51,9 @@ const comparison = (secret: string, { secrets = [], signatures = [], standard }:
 }
 
 /**
- * Returns the first of these secrets that a delivery proves, or `undefined` if it proves none. Forges may send up to four proofs
- * per request. At least one is required, and all must be correct for the same secret. The body is hashed as it arrives and never
- * buffered. Fails if the body is too long or arrives too slowly.
+ * Returns the first of these secrets that a delivery proves, or `undefined` if the delivery proves none of them. Forges may
+ * send up to four proofs per request. At least one is required, and all must be correct for the same secret. The body is
+ * hashed as it arrives and never buffered. Fails if the body is too long or arrives too slowly.
  */
 export const provenSecret = Effect.fnUntraced(function* (
   known: ReadonlyArray<string>,

@@ -38,8 +38,8 @@ const driftedAttributes = (change: ResourceChange, drift: ResourceChange | undef
 }
 
 /**
- * Returns true if only drift explains the change: the resource was deleted outside and is created again, or the plan reverts
- * every changed attribute.
+ * Returns true if only drift explains the change: the resource was deleted outside svc and is created again, or the plan
+ * reverts every changed attribute.
  */
 const isPutBack = (change: ResourceChange, drift: ResourceChange | undefined): boolean => {
   if (drift === undefined) return false
@@ -149,7 +149,7 @@ const judgeOf = (plan: PlanEvidence) => {
     isOf(change, "create") !== isOf(change, "delete") || isOf(change, "forget") || change.actions.includes("no-op")
 
   return (change: ResourceChange): ReadonlyArray<ChangeCause> => {
-    // An earlier replacement created the new object but could not destroy this one.
+    // An earlier replacement created the new object but could not destroy the old object.
     if (change.deposed !== undefined) return [unfinished]
     const drifted = drift.get(change.address) ?? drift.get(change.previousAddress ?? "")
     if (isPutBack(change, drifted)) return [named("drift", [change.address])]
@@ -178,7 +178,7 @@ const planCauses = (plan: PlanEvidence): ReadonlyArray<ChangeCause> => {
 
 /**
  * Determines the causes of a plan's changes from its evidence. Each resource gets the differences that may have caused its
- * change. A cause is certain only if it is the only one and nothing is unknown.
+ * change. A cause is certain only if there is no other cause and nothing is unknown.
  */
 export const changeCauses = (plan: PlanEvidence): Pick<ChangeCauses, "causes" | "resources" | "unknown"> => {
   const judge = judgeOf(plan)

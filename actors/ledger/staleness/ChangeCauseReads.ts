@@ -33,7 +33,7 @@ const bindingsOf = ({ evidence }: Planned) =>
       .toSorted()
   )
 
-/** Returns the differences between two plans other than the module and its inputs. */
+/** Returns the differences between two plans, except those in the module and its inputs. */
 export const otherDifferences = (before: Planned, after: Planned): ReadonlyArray<ChangeCause> => {
   const toolOf = ({ evidence }: Planned) => JSON.stringify([evidence.tool, evidence.providerLockDigest])
   const isOperated = before.evidence.operatorConfig?.digest !== after.evidence.operatorConfig?.digest
@@ -53,7 +53,7 @@ const commitOf = (to: string | null, { fileCount, since, status }: SourceChanges
       commit: fileCount === 0 ? undefined : ({ kind: "commit", from, to, fileCount } as const),
       isUnknown: false
     }
-  // Without a file list, only the same commit certainly has no effect.
+  // Without a file list, only an unchanged commit certainly has no effect.
   return from === to
     ? { commit: undefined, isUnknown: false }
     : { commit: { kind: "commit", from, to } as const, isUnknown: true }

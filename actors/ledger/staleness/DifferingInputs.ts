@@ -5,7 +5,7 @@ import { type Consumer, isOfferedStill, offeredOutputs } from "../consumption/Of
 import { ConsumedInputRow } from "./ConsumedInputRow.ts"
 
 /**
- * Returns the names of the inputs from other Capsules whose values have changed since the last apply, for reviewers. Omits the
+ * Returns, for reviewers, the names of inputs from other Capsules whose values have changed since the last apply. Omits the
  * values, which may be private.
  */
 export const differingInputs = Effect.fn("differingInputs")(function* (consumer: Consumer) {

@@ -43,8 +43,8 @@ const uncompared: ModuleChange = { kind: "touched", because: "The commits could 
 const unfiltered: ModuleChange = { kind: "touched", because: "The Capsule follows every commit" }
 
 /**
- * Decides whether a commit changes files of a Capsule's module. A comparison reads two archives, so `prepare` runs before the
- * transaction, and the transaction only looks up the result. A commit that was not compared counts as a change.
+ * Decides whether a commit changes files of a Capsule's module. A comparison reads two archives. Therefore `prepare` runs
+ * before the transaction, which only looks up the result. A commit that was not compared counts as a change.
  */
 export class PathFilters extends Context.Service<
   PathFilters,
@@ -52,8 +52,8 @@ export class PathFilters extends Context.Service<
     /** Compares the applied snapshot with a newer one, for each Capsule with a path filter. Call it outside a transaction. */
     readonly prepare: (capsules: ReadonlyArray<Filtered>, newer: SnapshotContent) => Effect.Effect<void>
     /**
-     * Compares two snapshots for a Capsule, whatever its path filter. Call it outside a transaction. An unreadable archive counts
-     * as a change.
+     * Compares two snapshots for a Capsule, regardless of its path filter. Call it outside a transaction. An unreadable
+     * archive counts as a change.
      */
     readonly between: (
       capsule: Pick<Filtered, "module_path" | "install_config_id">,

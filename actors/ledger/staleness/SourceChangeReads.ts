@@ -87,7 +87,8 @@ export class SourceChangeReads extends Context.Service<
         )
         return yield* compare(capsule?.module_path ?? ".", before, after).pipe(
           Effect.map((compared) => ({ runId, status: "compared" as const, since, ...compared })),
-          // Retention removed the snapshot, or it is damaged or too large to scan. The review continues without the comparison.
+          // The snapshot has been removed by retention, is damaged, or is too large to scan. The review continues without
+          // the comparison.
           Effect.catch((error) =>
             Effect.as(Effect.logDebug(`The commits of the Run ${runId} could not be compared. ${error.message}`), {
               ...none,

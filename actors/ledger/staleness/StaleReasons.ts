@@ -43,8 +43,8 @@ export class StaleReasons extends Context.Service<
   StaleReasons,
   {
     /**
-     * Called when a lane moves to this snapshot. Marks Capsules that were applied from a different snapshot as stale, and clears
-     * this reason on all others.
+     * Called when a lane moves to this snapshot. Marks Capsules that were applied from a different snapshot as stale, and
+     * clears this reason for all other Capsules.
      */
     readonly laneMoved: (lane: Lane & { readonly sourceSnapshotId: SourceSnapshotId }) => Effect.Effect<void>
     /** Compares a Capsule's commit with its lane. Needed after an apply, because the lane may have moved since the plan. */
@@ -61,13 +61,13 @@ export class StaleReasons extends Context.Service<
     /** Compares the inputs of a Capsule's last apply with what its producers offer now. */
     readonly compare: (capsuleId: CapsuleId) => Effect.Effect<void>
     /**
-     * Called when the values that a producer offers may have changed. Compares its consumers in every Workspace, voids their
-     * plans with different values, and returns those plans.
+     * Called when the values that a producer offers may have changed. Compares the producer's consumers in every Workspace,
+     * voids their plans with different values, and returns those plans.
      */
     readonly producerMoved: (producerCapsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<string>>
     /**
-     * Compares Capsules that have not been compared yet, because an earlier release did not record it or their inputs changed
-     * while svc was not running.
+     * Compares Capsules that have not been compared yet, because an earlier release did not record the comparison or their
+     * inputs changed while svc was not running.
      */
     readonly compareUnread: Effect.Effect<void>
   }

@@ -43,11 +43,14 @@ const Archive = Schema.Struct({
   generatedSecrets: Schema.optionalKey(AnyRows)
 })
 const decodeArchive = Schema.decodeUnknownOption(Archive)
-/** Maximum unpacked size. It exceeds that of any genuine archive, so it only stops an archive crafted to exhaust memory. */
+/**
+ * Maximum unpacked size. It exceeds the size of any genuine archive, so the limit only stops an archive crafted to exhaust
+ * memory.
+ */
 const mostArchiveBytes = 512 * 1024 * 1024
 const inflate = promisify(gunzip)
 
-/** Number of rows to decode before yielding. Decoding them takes a few milliseconds. */
+/** Number of rows to decode before yielding. Decoding this many rows takes a few milliseconds. */
 const rowsAtOnce = 200
 
 /**
@@ -102,7 +105,7 @@ export const archiveContents = (
     outsideTransaction("A backup is unpacked")
   )
 
-/** Returns the Capsules in an archive, or `none` if this release cannot read it. */
+/** Returns the Capsules in an archive, or `none` if this release cannot read the archive. */
 export const capsulesInArchive = Effect.fnUntraced(function* (archive: Uint8Array) {
   const contents = yield* archiveContents(archive)
   const document = Option.isNone(contents) ? Option.none() : yield* archiveDocument(contents.value)

@@ -39,10 +39,10 @@ export const toBackup = (row: ListedBackup): Backup =>
     createdAt: row.created_at
   })
 
-/** Computes the digest that a backup's record stores. */
+/** Computes the digest stored in a backup's record. */
 export const digestOf = (archive: Uint8Array) => `sha256:${createHash("sha256").update(archive).digest("hex")}`
 
-/** Location that is authenticated with a sealed archive. */
+/** The sealing context of an archive. */
 export const backupPlace = (workspaceId: WorkspaceId, id: BackupId) => ({
   table: "backups",
   column: "archive",

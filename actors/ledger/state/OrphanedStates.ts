@@ -93,7 +93,7 @@ const place = (row: Pick<OrphanedStateRow, "id" | "workspace_id">, column: "stat
   rowId: row.id
 })
 
-/** A checkpoint that an earlier release kept because its settlement did not accept it. */
+/** A checkpoint that an earlier release kept because the Run's settlement did not accept it. */
 const KeptCheckpoint = rowShape({
   run_id: RunId,
   workspace_id: WorkspaceId,
@@ -105,7 +105,7 @@ const KeptCheckpoint = rowShape({
 
 type KeptCheckpoint = RowOf<typeof KeptCheckpoint.columns>
 
-/** The person who decided about a left-over state, and the time. */
+/** The person who decided about a left-over state, and the time of the decision. */
 interface Decision {
   readonly by: string | null
 }

@@ -34,7 +34,7 @@ const Current = rowShape({
   is_unchecked: Flag
 })
 
-/** A period in which the resource did not change, and when the state that ended it was committed. */
+/** A period in which the resource did not change, and the commit time of the state that ended it. */
 const Period = rowShape({
   ...ResourceVersionRow.only("address", "attributes", "tainted", "valid_from", "valid_to", "run_id", "changed_at")
     .columns,

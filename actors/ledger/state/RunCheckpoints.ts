@@ -35,7 +35,10 @@ export class RunCheckpoints extends Context.Service<
       workspaceId: WorkspaceId,
       runId: RunId
     ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
-    /** Returns the sealed form of the saved state, or `undefined`. It differs after each save, even if the state is the same. */
+    /**
+     * Returns the sealed form of the saved state, or `undefined`. The sealed form differs after each save, even if the state
+     * is the same.
+     */
     readonly stored: (runId: RunId) => Effect.Effect<string | undefined>
     readonly drop: (runId: RunId) => Effect.Effect<void>
   }

@@ -13,7 +13,7 @@ const probe = "-"
 
 const items = (texts: ReadonlyArray<string>) => texts.map((text): RedactionItem => ({ as: "text", text }))
 
-/** Limits below which searching takes a few milliseconds and needs no thread. */
+/** Limits below which a search takes only a few milliseconds and needs no thread. */
 const few = { secrets: 500, characters: 64 * 1024, texts: 1000 }
 
 const areFew = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<SecretText>): boolean =>
@@ -41,8 +41,9 @@ const withSecrets = Effect.fnUntraced(function* (
 const mostVerdicts = 16
 
 /**
- * Returns a function that finds the texts that contain a secret. Searching for many secrets needs a thread, which a transaction
- * cannot wait for, so the search must have run before; otherwise every text counts as a secret.
+ * Returns a function that finds the texts that contain a secret. Searching for many secrets needs a thread, and a
+ * transaction cannot wait for a thread. Therefore the search must have run beforehand; otherwise every text counts as a
+ * secret.
  */
 export const makeSecretTexts = (redaction: Redaction["Service"]) => {
   const verdicts = new Map<string, ReadonlySet<string>>()

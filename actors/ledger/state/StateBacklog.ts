@@ -20,7 +20,7 @@ const Unchecked = rowShape({ capsule_id: CapsuleId })
 /** SQL condition for StateVersions of a Capsule that are not in the index yet. */
 const unread = `v.generation > COALESCE((SELECT MAX(i.generation) FROM state_indexes i WHERE i.capsule_id = v.capsule_id), 0)`
 
-/** Decrypts the state and its secrets. Returns neither if that fails. */
+/** Decrypts the state and its secrets. Returns neither of them if decryption fails. */
 const opened = Effect.fnUntraced(function* (id: StateVersionId) {
   const states = yield* StateVersions
   const row = yield* states.find(id)
@@ -90,7 +90,7 @@ const checkEarlierKeys = Effect.gen(function* () {
     `Hiding secret instance keys in the lists of resources of ${capsules.length} Capsules, from the states of earlier releases.`
   )
   for (const { capsule_id } of capsules) yield* checkCapsule(capsule_id)
-  // Checkpoints the write-ahead log, which may still contain the keys.
+  // Checkpoints the write-ahead log, because it may still contain the keys.
   yield* Effect.ignore((yield* DatabaseFile).checkpoint)
   yield* Effect.logInfo(`Hid the secret instance keys of ${capsules.length} Capsules.`)
 })

@@ -70,7 +70,7 @@ export interface NamedDifference {
   readonly difference: ResourceDifference
 }
 
-/** Returns the change of each resource. Omits a resource that changed and changed back. */
+/** Returns the change of each resource. Omits a resource whose changes were reverted. */
 export const resourceDifferences = (sides: Sides<ResourceVersionRow>): ReadonlyArray<NamedDifference> =>
   pairs(sides, objectName)
     .flatMap(({ after, before, name: object }): ReadonlyArray<NamedDifference> => {

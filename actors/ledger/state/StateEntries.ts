@@ -15,8 +15,8 @@ const statelessProviders: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns a key of provider, type and id that identifies a real object. Returns `undefined` if the resource is not a real object
- * or has no id.
+ * Returns a key, made of provider, type and id, that identifies a real object. Returns `undefined` if the resource is not a
+ * real object or has no id.
  */
 export const objectKey = ({
   id,
@@ -27,9 +27,9 @@ export const objectKey = ({
 
 /** Keys for the index digests, derived by the vault. */
 export interface IndexKeys {
-  /** Different for each Capsule, so that equal values in two Capsules have different digests. */
+  /** A key that differs per Capsule, so that equal values in two Capsules have different digests. */
   readonly contents: KeyObject
-  /** Shared by the Capsules of a Workspace, so that their real objects can be compared. */
+  /** A key shared by the Capsules of a Workspace, so that their real objects can be compared. */
   readonly objects: KeyObject
 }
 
@@ -70,8 +70,8 @@ const isWithin = (text: string, secret: string): boolean => {
 }
 
 /**
- * Returns the object's id, or `null` if it may reveal a secret: the state marks it as sensitive, the id is the object's value
- * (`random_id`), or it contains the path of a Run's folder.
+ * Returns the object's id, or `null` if the id may reveal a secret: the state marks the id as sensitive, the id is the
+ * object's value (`random_id`), or the id contains the path of a Run's folder.
  */
 const shownId = (object: ObjectContents): string | null =>
   object.id === undefined || object.isIdSensitive || objectKey(object) === undefined || holdsRunFolder(object.id)

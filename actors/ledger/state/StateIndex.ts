@@ -55,13 +55,14 @@ export class StateIndex extends Context.Service<
   StateIndex,
   {
     /**
-     * Performs the slow parts of `add` and `check` outside their transaction: hashing long attributes, and searching for many
-     * secrets. Without it, a state with a long attribute is a defect, and all keys of a state with many secrets are hidden.
+     * Performs the slow parts of `add` and `check` outside their transaction: hashing long attributes, and searching for
+     * many secrets. Without this preparation, a state with a long attribute causes a defect, and all keys of a state with
+     * many secrets are hidden.
      */
     readonly prepare: (version: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">) => Effect.Effect<void>
     /**
      * Indexes a StateVersion in the caller's transaction. If an earlier StateVersion of the Capsule is not indexed yet, does
-     * nothing; both are then indexed later, in order.
+     * nothing; both StateVersions are then indexed later, in order.
      */
     readonly add: (version: IndexedState) => Effect.Effect<void>
     /**
@@ -121,7 +122,7 @@ export class StateIndex extends Context.Service<
         return plan?.plan_details ?? "{}"
       })
 
-      /** Maps the new address of each object that the plan moved to its earlier address. */
+      /** Maps the new address of each moved object in the plan to the object's earlier address. */
       const movesOf = (plan: string) => {
         const changes = PlanDetailsJson.read(plan).resourceChanges ?? []
         return new Map(

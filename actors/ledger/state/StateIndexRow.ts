@@ -45,7 +45,7 @@ export const ResourceVersionRow = table(
     deposed: Schema.String,
     type: Schema.String,
     provider: Schema.String,
-    /** `NULL` if it is or may be a secret. */
+    /** `NULL` if the id is or may be a secret. */
     object_id: Schema.NullOr(Schema.String),
     /** Keyed digest that identifies the real object in the Workspace; `NULL` if the resource is not a real object. */
     object_key: Schema.NullOr(Schema.String),

@@ -24,7 +24,7 @@ const keepAgain = "1 second"
 export const isNewer = (last: number | undefined, { serial }: Pick<StateCheckpoint, "serial">): boolean =>
   last === undefined || serial >= last
 
-/** Stores offered states with `keep` until the scope closes. Stores the newest one before closing. */
+/** Stores offered states with `keep` until the scope closes. Before closing, stores the newest state. */
 export const makeStateKeeping = Effect.fnUntraced(function* (
   keep: (checkpoint: StateCheckpoint) => Effect.Effect<void, HoldLost>
 ): Effect.fn.Return<StateKeeping, never, Scope.Scope> {

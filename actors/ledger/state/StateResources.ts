@@ -103,7 +103,7 @@ export class StateResources extends Context.Service<
         if (stateVersionId === undefined || !indexed) return { items: [], stateVersionId, indexed }
         const conditions = [
           sql`v.capsule_id = ${capsuleId} AND v.valid_to IS NULL`,
-          // Uses REPLACE, because it matches literally and case-sensitively; LIKE does neither.
+          // Uses REPLACE, because it matches literally and case-sensitively; LIKE is neither literal nor case-sensitive.
           ...(address === undefined ? [] : [sql`REPLACE(v.address, ${address}, '') <> v.address`]),
           ...(search === undefined ? [] : [sql.or(found(lowerCase(search)))]),
           ...(anchor.length === 0 ? [] : [sql`(v.address, v.deposed) > (${anchor[0]}, ${anchor[1]})`])

@@ -55,14 +55,14 @@ export interface NewStateVersion {
 }
 
 /**
- * Derives the id of the StateVersion that a Run, an adopted left-over state or an upload commits. Each of them commits exactly
- * one.
+ * Derives the id of the StateVersion that a Run, an adopted left-over state or an upload commits. Each of them commits
+ * exactly one StateVersion.
  */
 export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
 
 /**
- * Location that is authenticated with a sealed state. It includes the generation, so that nobody can replace a newer state with
- * an older one unnoticed.
+ * The sealing context of a state. It includes the generation, so that nobody can replace a newer state with an older one
+ * unnoticed.
  */
 export const statePlace = (row: {
   readonly workspace_id: WorkspaceId
@@ -83,7 +83,7 @@ const outputPlace = (workspaceId: WorkspaceId, id: string) => ({
   rowId: id
 })
 
-/** Location that is authenticated with a state's sealed secret inputs. */
+/** The sealing context of a state's secret inputs. */
 export const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({
   ...statePlace(row),
   column: "sealed_secrets"

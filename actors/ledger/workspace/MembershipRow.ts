@@ -24,8 +24,8 @@ export const MembershipRow = table("memberships", {
 export type MembershipRow = RowOf<typeof MembershipRow.columns>
 
 /**
- * Makes a person an active member, in the caller's transaction. Call it only after the person has agreed. A former member returns
- * with this role.
+ * Makes a person an active member, in the caller's transaction. Call it only after the person has agreed. A former member is
+ * readmitted with this role.
  */
 export const admitMember = Effect.fn("admitMember")(function* (member: {
   readonly workspaceId: WorkspaceId
@@ -107,9 +107,10 @@ export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): Restor
       const held = yield* rowShape(HeldRecord.fields).rows(sql)`SELECT id, status AS "previousStatus" FROM memberships
         WHERE status = 'active' ORDER BY id`
       yield* sql`UPDATE memberships SET status = 'unconfirmed' WHERE status = 'active'`
-      // Removes roles that were waiting for an owner at the time of the backup. They can be offered again.
+      // Removes roles that were waiting for an owner at the time of the backup. The roles can be offered again.
       yield* sql`UPDATE memberships SET offered_role = NULL WHERE offered_role IS NOT NULL`
-      // Suspends invited members: their invitation may have been withdrawn after the backup, so it must not become valid again.
+      // Suspends invited members: their invitation may have been withdrawn after the backup, so the invitation must not
+      // become valid again.
       yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status: "suspended", updated_at: yield* now })}
         WHERE status = 'invited'`
       return held

@@ -50,7 +50,7 @@ const toWorkspace = ({
 
 export interface WorkspaceListRequest extends PageRequest {
   readonly order?: "created_asc" | "updated_desc" | undefined
-  /** Added to the first page if it would otherwise be on a later one. */
+  /** Added to the first page if it would otherwise be on a later page. */
   readonly selectedWorkspaceId?: string | undefined
   readonly includeTotal?: boolean | undefined
   /** The only Workspace that the caller's credential may see, if it is bound to one. */
@@ -80,8 +80,8 @@ interface MembershipPage {
 }
 
 /**
- * Reads the active memberships of a subject from one snapshot: the total before the cursor is applied, and `limit + 1` rows after
- * it.
+ * Reads the active memberships of a subject from one snapshot: the total before the cursor is applied, and `limit + 1` rows
+ * after the cursor.
  */
 const readPage = Effect.fn("readWorkspacePage")(function* (page: MembershipPage) {
   const read = yield* ReadSql

@@ -22,7 +22,7 @@ import {
 import { StoredWorkspace } from "./StoredWorkspace.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** The error for a membership that a restore brought back and nobody has confirmed. */
+/** The error for a membership that a restore brought back and that nobody has confirmed yet. */
 export const membershipUnconfirmed = new ApiError({
   code: "restore_unconfirmed",
   message:
@@ -61,8 +61,8 @@ export class Workspaces extends Context.Service<
     /** Returns the Workspace with the subject's role. Fails with `not_found` if the subject has no active membership. */
     readonly read: (subject: string, workspaceId: WorkspaceId) => Effect.Effect<Workspace, ApiError>
     /**
-     * Changes a Workspace. Fails with `failed_precondition` if it is archived, because an archived Workspace can only be
-     * restored.
+     * Changes a Workspace. Fails with `failed_precondition` if the Workspace is archived, because an archived Workspace can
+     * only be restored.
      */
     readonly update: (
       context: CommandContext,

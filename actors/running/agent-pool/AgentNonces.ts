@@ -12,8 +12,8 @@ import { SharedDatabase } from "../../base/node/Nodes.ts"
 const nonceSeconds = 60
 const mostNonces = 10_000
 /**
- * Maximum difference between the clocks of two servers, in milliseconds. With a greater difference, a server rejects nonces of
- * the others.
+ * Maximum difference between the clocks of two servers, in milliseconds. With a greater difference, a server rejects nonces
+ * from the other servers.
  */
 const clockDifferenceMillis = 120_000
 
@@ -25,8 +25,8 @@ export const AgentNonceRow = table("agent_nonces", {
 })
 
 /**
- * The nonces that agents sign to prove their identity. Each can be used once. A single server keeps them in memory. Servers that
- * share a database keep them in rows, because an agent may request a nonce from one server and greet another.
+ * The nonces that agents sign to prove their identity. Each can be used once. A single server keeps them in memory. Servers
+ * that share a database keep them in rows, because an agent may request a nonce from one server and sign in to another.
  */
 export class AgentNonces extends Context.Service<
   AgentNonces,

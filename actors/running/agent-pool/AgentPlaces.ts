@@ -10,8 +10,8 @@ export interface AgentPlaces {
 const freeOf = ({ places, runs }: AgentPlaces): number => Math.max(0, places - runs)
 
 /**
- * Returns the total number of slots if at most one is free, because that one is reserved for Runs that people request. Returns
- * `undefined` otherwise.
+ * Returns the total number of slots if at most one is free, because the last free slot is reserved for Runs that people
+ * request. Returns `undefined` otherwise.
  */
 export const placesWithLastKept = (agents: ReadonlyArray<AgentPlaces>): number | undefined => {
   const all = agents.reduce((sum, { places }) => sum + places, 0)

@@ -17,8 +17,8 @@ const releaseOf = (version: string): Release | undefined => {
 }
 
 /**
- * Returns true for the same minor version and the previous one. Before the first minor of a major version comes any version of
- * the previous major.
+ * Returns true for the same minor version and the previous one. For the first minor version of a major version, any version
+ * of the previous major version counts as the previous one.
  */
 const isNear = (server: Release, agent: Release): boolean =>
   server.major === agent.major

@@ -5,13 +5,13 @@ import type { AgentId, RunId } from "../../../schema/records/Ids.ts"
 /** The time for which a declined Run is not offered to the same agent again. */
 const notOfferedFor = seconds(60)
 /**
- * The time for which no drift check is stopped on that agent for a declined Run. It is longer than `notOfferedFor`; otherwise an
- * agent that always declines would cost a drift check before each offer.
+ * The time for which no drift check is stopped on that agent for a declined Run. It is longer than `notOfferedFor`;
+ * otherwise an agent that always declines would cause a drift check to be stopped before each offer.
  */
 const noRoomFor = seconds(600)
 
 /**
- * Remembers the Runs that each agent recently declined. Kept in memory: after a restart, the server offers each Run once more.
+ * Tracks the Runs that each agent recently declined. Kept in memory: after a restart, the server offers each Run once more.
  */
 export class DeclinedRuns extends Context.Service<
   DeclinedRuns,

@@ -5,8 +5,9 @@ import { rowShape } from "../../base/database/Table.ts"
 import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
 
 /**
- * Maximum time, in seconds, that an agent may execute an apply without contact to the server. The agent kills its tool before the
- * lease expires by its own clock. The server adds a minute, and one percent for clocks that run at different rates.
+ * Maximum time, in seconds, that an agent may execute an apply without contact with the server. The agent kills its tool
+ * before the lease expires by its own clock. The server adds a minute, and one percent for clocks that run at different
+ * rates.
  */
 export const applySeconds = (leaseSeconds: number): number => leaseSeconds * 1.01 + 60
 

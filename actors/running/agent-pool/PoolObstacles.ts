@@ -40,7 +40,10 @@ const absent = (property: MissingAgentProperty["property"], sentence: string): P
   missing: [{ property }]
 })
 
-/** Message for a Run that no pool can execute, if several servers share the database and so execute no modules. */
+/**
+ * Message for a Run that no pool can execute, if several servers share the database and therefore execute no modules
+ * themselves.
+ */
 const onAgentsOnly =
   "Several servers share this database, so modules are executed by agents only. The operator chooses their pool by an execution profile."
 

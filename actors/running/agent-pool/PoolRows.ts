@@ -50,7 +50,7 @@ export const FactsJson = jsonText(AgentFacts)
 export const KeysJson = jsonText(AgentKeys)
 
 export const AgentRow = table("agents", {
-  /** Since when the agent has been unreachable, as reported in notices. */
+  /** Time since which the agent has been unreachable, as reported in notices. */
   away_reported_at: Schema.NullOr(Timestamp),
   id: AgentId,
   pool: PoolName,

@@ -15,8 +15,8 @@ import { AgentRow } from "./PoolRows.ts"
 const mostAtOnce = 200
 
 /**
- * Interval between searches for silent agents. The first search is one interval after startup, when every live agent has
- * contacted the new process.
+ * Interval between searches for silent agents. The first search is one interval after startup, by which time every live
+ * agent has contacted the new process.
  */
 const lookEvery = seconds(3600)
 
@@ -37,7 +37,7 @@ export class SilentAgents extends Context.Service<
   {
     /**
      * Revokes agents that have been silent for the configured period, and removes the rows of agents revoked earlier. Runs
-     * hourly, for the first time an hour after startup, because agents could not contact the server while it was down.
+     * hourly, starting an hour after startup, because agents could not contact the server while it was down.
      */
     readonly forget: Effect.Effect<void>
   }
@@ -85,8 +85,8 @@ export class SilentAgents extends Context.Service<
       }).pipe(transaction(sql))
 
       /**
-       * Removes revoked agents that nothing refers to, ephemeral or not. Keeps them while another agent of the same token exists,
-       * because their rows prove that the token was meant for several agents.
+       * Removes revoked agents that nothing refers to, ephemeral or not. Keeps them while another agent that enrolled with
+       * the same token exists, because their rows prove that the token was meant for several agents.
        */
       const remove = Effect.gen(function* () {
         const since = yield* before(goneAgents)

@@ -17,7 +17,7 @@ const AssignedPool = rowShape({ ...PoolRow.columns, assigned_at: Timestamp, queu
 const provided = (names: ReadonlyArray<string>) => (names.length === 0 ? {} : { provided: names })
 
 /**
- * Pools and agents as a Workspace that may use them sees them. Reveals nothing about other Workspaces except that slots are
+ * Pools and agents, as shown to Workspaces that may use them. Reveals nothing about other Workspaces except that slots are
  * taken. Revoked agents are not listed, but a Run that such an agent still holds shows its id.
  */
 export class WorkspacePools extends Context.Service<

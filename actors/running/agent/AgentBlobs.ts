@@ -53,8 +53,8 @@ const mostUnpacked: Readonly<Record<Kind, number>> = {
 }
 
 /**
- * Number of blobs of one kind that a claim keeps. For states it is two, so that the previous state survives until the next one is
- * complete.
+ * Number of blobs of one kind that a claim keeps. For states, the number is two, so that the previous state survives until
+ * the next one is complete.
  */
 const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
 

@@ -116,8 +116,8 @@ export class AgentClaims extends Context.Service<
         const { fence, runId } = claim
         const row = Option.getOrUndefined(yield* find(session, claim))
         const none = { runId, fence, order: "discard" as const, acknowledged: 0, cancel: false }
-        // The claim is missing after a restore from a backup. Only the agent knows what its apply changed, so it must submit its
-        // evidence.
+        // The claim is missing after a restore from a backup. Only the agent has evidence of the changes that its apply
+        // made, so it must submit that evidence.
         if (row === undefined) return { ...none, order: "hand_in" as const }
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* runUnder(hold)

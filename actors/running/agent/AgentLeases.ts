@@ -40,7 +40,7 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
 export class AgentLeases extends Context.Service<
   AgentLeases,
   {
-    /** True if leases are stored in rows, which every open claim then has. */
+    /** True if leases are stored in rows. Every open claim then has a row. */
     readonly isShared: boolean
     readonly grant: (
       lease: Omit<Lease, "beats" | "heardAt" | "isUnreachable" | "isResumed" | "newestSerial">,
@@ -67,8 +67,8 @@ export class AgentLeases extends Context.Service<
     readonly end: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly all: Effect.Effect<ReadonlyArray<Lease>>
     /**
-     * Serialises this server's decisions about leases, such as giving up a Run and accepting its result. Between servers, `close`
-     * and the Run's hold decide who was first.
+     * Serialises this server's decisions about leases, such as giving up a Run and accepting its result. Between servers,
+     * `close` and the Run's hold determine which came first.
      */
     readonly decided: <A, E, R>(decision: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
@@ -128,7 +128,7 @@ const inMemory = Effect.gen(function* () {
 
 /** Minimum time between two contacts that are counted in the row. The judge adds it to every lease. */
 const countEvery = seconds(5)
-/** Maximum time between two looks that counts as the agent's silence. */
+/** Maximum time between two checks of the rows that counts as the agent's silence. */
 const longestLook = seconds(5)
 /** The age that marks a lease as expired for a reason other than silence. */
 const over = seconds(10_000_000)
@@ -173,7 +173,7 @@ const inRows = Effect.gen(function* () {
     a.newest_serial, a.closed_at, a.node_id, r.agent_unreachable_since AS unreachable_since
     FROM agent_runs a JOIN runs r ON r.id = a.run_id WHERE a.ended_at IS NULL AND a.result IS NULL`)
 
-  /** Compares a row with the last look. `passed` is the time since the last look at all rows. */
+  /** Compares a row with the last check. `passed` is the time since the last check of all rows. */
   const observe = (row: OpenClaim, passed: bigint): Observed => {
     const name = nameOf(claimOf(row))
     const before = observed.get(name)

@@ -258,7 +258,7 @@ export class AgentReports extends Context.Service<
         if (build !== undefined && !(yield* blobs.isComplete(claim, "build", build))) {
           return yield* new Rejected({ message: "The build was not put." })
         }
-        // Checks now that every file can be read: the agent deletes its copies once they are acknowledged.
+        // Checks now that every file can be read: the agent deletes its copies once the result is acknowledged.
         for (const [kind, digest] of [
           ["plan_file", planFile],
           ["state", state]

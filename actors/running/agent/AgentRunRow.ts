@@ -40,7 +40,7 @@ export const AgentRunRow = table(
     result_at: Schema.NullOr(Timestamp),
     /** Set when the claim ends. */
     ended_at: Schema.NullOr(Timestamp),
-    /** Since when the agent's requests have arrived while the responses to it are lost. */
+    /** Time since which the agent's requests have arrived but the responses to the agent have been lost. */
     unanswered_since: Schema.NullOr(Timestamp),
     /** Number of contacts, counted only by servers that share the database (`AgentLeases`). 0 while the job is prepared. */
     heard: Schema.Int,

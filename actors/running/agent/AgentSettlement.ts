@@ -152,8 +152,8 @@ export class AgentSettlement extends Context.Service<
   AgentSettlement,
   {
     /**
-     * Starts settling a stored result in the background. Returns when the Run is settled, but after `longestWait` at the latest,
-     * so that the agent gets its response quickly.
+     * Starts settling a stored result in the background. Returns when the Run is settled or after `longestWait`, whichever
+     * comes first, so that the agent gets its response quickly.
      */
     readonly begin: (claim: Claim) => Effect.Effect<void>
     /** Settles results that were stored but not settled, either by an earlier process or by a server that is gone. */
@@ -195,7 +195,7 @@ export class AgentSettlement extends Context.Service<
 
       type Read = Effect.Success<ReturnType<typeof read>>
 
-      /** Reads the outcome and state of an incomplete result, each on its own. */
+      /** Reads the outcome and the state of an incomplete result separately, because either may be missing. */
       const readAlone = Effect.fnUntraced(function* ({ agent_id: agentId, fence, result, run_id: runId }: AgentRunRow) {
         const stored: Partial<StoredResult> = result === null ? {} : ResultJson.read(result)
         const found = <A>(kind: "outcome" | "state", use: (file: Opened) => Effect.Effect<A, Rejected>) => {

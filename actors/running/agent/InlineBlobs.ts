@@ -59,9 +59,9 @@ export const endCarriedPlans = Effect.gen(function* () {
 })
 
 /**
- * Small files that agents send inside messages. The transaction that stores a result also stores its files as rows, and keeps
- * them until the Run is settled; a cache avoids decrypting them again. A state needs no row, because the request that contains it
- * saves it.
+ * Small files that agents send inside messages. The transaction that stores a result also stores its files as rows, and
+ * keeps them until the Run is settled; a cache avoids decrypting them again. A state needs no row, because the request that
+ * contains the state also saves it.
  */
 export class InlineBlobs extends Context.Service<
   InlineBlobs,

@@ -57,9 +57,9 @@ export const fromAgent = ({ agentId, installationId }: Names, claim: Claim, kind
   sealedFor({ from: agentId, to: serverParty(installationId) }, claim, kind)
 
 /**
- * Derivation input for the key of one blob of one claim. It survives a restart, so an interrupted response can be resumed.
- * `contents` is the digest of the exact bytes to seal: another release may compress the blob differently, and one key must never
- * seal two plaintexts.
+ * Derivation input for the key of one blob of one claim. The key is the same after a restart, so an interrupted response can
+ * be resumed. `contents` is the digest of the exact bytes to seal: another release may compress the blob differently, and
+ * one key must never seal two plaintexts.
  */
 export const blobUse = ({ fence, kind, runId, to }: SealedFor, digest: string, contents: string): string =>
   JSON.stringify(["blob", to, runId, fence, kind, digest, contents])

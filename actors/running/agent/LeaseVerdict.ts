@@ -15,7 +15,7 @@ const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(applySeconds
 export const givenUpAfter = (kind: Lease["kind"], isStarted: boolean, leaseSeconds: number): bigint =>
   kind === "apply" && isStarted ? applyGivenUpAfter(leaseSeconds) : unstartedGivenUpAfter
 
-/** Decides what an agent's silence means for its Run. */
+/** Decides how to handle a Run whose agent is silent. */
 export const verdictOn = (
   { heardAt, isAccepted, isUnreachable, kind, leaseSeconds }: Lease,
   at: bigint

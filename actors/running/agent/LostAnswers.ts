@@ -28,15 +28,15 @@ export const areLost = (
   answeredAgo < seconds(Math.floor(unansweredSeconds - toleranceSeconds))
 
 /**
- * Detects agents whose requests arrive but whose responses are lost, and marks their Runs. Such an agent stops its tools when the
- * leases expire.
+ * Detects agents whose requests arrive but that do not receive the responses, and marks their Runs. Such an agent stops its
+ * tools when the leases expire.
  */
 export class LostAnswers extends Context.Service<
   LostAnswers,
   {
     /**
-     * Called when an agent renews these Runs. `unansweredSeconds` is how long the agent has received no response; earlier
-     * releases do not report it.
+     * Called when an agent renews these Runs. `unansweredSeconds` is the time for which the agent has received no response;
+     * earlier releases do not report it.
      */
     readonly renewed: (
       session: AgentSession,
@@ -53,7 +53,7 @@ export class LostAnswers extends Context.Service<
       const journal = yield* RunJournal
       const answered = new Map<AgentId, bigint>()
 
-      /** Records since when responses have been lost, or that they arrive again. */
+      /** Records the time since which responses have been lost, or that responses arrive again. */
       const noted = (session: AgentSession, hold: RunHold, since: string | undefined) =>
         Effect.gen(function* () {
           const row = yield* claims.find(session, hold)

@@ -30,7 +30,7 @@ import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
 import { appliesCarried, type Difference, differences, type PlanBasis } from "./CarryOverDecision.ts"
 import { differingLines } from "./ChangeLines.ts"
 
-/** Maximum number of a Capsule's approved changes that are compared with a plan. Starts with the newest. */
+/** Maximum number of a Capsule's approved changes that are compared with a plan. The newest changes are compared first. */
 const mostChanges = 10
 
 const ApprovedChangeRow = RunRow.without("spec", "plan_details")
@@ -155,8 +155,8 @@ export class CarryOver extends Context.Service<
     /** Decides in the caller's transaction, without writing. */
     readonly decide: (plan: ReadyPlan, compared: ComparedChanges) => Effect.Effect<CarryVerdict>
     /**
-     * Compares the speculative plan of a queued commit, which has succeeded, with the approved changes of the pull requests in
-     * its group. The rule about carrying approvals over does not matter here, because svc carries none over. Call it outside a
+     * Compares the successful speculative plan of a queued commit with the approved changes of the pull requests in its
+     * group. The rule about carrying approvals over does not matter here, because svc carries none over. Call it outside a
      * transaction.
      */
     readonly ofQueued: (runId: RunId, group: ReadonlyArray<number>) => Effect.Effect<QueuedVerdict>

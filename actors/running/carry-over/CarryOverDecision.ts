@@ -25,7 +25,7 @@ export interface PlanBasis {
   readonly provided: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }> | undefined
 }
 
-/** Facts that decide whether the approvals of a speculative plan's change also approve a plan of the lane. */
+/** Facts that determine whether the approvals of a speculative plan's change also approve a plan of the lane. */
 export interface CarryFacts {
   readonly approved: PlanBasis
   readonly planned: PlanBasis

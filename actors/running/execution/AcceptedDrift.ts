@@ -3,7 +3,8 @@ import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
 /**
  * Returns the reason why drift of the Capsule cannot be accepted, or `undefined` if it can. The state is refreshed with the
- * revision and configuration that created it. Any others would lead to Outputs that nobody has applied.
+ * revision and configuration that created it. Any other revision or configuration would produce Outputs that nobody has
+ * applied.
  */
 export const acceptanceRefusal = (
   capsule: Pick<CapsuleRow, "adopted_snapshot_id" | "install_config_id">,

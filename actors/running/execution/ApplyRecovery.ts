@@ -32,7 +32,7 @@ import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 /** Used if nothing was recorded, so anything may have changed. */
 const unknown: UnfinishedApply = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
-/** Converts what recovery found into the settlement's input. An unreadable folder may have contained anything. */
+/** Converts the findings of recovery to the settlement's input. An unreadable folder may have contained anything. */
 const unfinishedApplyOf = (found: FoundUnfinishedApply): UnfinishedApply | undefined => {
   switch (found.kind) {
     case "nothing":
@@ -52,8 +52,8 @@ export class ApplyRecovery extends Context.Service<
   ApplyRecovery,
   {
     /**
-     * Settles a running apply for its owner, from what the execution left behind or else from the last checkpoint. The error is
-     * `untouched` if the tool never started, and `interrupted` otherwise.
+     * Settles a running apply for its owner, from the data that the execution left behind, or else from the last checkpoint.
+     * The error is `untouched` if the tool never started, and `interrupted` otherwise.
      */
     readonly settle: (
       run: RunRow,

@@ -23,7 +23,7 @@ export interface ApplyResult {
   readonly error?: RunError | undefined
 }
 
-/** Creates the result of an apply that finished. `outputs` are marked with what may be published. */
+/** Creates the result of an apply that finished. `outputs` are marked to show which of them may be published. */
 export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutput>): ApplyResult => ({
   exit: outcome.exit,
   state: outcome.state,

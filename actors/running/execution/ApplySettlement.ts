@@ -328,7 +328,8 @@ export class ApplySettlement extends Context.Service<
       const conclude = yield* makeConclusion
 
       /**
-       * Reads the states that are kept for a person: the rejected state, and the saved state of an apply that left no newer one.
+       * Reads the states that are kept for a person: the rejected state, and the saved state of an apply that left no newer
+       * state.
        */
       const readStates = Effect.fnUntraced(function* (run: RunRow, result: ApplyResult): Effect.fn.Return<ReadStates> {
         const { rejectedState } = result
@@ -344,8 +345,8 @@ export class ApplySettlement extends Context.Service<
       })
 
       /**
-       * Reads data whose reading would take too long inside the transaction. The transaction derives the secrets again; if they
-       * have changed, it hides more Outputs.
+       * Reads data that would take too long to read inside the transaction. The transaction derives the secrets again; if
+       * they have changed, it hides more Outputs.
        */
       const prepare = Effect.fnUntraced(function* (
         hold: RunHold,
@@ -379,7 +380,9 @@ export class ApplySettlement extends Context.Service<
         }
       })
 
-      /** The Run's redactor knows only the values that the Run received, so values from later rotations are redacted here. */
+      /**
+       * The Run's redactor masks only the values that the Run received, so values from later rotations are redacted here.
+       */
       const published = (runId: RunId, outputs: ApplyResult["outputs"]) =>
         held.renewedSince(runId).pipe(
           Effect.flatMap((renewed) =>

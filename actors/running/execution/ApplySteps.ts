@@ -74,8 +74,8 @@ const makeApplyPreparation = Effect.gen(function* () {
   })
 
   /**
-   * Checks that the host's deliveries have not changed since the review, and returns the plan's deliveries. A plan that accepts
-   * drift has none, because it used those of the last apply.
+   * Checks that the host's deliveries have not changed since the review, and returns the plan's deliveries. A plan that
+   * accepts drift has none, because it used the deliveries of the last apply.
    */
   const delivered = (run: RunRow, prepared: PreparedRun) =>
     (run.purpose === acceptsDrift

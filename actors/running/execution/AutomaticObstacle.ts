@@ -67,8 +67,8 @@ export const makeAutomaticObstacle = Effect.gen(function* () {
 export const lapsed = (reason: string) => `Nothing was applied. ${reason} Plan again.`
 
 /**
- * Returns the reason why the tool of an apply must not start, or `undefined`, in the caller's transaction. Repeats the checks of
- * the preparation, because the records may have changed while it fetched files and set up processes.
+ * Returns the reason why the tool of an apply must not start, or `undefined`, in the caller's transaction. Repeats the
+ * checks of the preparation, because the records may have changed while the preparation fetched files and set up processes.
  */
 export const makeStartObstacle = Effect.gen(function* () {
   const ledger = yield* RunLedger

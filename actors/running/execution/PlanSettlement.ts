@@ -92,8 +92,8 @@ export const dependantsWarning = (
 }
 
 /**
- * Stores a computed plan for review, or ends the Run without a plan. Reads the preparation from the database. Nothing is stored
- * of a plan's outcome before this step, so after a crash svc computes the plan again.
+ * Stores a computed plan for review, or ends the Run without a plan. Reads the preparation from the database. No part of a
+ * plan's outcome is stored before this step, so after a crash svc computes the plan again.
  */
 export class PlanSettlement extends Context.Service<
   PlanSettlement,
@@ -155,8 +155,8 @@ export class PlanSettlement extends Context.Service<
       })
 
       /**
-       * Computes a second keyed digest of the change, with a key that never leaves this service. An agent knows the first key,
-       * and could use that digest to confirm guesses of values that it never received.
+       * Computes a second keyed digest of the change, with a key that never leaves this service. An agent has the first key,
+       * and could use the first digest to confirm guesses of values that it never received.
        */
       const changeDigestOf = (capsuleId: CapsuleId, { changeDigest }: PlanOutcome) =>
         changeDigest === undefined
@@ -215,8 +215,8 @@ export class PlanSettlement extends Context.Service<
       })
 
       /**
-       * Ends a speculative plan. Changes of its Capsule in the meantime do not matter, because nobody applies the plan. Stores no
-       * data for an apply.
+       * Ends a speculative plan. Changes to its Capsule in the meantime do not matter, because nobody applies the plan.
+       * Stores no data for an apply.
        */
       const conclude = Effect.fnUntraced(function* (
         hold: RunHold,

@@ -13,7 +13,7 @@ import { CapsuleId } from "../../../schema/records/Ids.ts"
 
 const PlannedCapsule = rowShape({ capsule_id: CapsuleId, plans: Schema.Int })
 
-/** Counts what a restore revoked. It may have been used or withdrawn after the backup was made. */
+/** Numbers of the records that a restore revoked. They may have been used or withdrawn after the backup was made. */
 export interface RestoreFence {
   /** Plans that were waiting for approval, or approved but not applied. */
   readonly plans: number

@@ -24,7 +24,7 @@ export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | unde
 
 interface PlanFacts<Plan> {
   readonly plan: Plan | undefined
-  /** The change of the operator's base configuration since the plan. */
+  /** The change to the operator's base configuration since the plan was created. */
   readonly moved: string | undefined
   readonly madeWith: Tool | undefined
 }

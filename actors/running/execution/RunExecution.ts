@@ -18,8 +18,8 @@ export interface RunControl {
 }
 
 /**
- * Executes and settles one claimed Run, and records every outcome on the Run. It fails only if it has lost the Run, and then
- * writes nothing more, or if somebody asked the Run to stop, and the executor then ends the Run.
+ * Executes and settles one claimed Run, and records every outcome on the Run. It fails only if it has lost the Run (it then
+ * writes nothing more) or if somebody asked the Run to stop (the executor then ends the Run).
  */
 export type RunExecution = (run: RunRow, control: RunControl) => Effect.Effect<void, HoldLost | StopRequested>
 

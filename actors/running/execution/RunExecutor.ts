@@ -39,7 +39,10 @@ const defectOf = (cause: Cause.Cause<never>) => {
 /** Returns true for events about resources. The runner keeps these events in the run folder, because recovery needs them. */
 const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.")
 
-/** The end of an execution. `unreadable`: the files it left behind could not be read. `lost`: it no longer held the Run. */
+/**
+ * The end of an execution. `unreadable`: the files that the execution left behind could not be read. `lost`: the execution
+ * no longer held the Run.
+ */
 type Ended = "settled" | "unreadable" | "lost"
 
 /** Delays between attempts to record the end of a Run. */
@@ -52,7 +55,7 @@ const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.s
 export class RunExecutor extends Context.Service<
   RunExecutor,
   {
-    /** Stops starting Runs. Running ones continue. */
+    /** Stops starting Runs. Running Runs continue. */
     readonly quiesce: Effect.Effect<void>
     /**
      * Stops starting Runs and waits for the grace period, or until `SkipDrainGrace` completes. Then interrupts running Runs and

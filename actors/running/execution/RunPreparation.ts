@@ -309,8 +309,8 @@ export class RunPreparation extends Context.Service<
       }, transaction(sql))
 
       /**
-       * Returns the report for the commit. A newer commit has none until the plan checks it. A module that an earlier tool could
-       * not run is checked again, because the tool may have changed.
+       * Returns the report for the commit. A newer commit has no report until the plan checks the commit. A module that an
+       * earlier tool could not run is checked again, because the tool may have changed.
        */
       const reportOf = Effect.fnUntraced(function* (
         run: RunRow,

@@ -188,11 +188,12 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
 
 /**
  * Selects the next Run, and the position of every other Run. Each Capsule's queue has at most one active Run, in order of
- * arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who requested the Runs: whoever's last Run
- * started longest ago comes first. Therefore, while a Run is waiting, every other Workspace starts at most one Run before it, and
- * a Run that cannot get a slot delays nobody else. Drift checks and speculative plans come after all other Runs. `queued` may be a part of
- * the queue: the first claimable Run of each person in each Workspace that may be next gives the same `next`, and all Runs of one
- * Workspace give the same positions for them.
+ * arrival. Within a pool, Workspaces take turns, and so do the people within a Workspace who requested the Runs: the
+ * Workspace or person whose last Run started longest ago comes first. Therefore, while a Run is waiting, every other
+ * Workspace starts at most one Run before it, and a Run that cannot get a slot delays nobody else. Drift checks and
+ * speculative plans come after all other Runs. `queued` may be a part of the queue. To determine `next`, the first claimable
+ * Run of each person is sufficient, in each Workspace that may be next; to determine the positions of one Workspace's Runs,
+ * all its Runs are sufficient.
  */
 export const decide = (state: QueueState): Decision => {
   const busy = capsulePlaces(state)

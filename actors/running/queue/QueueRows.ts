@@ -133,7 +133,9 @@ export class QueueRows extends Context.Service<
      * result always includes the next Run.
      */
     readonly candidates: (window: QueueWindow) => Effect.Effect<ReadonlyArray<QueuedRun>>
-    /** Returns true if a Run may be claimed by this pool of agents, or by any if absent. Needs no transaction. */
+    /**
+     * Returns true if a Run may be claimed by this pool of agents, or by any pool if none is given. Needs no transaction.
+     */
     readonly isAnyClaimable: (pool?: string) => Effect.Effect<boolean>
     /**
      * Returns the first few claimable Runs of each person in the Workspaces of a pool of agents. Several, because the agent may

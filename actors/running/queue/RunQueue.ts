@@ -79,7 +79,7 @@ export class RunQueue extends Context.Service<
     readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
     /** Claims the next runnable Run for `owner`. The Run is `running` when this returns. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
-    /** Returns true if a claim by this pool of agents, or by any if absent, may find a Run. */
+    /** Returns true if a claim by this pool of agents, or by any pool if none is given, may find a Run. */
     readonly isAnyClaimable: QueueRows["Service"]["isAnyClaimable"]
     /**
      * Like `claim`, for a pool of agents and in the caller's transaction. Claims the first Run, in turn, that `fits` the agent.

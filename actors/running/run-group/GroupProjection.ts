@@ -77,7 +77,7 @@ export const toRunGroup = (
   runs: ReadonlyArray<Run>,
   { edges, members }: { readonly members: ReadonlyArray<GroupMember>; readonly edges: ReadonlyArray<WaveEdge> }
 ) => {
-  // A group of checks has no waves. Neither has an update from an earlier release.
+  // A group of checks has no waves. Nor does an update from an earlier release.
   const status = members.length === 0 ? statusOfRuns(runs.map((run) => run.status)) : statusOfMembers(row, members)
   const last = runs.reduce((latest, run) => ((run.finishedAt ?? "") > latest ? (run.finishedAt ?? "") : latest), "")
   // No end time until the group is over, because a failed or cancelled member may be planned again.

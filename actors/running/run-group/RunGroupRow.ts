@@ -12,7 +12,7 @@ export const RunGroupRow = table(
     workspace_id: WorkspaceId,
     type: Schema.Literals(["update", "drift_check"]),
     created_at: Timestamp,
-    /** For an update: when every part had ended. Null while a failed Capsule may be planned again. */
+    /** For an update: the time when every part had ended. Null while a failed Capsule may be planned again. */
     finished_at: Schema.NullOr(Timestamp),
     /** JSON: the person on whose behalf svc plans later waves. */
     started_by: Schema.NullOr(Schema.String),

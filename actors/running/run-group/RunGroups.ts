@@ -217,7 +217,8 @@ const make = Effect.gen(function* () {
           if (hold !== undefined) break
           const { code, message } = outcome.failure
           refused.push({ capsuleId: capsuleId, error: outcome.failure })
-          // Not recorded if the queue was full, which does not concern the Capsule. The next decision tries again.
+          // Not recorded if the queue was full, because a full queue is not a problem of the Capsule. The next decision
+          // tries again.
           if (code !== "rate_limited") yield* setMember(groupId, capsuleId, { decision: "refused", code, message })
         }
       }

@@ -27,7 +27,7 @@ type TallyRow = RowOf<typeof TallyRow.columns>
 const pause = "5 millis"
 /** Maximum number of steps per turn, because the cleanup has other jobs too. */
 const stepsOfTurn = 100
-/** Time between two passes. Each pass writes an audit event, so it is long. */
+/** Time between two passes. Each pass writes an audit event, so this time is long. */
 const cooldown = Duration.toMillis("1 day")
 
 /** Records of one kind that are kept although their period has ended. */
