@@ -89,8 +89,9 @@ describe("Pull requests by two people on a real server", () => {
           Effect.sync(() => forge.comment(1)),
           (text) => text.includes("/runs/")
         )
-        const link = /\((http[^)\s]*\/runs\/run_\w+)\)/.exec(comment)?.[1] ?? ""
+        const link = /<(http[^>\s]*\/runs\/run_\w+)>/.exec(comment)?.[1] ?? ""
         expect(link).toStartWith(`${at}/runs/`)
+        expect(comment).toContain(`[Open in svc](<${at}/pull-requests/pr_`)
 
         // Ken finds the change on Home, and approves it on the page to which the comment links.
         const { ja: review } = changeReviewWords
@@ -129,7 +130,9 @@ describe("Pull requests by two people on a real server", () => {
           await mina.locator(".page-name .status-good").waitFor({ timeout: patience })
           await mina.goto(plan)
           await mina.getByTestId("pull-request-link").click()
-          await mina.getByText(words.headlines.applied).waitFor({ timeout: patience })
+          await mina
+            .locator(".split-main .notice strong", { hasText: words.headlines.applied })
+            .waitFor({ timeout: patience })
           await mina.getByRole("link", { name: `${words.lane}: greeter` }).waitFor()
         })
         const applied = yield* patiently(
@@ -155,7 +158,7 @@ describe("Pull requests by two people on a real server", () => {
           await mina.getByText(changeReviewWords.en.differs(2)).waitFor()
           for (const { text } of lines) await mina.locator(".addresses code", { hasText: text }).first().waitFor()
           await mina.getByTestId("pull-request-link").click()
-          await mina.getByText(words.headlines.differs).waitFor()
+          await mina.locator(".split-main .notice strong", { hasText: words.headlines.differs }).waitFor()
           await mina.getByTestId("touched-greeter").getByText(list.verdicts.differs, { exact: true }).waitFor()
           await mina.goto(`${at}/capsules/${team.capsuleId}/pull-requests`)
           await mina.getByRole("button", { name: list.states.merged, exact: true }).click()

@@ -194,7 +194,7 @@ export class ReportFacts extends Context.Service<
         const isPlanned = judged.some(({ run_id }) => run_id !== null)
         return {
           handle,
-          url: `${at}/sources/${row.source_id}`,
+          url: `${at}/pull-requests/${row.id}`,
           headCommit: row.head_commit,
           state: row.state,
           mergeGroup: mergeGroupOf(row),
