@@ -22,9 +22,9 @@ export const AgentIdentity = Schema.Struct({
 })
 export type AgentIdentity = typeof AgentIdentity.Type
 
-/** Maximum number of former keys to keep, more than are replaced during any Run. */
+/** Maximum number of former keys to keep. No Run lasts long enough for this many replacements. */
 const mostFormer = 16
-/** Maximum number of replaced keys to keep: at the usual key lifetime, those of more than two years. */
+/** Maximum number of replaced keys to keep: at the usual key lifetime, enough for more than two years. */
 const mostReplaced = 32
 
 const IdentityText = Schema.fromJsonString(AgentIdentity)
@@ -72,7 +72,7 @@ export const storedAgent = (path: string) => ({
 })
 
 /**
- * The agent's files on its disk, with mode 0700.
+ * The agent's files on disk, with mode 0700.
  *
  * - `identity`: `none` before the enrolment
  * - `keys`: created and stored on first use; read from disk every time, because another process of this agent may have replaced
@@ -82,7 +82,7 @@ export const storedAgent = (path: string) => ({
  * - `prepareKeys`: creates next keys, unless they exist
  * - `dropNextKeys`: stops announcing the next keys
  * - `takeNextKeys`: makes the next keys the agent's keys; the previous keys only open messages sealed for them, until
- *   `forgetFormer`, and sign for a restored server that knows no newer keys
+ *   `forgetFormer`, and sign for a restored server that has no newer keys
  *
  * Two processes and a command may change the keys. Each change holds a lock, and `takeNextKeys` and `dropNextKeys` do nothing if
  * the next keys have changed in the meantime.
@@ -105,7 +105,7 @@ export class AgentFolder extends Context.Service<
     readonly dropNextKeys: (next: StoredKeys) => Effect.Effect<void, AgentFolderUnusable>
     readonly forgetFormer: Effect.Effect<void, AgentFolderUnusable>
     readonly lock: Effect.Effect<boolean, never, Scope.Scope>
-    /** Folder of executions, each named by its Run and fence. */
+    /** Folder of executions, each in a subfolder named after its Run and fence. */
     readonly runs: string
     readonly runNames: Effect.Effect<ReadonlyArray<string>, AgentFolderUnusable>
     /** Returns the path of a subfolder, which is created with mode 0700. */

@@ -7,8 +7,8 @@ const PrivateKey = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
  *
  * - `madeAt`: absent in files from releases that did not replace keys
  * - `former`: replaced keys, which open messages sealed for them earlier
- * - `replaced`: earlier signing keys, and announced keys that were never adopted, newest first; a server restored from a backup
- *   may know only one of them
+ * - `replaced`: earlier signing keys, and announced keys that were never adopted, newest first; a server restored from a
+ *   backup may accept only one of these keys
  */
 export const StoredKeys = Schema.Struct({
   version: Schema.Literal(1),

@@ -8,7 +8,7 @@ import { type NotSealedForThis, openSealed, type SealedFor } from "./SealedMessa
 
 type SealedKind = Parameters<typeof sealedFor>[2]
 
-/** The agent and its server as the parties of sealed messages. */
+/** The agent and its server as parties to sealed messages. */
 export class AgentParty extends Context.Service<
   AgentParty,
   {

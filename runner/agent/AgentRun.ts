@@ -26,7 +26,9 @@ const cut = (data: object) =>
     ])
   )
 
-/** Creates the sink of a Run on an agent. A call returns when the entry is in the spool. Entries are already redacted. */
+/**
+ * Creates the sink for a Run on an agent. Each call returns once its entry is in the spool. Entries are already redacted.
+ */
 const spoolSink = (spool: Spool, uploads: StateUploads): RunSink => ({
   event: (kind, data) =>
     Effect.all({ at: now, fact: Effect.orDie(decodeFact({ kind, data: cut(data) })) }).pipe(
@@ -57,8 +59,8 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
   )
 
 /**
- * Records the start of an apply durably before the tool runs, both on the server and in the Run's record on this disk. Once the
- * start is permitted, the run folder contains a durable note of it too.
+ * Records the start of an apply durably before the tool runs, both on the server and in the Run's record on this disk. Once
+ * the start is permitted, the run folder contains a durable record of it too.
  */
 const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<void>) =>
   Effect.gen(function* () {
@@ -132,8 +134,8 @@ const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
 })
 
 /**
- * Handles the server's report that the Run no longer belongs to this agent. Interrupts a tool that may be changing something, so
- * that it can save its state. The tool is killed when its lease ends at the latest.
+ * Handles the server's report that the Run no longer belongs to this agent. Interrupts a tool that may be changing
+ * something, so that it can save its state. The tool is killed no later than the end of its lease.
  */
 const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   const end = yield* endedBy(handle)
@@ -174,8 +176,9 @@ const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
 const keptAfter = "20 millis"
 
 /**
- * Sends a result. Writes it to disk only if the response does not arrive immediately, because the connection may be down; data
- * that the server already has need not be kept. Until the server has the result, the run folder contains the state of an apply.
+ * Sends a result. Writes it to disk only if the response does not arrive immediately, because the connection may be down;
+ * data that the server already has need not be kept. An apply's state stays in the run folder until the server has the
+ * result.
  */
 const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: ResultUpload) {
   const { room, spool } = handle
@@ -205,14 +208,14 @@ export const runOffer = Effect.fn("AgentRun.offer")(
           ),
           Effect.andThen(
             begun,
-            // Do not let a refused report kill the tool of an apply. The server's instruction follows; without one, the tool
+            // Do not let a refused report kill an apply's tool. The server's instruction follows; without one, the tool
             // stops when its lease ends.
             Effect.catchTag(sendReports(handle, scope), "Gone", (gone) =>
               offer.kind === "apply" ? Effect.never : Effect.fail(gone)
             )
           )
         )
-        // Wait for the acceptance, because the preparation may fail before it.
+        // Wait for the acceptance, because preparation may fail before the Run is accepted.
         yield* begun
         yield* guard.release(handle.room.runFolder)
         yield* ended(handle, result)
@@ -220,7 +223,7 @@ export const runOffer = Effect.fn("AgentRun.offer")(
     )
 )
 
-/** Handles a Run that a previous process left, once the server has decided to whom it belongs. */
+/** Handles a Run that a previous process left unfinished, once the server has decided which agent owns the Run. */
 export const runLeft = Effect.fn("AgentRun.left")((handle: RunHandle) =>
   whileOwn(
     handle,

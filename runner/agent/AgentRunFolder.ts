@@ -51,8 +51,8 @@ export interface AgentRunFolder {
   readonly sealed: (name: string) => string
   readonly found: RunStage
   /**
-   * Records that the Run is about to be accepted. A power failure may lose this record. In that case no agent reports the Run,
-   * and the server gives it up.
+   * Records that the Run is about to be accepted. A power failure may lose this record. In that case no agent reports the
+   * Run, and the server gives up on the Run.
    */
   readonly accept: Effect.Effect<void, RunFileFailed>
   /** Like `accept`, but survives a power failure. Called for an apply before its tool may start. */
@@ -94,8 +94,8 @@ const claimNamed = (name: string): Option.Option<RunClaim> => {
 const lockIn = (folder: string) => takeFileLock(join(folder, "lock"))
 
 /**
- * Creates the folder for an offered Run, which has no owner before `accept`. Returns `undefined` if this agent already has a
- * folder for the Run.
+ * Creates the folder for an offered Run. The Run has no owner before `accept`. Returns `undefined` if this agent already has
+ * a folder for the Run.
  */
 export const makeRoom = Effect.fnUntraced(function* (
   runs: string,
@@ -120,7 +120,7 @@ const holdsApply = Effect.fnUntraced(function* (folder: string) {
 
 /**
  * Takes over a folder from another process. Returns `none` while another process uses the folder, and `unreadable` if its
- * contents cannot be read; it is then kept for a person to inspect.
+ * contents cannot be read. An unreadable folder is kept for a person to inspect.
  */
 export const adoptRoom = Effect.fnUntraced(function* (
   runs: string,
@@ -131,8 +131,8 @@ export const adoptRoom = Effect.fnUntraced(function* (
   const bytes = yield* readOptional(join(folder, "record.json"), "read how far a Run is")
   if (Option.isNone(bytes) || bytes.value.length === 0) {
     if (yield* holdsApply(folder)) {
-      // Keep the files that an apply's tool left, whatever the record contains, because they exist nowhere else. The server
-      // decides which of them it needs.
+      // Keep the files that an apply's tool wrote, regardless of the record's contents, because they exist nowhere else. The
+      // server decides which files it needs.
       const left = (claim: RunClaim) =>
         roomOf(folder, { version: 1, ...claim, kind: "apply", at: { stage: "accepted" } })
       return Option.some(Option.match(claimNamed(name), { onNone: () => "unreadable" as const, onSome: left }))

@@ -37,7 +37,7 @@ const unpackedAtOnce = mebibyte
  */
 const longestWindow = { [constants.ZSTD_d_windowLogMax]: 23 }
 
-/** Maximum size of contents that may have any compression ratio. */
+/** Contents up to this size may have any compression ratio. */
 const mostOfAnyRatio = 64 * mebibyte
 /**
  * Maximum compression ratio of larger contents, because a few kilobytes can unpack to a gigabyte. States and outcomes never
@@ -135,9 +135,10 @@ const decompressor = Effect.gen(function* () {
 })
 
 /**
- * Unpacks piece by piece, so that neither form is in memory as a whole. Passes the length in the header to `begins`. Fails if the
- * contents are longer than `maxBytes` or do not have that length. Does not detect that a frame without a length was truncated, so
- * the caller must compare the digest of the contents or parse them to their end.
+ * Unpacks piece by piece, so that neither the packed nor the unpacked contents are ever in memory as a whole. Passes the
+ * length in the header to `begins`. Fails if the contents are longer than `maxBytes` or do not match the length in the
+ * header. Does not detect that a frame without a length was truncated, so the caller must compare the digest of the contents
+ * or parse them to their end.
  */
 export const unpackedContents = <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,
@@ -220,7 +221,7 @@ export const heldContents = Effect.fnUntraced(function* <E, R>(
   return whole ?? new Uint8Array(Buffer.concat(chunks))
 })
 
-/** Returns the name of the server as a party of a sealed message. */
+/** Returns the server's name as a party to a sealed message. */
 export const serverParty = (installationId: string): string => `server:${installationId}`
 
 /** Returns the purpose with which everything for one execution is sealed. `job` is the sealed job of an offer. */

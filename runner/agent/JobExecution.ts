@@ -17,7 +17,10 @@ import { sealedStream } from "./SealedFile.ts"
 
 const encodeResult = Schema.encodeEffect(Schema.fromJsonString(JobResult))
 
-/** A decrypted job, without its state and plan file. `keys` opened it, and also open the files in its offer. */
+/**
+ * A decrypted job, without its state and plan file. `keys` are the keys that opened the job; they also open the files in its
+ * offer.
+ */
 export type OpenedJob = { readonly keys: ReadonlyArray<CryptoKey> } & (
   | { readonly kind: "plan"; readonly job: PlanJob }
   | { readonly kind: "apply"; readonly job: ApplyJob }
@@ -65,8 +68,8 @@ const messageOf = (problem: unknown): string =>
 const fetchFailed = (problem: unknown) => runnerFailure("prepare_failed", "fetch", messageOf(problem))
 
 /**
- * Adds the secret files of the job, and puts the other files where the runner finds them. The server sends no file for a Run
- * before it is `accepted`.
+ * Adds the secret files of the job, and puts the other files where the runner expects them. The server sends no file for a
+ * Run before it is `accepted`.
  */
 const withFiles = Effect.fnUntraced(function* (
   room: AgentRunFolder,

@@ -20,7 +20,10 @@ export class JobFileUnusable extends Schema.TaggedError<JobFileUnusable>()("JobF
   message: Schema.String
 }) {}
 
-/** Number of snapshots and builds to keep for later Runs, in addition to recent ones. A single Run may not use more. */
+/**
+ * Number of snapshots and builds to keep for later Runs, in addition to recent ones. A single Run may not use more than this
+ * number.
+ */
 const mostKept = 256
 
 const refuseOther = (found: string, wanted: string, what: string) =>

@@ -26,7 +26,7 @@ export const momentOf = (clocks: Clocks): Moment => ({
   monotonic: clocks.monotonicSeconds()
 })
 
-/** Returns the time on the clock that has advanced further, because a lease should rather end too early than too late. */
+/** Returns the time on the clock that has advanced further, because a lease should end too early rather than too late. */
 export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
   Math.max(clocks.bootSeconds() - since.boot, clocks.monotonicSeconds() - since.monotonic)
 
@@ -39,8 +39,8 @@ export interface StopTimes {
 }
 
 /**
- * A typical lease has ten minutes between SIGINT and the kill, and two minutes between the kill and its end. Shorter leases have
- * proportional margins.
+ * A typical lease has ten minutes between SIGINT and the kill, and two minutes between the kill and the end of the lease.
+ * Shorter leases have proportional margins.
  */
 const margin = { seconds: 120, part: 0.2 }
 const grace = { seconds: 600, part: 0.3 }
@@ -50,7 +50,7 @@ export const stopTimes = (leaseSeconds: number): StopTimes => {
   return { killAfter, interruptAfter: killAfter - Math.min(grace.seconds, leaseSeconds * grace.part) }
 }
 
-/** A lease as the agent counts it: from the time when it sent the message whose response granted the lease. */
+/** A lease as measured by the agent: it starts when the agent sends the message whose response grants the lease. */
 export interface Lease {
   /** Extends the lease. Ignores a response to a message sent before the lease's current start. */
   readonly extend: (sent: Moment, seconds: number) => void
@@ -58,7 +58,10 @@ export interface Lease {
   readonly begin: (sent: Moment, seconds: number) => void
   readonly secondsUntilInterrupt: () => number
   readonly secondsUntilKill: () => number
-  /** True if the lease has ever expired, even if the server extended it since. The tool should have been killed then. */
+  /**
+   * True if the lease has ever expired, even if the server has extended it since. The tool should have been killed at that
+   * point.
+   */
   readonly wasOver: () => boolean
   /** Returns the time by which the tool must be dead, on the clock that all processes share. */
   readonly killAtBoot: () => number

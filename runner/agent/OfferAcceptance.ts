@@ -23,7 +23,7 @@ export interface OfferAcceptance {
   readonly begun: Effect.Effect<void, Gone | GuardUnavailable | RunFileFailed>
 }
 
-/** Accepts an offer while the work on it has already begun. */
+/** Accepts an offer on which work has already begun. */
 export const acceptOffer = Effect.fnUntraced(function* (
   handle: RunHandle,
   lease: Lease,
@@ -39,7 +39,8 @@ export const acceptOffer = Effect.fnUntraced(function* (
     Effect.andThen(Deferred.succeed(mayStart, undefined))
   )
   yield* Effect.addFinalizer(() => guard.release(room.runFolder))
-  // Make an apply wait for its acceptance: it would fail if its first processes were killed because its offer was too old.
+  // Make an apply wait for its acceptance: the apply would fail if its first processes were killed because the offer was too
+  // old.
   const isFresh = room.kind !== "apply" && lease.secondsUntilKill() > leastOfOffer
   const held = yield* Effect.forkIn(isFresh ? hold : Effect.void, scope, { startImmediately: true })
   const begin = Effect.gen(function* () {

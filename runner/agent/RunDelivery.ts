@@ -66,8 +66,8 @@ const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHand
 })
 
 /**
- * Sends one state. The run folder keeps the state until the Run has ended. Its sealed file is separate from that of the result,
- * which may be written at the same time.
+ * Sends one state. The run folder keeps the state until the Run has ended. The state has its own sealed file, because the
+ * result's file may be written at the same time.
  */
 export const sendState = Effect.fnUntraced(function* (
   room: AgentRunFolder,
@@ -93,15 +93,16 @@ const neverStarted: UnfinishedApply = {
 }
 
 /**
- * Submits the evidence of an apply that was settled without this agent. The server allowed the start, and waits for evidence even
- * if the tool never started; the agent then reports that, provided its disk proves it.
+ * Submits the evidence of an apply that was settled without this agent. The server allowed the start, and waits for evidence
+ * even if the tool never started. In that case the agent reports that the tool never started, provided that its disk proves
+ * this.
  */
 export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   const runner = yield* ModuleRunner
   const left = yield* untilDiskTakesIt(runner.recover(room.runFolder))
   if (Option.isSome(left)) return yield* sendLeft(room, left.value)
   if (!(yield* untilDiskTakesIt(provesUnstarted(room.runFolder)))) return
-  // Ignore that the Run is gone: a restored server has no record of it, and needs nothing from it.
+  // Ignore a `Gone` error: a restored server may have no record of the Run, and then needs no evidence of it.
   yield* Effect.catchTag(sendLeft(room, neverStarted), "Gone", () => Effect.void)
 })
 

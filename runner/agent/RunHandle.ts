@@ -11,9 +11,9 @@ export type Ended = "hand_in" | "discard"
 /**
  * A Run that this agent holds, as its session sees it.
  *
- * - `lease`: absent for a Run that a previous process left, because nothing is running
- * - `isAccepted`: the server has recorded that this agent accepted the Run; before that, the lease is that of an offer and is not
- *   renewed
+ * - `lease`: absent for a Run that a previous process left unfinished, because nothing is running
+ * - `isAccepted`: the server has recorded that this agent accepted the Run; before that, the lease is the offer's lease and
+ *   is not renewed
  * - `confirmed`: the server has confirmed that the Run still belongs to this agent
  * - `ended`: the server has taken the Run from this agent
  * - `stopped`: its tool has exited

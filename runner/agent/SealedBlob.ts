@@ -143,7 +143,10 @@ export const sealBlob = <E, R>(
     })
   )
 
-/** Like `sealBlob`, for contents in memory. Seals a single part without a stream, which would take longer than the cipher. */
+/**
+ * Like `sealBlob`, for contents in memory. Seals a single part without a stream, because a stream would take longer than the
+ * cipher.
+ */
 export const sealedInMemory = Effect.fnUntraced(function* (
   key: CryptoKey,
   purpose: SealedFor,

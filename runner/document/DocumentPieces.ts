@@ -7,8 +7,8 @@ export type DocumentPiece =
   | { readonly kind: "close" }
 
 /**
- * Maximum weight of a piece, which the receiver copies in a few milliseconds. Each value weighs one, plus one for every so many
- * characters or bytes.
+ * Maximum weight of a piece, which the receiver copies in a few milliseconds. Each value weighs one, plus one per
+ * `charactersOfOne` characters or bytes.
  */
 const heaviestPiece = 10_000
 const charactersOfOne = 64

@@ -62,7 +62,7 @@ const ofTool = {
   maxStringBytes: Number.POSITIVE_INFINITY
 }
 
-/** Limits for documents that have none of their own. The receiver limits their size. */
+/** Limits for documents without specific limits. The receiver limits their size. */
 export const documentLimits: JsonLimits = { ...ofTool, maxBytes: Number.POSITIVE_INFINITY }
 
 /** Limits for an agent's report about a Run, in which a state is one long string. */
@@ -142,8 +142,8 @@ type Readings = {
 }
 
 /**
- * Readers of each kind. They scan every document before building any value, so even a deeply nested document costs time only in
- * proportion to its length.
+ * Readers for each kind. They scan every document before building any value, so even a deeply nested document costs time
+ * only in proportion to its length.
  */
 export const documentReadings: Readings = {
   json: decodeJson,

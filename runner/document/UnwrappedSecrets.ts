@@ -14,7 +14,7 @@ type Container = Record<string, unknown>
 const isContainer = (value: unknown): value is Container =>
   typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && !Redacted.isRedacted(value)
 
-/** Unwraps the secrets in a value, which nobody else may use. A secret must not contain other secrets. */
+/** Unwraps the secrets in a value, which no other code may use. A secret must not contain other secrets. */
 export const unwrapSecrets = <A>(value: A): Unwrapped<A> => {
   const places: Array<Place> = []
   const open: Array<readonly [unknown, Place]> = [[value, []]]

@@ -128,8 +128,8 @@ const refuseSecondStart = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Returns true if the apply can start without an installation: its plan needed no packages, or the packages of the plan's lock
- * are already linked into the run folder.
+ * Returns true if the apply can start without an installation: its plan needed no packages, or the packages in the plan's
+ * lock are already linked into the run folder.
  */
 const hasPackages = ({ linked, uninstalled }: RunSession, { lockText, tool }: ApplyJob) =>
   uninstalled || (linked && lockText !== undefined && worksUninstalled(tool))

@@ -75,9 +75,9 @@ const heldIn = (left: StateFile | undefined, addressKey: Redacted.Redacted | und
 }
 
 /**
- * Returns the objects that an unfinished apply may have created and that `left` does not contain. Their operation never finished,
- * or finished just before the state was lost or damaged. If the state is encrypted, it rules out no object. `addressKey` is the
- * key of the digests in the journal's addresses.
+ * Returns the objects that an unfinished apply may have created and that `left` does not contain. Their operation never
+ * finished, or finished just before the state was lost or damaged. An encrypted state rules out no objects. `addressKey` is
+ * the key for the digests in the journal's addresses.
  */
 export const possiblyCreated = (
   journal: JournalSummary,
@@ -91,8 +91,8 @@ export const possiblyCreated = (
 }
 
 /**
- * Once the key of the digests is available, removes from `possiblyCreated` the objects that the state contains. Without the key,
- * an object with a secret instance key cannot be matched with the state, so it is reported even if its creation was stored.
+ * Once the digest key is available, removes from `possiblyCreated` the objects that the state contains. Without the key, an
+ * object with a secret instance key cannot be matched with the state, so it is reported even if its creation was stored.
  */
 export const stillSuspected = (
   { completed, possiblyCreated, started }: JournalSummary,
@@ -126,7 +126,7 @@ export const readJournal = (path: string): Effect.Effect<JournalSummary, RunFile
     )
   )
 
-/** The beginnings of the tool's diagnostics about an interrupted call to a plugin, for example because the plugin died. */
+/** Prefixes of the tool's diagnostics about an interrupted call to a plugin, for example because the plugin died. */
 const brokenCalls: ReadonlySet<string> = new Set(["Plugin did not respond", "Plugin error", "Request cancelled"])
 
 const entryOf = (message: ToolMessage): Entry | undefined => {

@@ -1,7 +1,10 @@
 import { Effect, Option, Schema } from "effect"
 import { type RunFileFailed, readOptional, replaceDurably } from "./RunFiles.ts"
 
-/** Record of where an apply runs and which state it started from. svc uses it to find the resulting state after a crash. */
+/**
+ * Records the folder in which an apply runs and the state from which it started. svc uses it to find the resulting state
+ * after a crash.
+ */
 export const ApplyRecord = Schema.Struct({
   version: Schema.Literal(1),
   modulePath: Schema.String,

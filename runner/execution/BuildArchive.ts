@@ -38,8 +38,8 @@ const describe = Effect.fnUntraced(function* (root: string, path: string) {
 })
 
 /**
- * Lists every entry of the declared outputs. Also checks the parent folders of each output, because a link among them could lead
- * out of the tree.
+ * Lists every entry of the declared outputs. Also checks the parent folders of each output, because a parent folder that is
+ * a link could lead out of the tree.
  */
 const listOutputs = Effect.fnUntraced(function* (root: string, outputs: ReadonlyArray<string>) {
   const found = new Map<string, Entry>()
@@ -72,7 +72,7 @@ const listOutputs = Effect.fnUntraced(function* (root: string, outputs: Readonly
   return [...found.values()].sort((left, right) => (left.path < right.path ? -1 : 1))
 })
 
-/** Makes the archiver treat hard links as separate files, so that it stores the contents of each. */
+/** Makes the archiver treat hard links as separate files, so that it stores the contents of each file. */
 class NoLinks extends Map<`${number}:${number}`, string> {
   override get(): undefined {
     return undefined
@@ -80,8 +80,9 @@ class NoLinks extends Map<`${number}:${number}`, string> {
 }
 
 /**
- * Packs the declared outputs of a build. Equal outputs give equal bytes. Refuses links, special files, and files that would
- * change the configuration that the scan reviewed, in folders of the module graph (`moduleFolders`, relative to the tree).
+ * Packs the declared outputs of a build. Equal outputs produce equal bytes. Refuses links, special files, and files that
+ * would change the configuration that the scan reviewed, in folders of the module graph (`moduleFolders`, relative to the
+ * tree).
  */
 export const createBuildArchive = Effect.fnUntraced(function* (request: {
   readonly root: string

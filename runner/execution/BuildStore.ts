@@ -4,11 +4,11 @@ import { buildFileName } from "./BuildFileName.ts"
 import type { BuildReference } from "./RunJob.ts"
 import type { BuildArchive } from "./RunPlace.ts"
 
-/** Minimum age of an archive to remove. A younger archive may belong to a row that has not been written yet. */
+/** Minimum age at which an archive may be removed. A younger archive may belong to a row that has not been written yet. */
 const grace = Duration.toMillis(retention.buildArchive.after)
 const archiveFile = /^([0-9a-f]{64})\.tar$/
 
-/** Stores archives of reviewed source builds, each once under its digest. */
+/** Stores archives of reviewed source builds, each stored once under its digest. */
 export class BuildStore extends Context.Service<
   BuildStore,
   {
@@ -18,7 +18,7 @@ export class BuildStore extends Context.Service<
      * Returns the path of an archive for the runner, or `none` if the archive no longer exists. The runner verifies the digest.
      */
     readonly find: (build: BuildReference) => Effect.Effect<Option.Option<BuildArchive>>
-    /** Removes archives that are not in `keep`, except young ones. */
+    /** Removes archives that are not in `keep`, except young archives. */
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<void>
   }
 >()("svc/runner/execution/BuildStore") {

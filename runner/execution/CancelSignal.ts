@@ -1,6 +1,6 @@
 import { Deferred, Effect, type Scope } from "effect"
 
-/** The request to stop a run. It applies to all phases. */
+/** A request to stop a run. It applies to all phases. */
 export interface CancelSignal {
   readonly isRequested: Effect.Effect<boolean>
   readonly requested: Effect.Effect<void>

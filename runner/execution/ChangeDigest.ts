@@ -10,12 +10,12 @@ import type { PlanJob } from "./RunJob.ts"
  */
 
 /**
- * The parts of the tool's document that do not describe the change. All other parts count, so a new part of a later tool can only
- * make changes differ.
+ * The parts of the tool's document that do not describe the change. All other parts count, so a part that a later tool
+ * version adds can only make changes differ.
  *
  * - `configuration`, `variables`: files and inputs, which are compared separately, byte for byte
  * - `planned_values`, `prior_state`, `relevant_attributes`: also contain objects that do not change
- * - `timestamp`, `terraform_version`, `format_version`, `applyable`, `complete`, `errored`: facts about the planning
+ * - `timestamp`, `terraform_version`, `format_version`, `applyable`, `complete`, `errored`: metadata of the planning
  * - `resource_drift`: drift that happened outside svc, which only a plan that accepts drift records
  */
 const otherParts = new Set([
@@ -109,9 +109,9 @@ export const changeHash = (plan: string): ChangeHash | undefined => {
 }
 
 /**
- * Returns the keyed digest of a change. `changeKey` is the Capsule's key from the job: with an unkeyed hash, everybody who may
- * read results could confirm guesses of secret values. The control plane keys the digest a second time before it stores or shows
- * it, because agents know `changeKey` and could confirm guesses with the digests in the API.
+ * Returns the keyed digest of a change. `changeKey` is the Capsule's key from the job: with an unkeyed hash, anybody who may
+ * read results could confirm guesses of secret values. The control plane keys the digest a second time before it stores or
+ * shows it, because agents have `changeKey` and could confirm guesses with the digests in the API.
  */
 export const keyedChange = (changeKey: string, mode: PlanJob["mode"], { change, drift }: ChangeHash): string =>
   createHmac("sha256", changeKey)

@@ -1,7 +1,10 @@
 const mebibyte = 1024 * 1024
 const between = 8 * mebibyte
 
-/** A no-op on Node, which offers this call only with `--expose-gc` and would block everything else during the collection. */
+/**
+ * A no-op on Node, where this call is available only with `--expose-gc` and would block everything else during the
+ * collection.
+ */
 const request = typeof Bun === "undefined" ? () => {} : () => Bun.gc(false)
 
 /**
@@ -13,8 +16,8 @@ export const collectBefore = (bytes: number): void => {
 }
 
 /**
- * Returns a function that counts processed bytes and requests a concurrent garbage collection every few MiB. Each processing step
- * leaves a copy of its data, and the runtime itself would not collect before there is as much garbage as live memory.
+ * Returns a function that counts processed bytes and requests a concurrent garbage collection every few MiB. Each processing
+ * step leaves a copy of its data, and the runtime itself would not collect until there is as much garbage as live memory.
  */
 export const collectedGarbage = (): ((bytes: number) => void) => {
   let since = 0

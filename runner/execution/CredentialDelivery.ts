@@ -37,7 +37,7 @@ export interface CredentialDelivery {
   readonly provided: ReadonlyArray<Secret>
 }
 
-/** Paths of the folders of a Run, as its programs see them. */
+/** Paths of a Run's folders, as its programs see them. */
 export interface DeliveryPlace {
   readonly insideRoot: string
   readonly credentialFolder: string
@@ -94,8 +94,8 @@ const problemOf = (tuple: ProviderCredentials): string | undefined => {
 }
 
 /**
- * Guesses the argument by convention: `DEMO_TOKEN` of the provider `acme/demo` becomes `token`, unless a recipe defines another.
- * A later check against the provider's schema refuses a wrong guess.
+ * Guesses the argument by convention: `DEMO_TOKEN` of the provider `acme/demo` becomes `token`, unless a recipe defines
+ * another argument. A later check against the provider's schema refuses a wrong guess.
  */
 const conventionalArgument = (tuple: ProviderCredentials, envName: string): string | undefined => {
   const type = tuple.provider.slice(tuple.provider.lastIndexOf("/") + 1)
@@ -120,10 +120,11 @@ const providersWithSeveralConnections = (tuples: ReadonlyArray<ProviderCredentia
 }
 
 /**
- * Decides how to deliver each secret. If a provider has a single set of credentials, they are passed in the environment. If a
- * provider has several sets, or providers expect different values under the same name, they are passed as provider arguments that
- * refer to sensitive variables of the runner, so that no provider configuration receives another's credentials. Fails with the
- * reason if a secret cannot be kept separate. A plan file contains the arguments, so an apply needs only the environment again.
+ * Decides how to deliver each secret. If a provider has a single set of credentials, they are passed in the environment. If
+ * a provider has several sets, or providers expect different values under the same name, they are passed as provider
+ * arguments that refer to sensitive variables of the runner, so that no provider configuration receives another's
+ * credentials. Fails with the reason if a secret cannot be kept separate. A plan file contains the arguments, so an apply
+ * needs only the environment.
  */
 export const deliverCredentials = (
   tuples: ReadonlyArray<ProviderCredentials>,

@@ -4,8 +4,8 @@ const wellFormed = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 export const longestCredentialFile = 1024 * 1024
 
 /**
- * Returns the reason why a name cannot be used for a credential file, or `undefined`. A name must be a single segment and not
- * hidden.
+ * Returns the reason why a name cannot be used for a credential file, or `undefined`. The name must be a single path segment
+ * and must not start with a dot.
  */
 export const credentialFileNameProblem = (name: string): string | undefined =>
   wellFormed.test(name)

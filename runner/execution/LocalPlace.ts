@@ -6,7 +6,7 @@ import { ProvidedCredentials } from "./ProvidedCredentials.ts"
 import { ExtractionFailed, RunPlace, ToolUnavailable } from "./RunPlace.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 
-/** Executes Runs on the machine of the control plane, with its snapshots, builds and tools. */
+/** Executes Runs on the control plane's machine, with the snapshots, builds and tools there. */
 export const localPlace = Layer.effect(
   RunPlace,
   Effect.gen(function* () {

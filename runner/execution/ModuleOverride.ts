@@ -8,7 +8,9 @@ import type { LocalModule } from "./RunJob.ts"
  */
 export const overrideFileName = "~capsule_override.tf.json"
 
-/** File with the runner's own variables. They need a normal file, because overrides can only change existing blocks. */
+/**
+ * File with the runner's own variables. The variables need a normal file, because overrides can only change existing blocks.
+ */
 export const variableFileName = "~capsule_variables.tf.json"
 
 export const stateFileName = "terraform.tfstate"
@@ -16,8 +18,9 @@ export const stateFileName = "terraform.tfstate"
 const isOverrideFile = (name: string) => /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/.test(name)
 
 /**
- * Returns the reason why a file in the root module conflicts with the runner's own files, or `undefined`. An override that sorts
- * later would win over the runner's, and a file with the same name but another extension would hide it.
+ * Returns the reason why a file in the root module conflicts with the runner's own files, or `undefined`. An override that
+ * sorts later would win over the runner's override, and a file with the same name but another extension would hide the
+ * runner's file.
  */
 export const reservedFileProblem = (name: string): string | undefined =>
   name.startsWith("~capsule_") || (isOverrideFile(name) && name >= "~")
@@ -37,9 +40,9 @@ export const isAmbientFile = (name: string): boolean =>
   name === ".terraform.tfstate.lock.info"
 
 /**
- * Replaces the module's backend or cloud block by a local state file, and adds provider arguments. If only child modules use a
- * provider's name, the root module needs a requirement for that name; otherwise the name would refer to another provider. A
- * requirement of the module itself is never repeated, because that would drop its version constraint.
+ * Replaces the module's backend or cloud block by a local state file, and adds provider arguments. If only child modules use
+ * a provider's name, the root module needs a requirement for that name; otherwise the name would refer to another provider.
+ * The module's own requirement is never repeated, because that would drop its version constraint.
  */
 export const overrideDocument = (blocks: ReadonlyArray<ProviderBlock>): Schema.Json => {
   const providers = new Map<string, Array<Schema.Json>>()

@@ -217,7 +217,7 @@ const checkProviderArguments = Effect.fnUntraced(function* (session: RunSession)
 const longestPlan = 512 * 1024 * 1024
 const longestDocument = 512 * 1024 * 1024
 
-/** The tool's exit code if there are changes. */
+/** The exit code with which the tool reports changes. */
 const changedCode = 2
 
 interface Planned {
@@ -459,10 +459,11 @@ const executeDriftCheck = Effect.fnUntraced(function* (
  * Executes plans and applies of one module with OpenTofu or Terraform, inside the sandbox, each in its own run folder.
  *
  * - `plan`: computes a plan for review (to create, update, destroy, or change only the state). Fails with `RunnerFailure` if
- *   there is none, even because of a cancellation. Afterwards inputs and tree are removed from disk; a build archive is kept.
- * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool did
- *   not start and nothing changed; everything else is an `ApplyOutcome`, whose state must be imported however the apply ended. A
- *   run folder serves one apply: a second start is refused.
+ *   there is no plan, including after a cancellation. Afterwards inputs and tree are removed from disk; a build archive is
+ *   kept.
+ * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool
+ *   did not start and nothing changed; everything else is an `ApplyOutcome`, whose state must be imported regardless of the
+ *   result. A run folder serves one apply: a second start is refused.
  * - `driftCheck`: compares the state with the real objects.
  * - `recover`: after a crash of svc, finds the state that an apply left in a run folder; `none` if its tool never started. Kills
  *   processes that still use the folder. Can be repeated.
@@ -579,8 +580,8 @@ export class ModuleRunner extends Context.Service<
           )
       )
       const discard = Effect.fn("ModuleRunner.discard")((runFolder: string) =>
-        // Kill remaining processes first: without bubblewrap, a tool survives a crash of svc and would write into the folder
-        // while it is being removed.
+        // Kill remaining processes first: without bubblewrap, a tool survives a crash of svc and could write into the folder
+        // during its removal.
         endProcessesOfRun(runFolder).pipe(
           Effect.andThen(removeStablePath(runFolder)),
           Effect.andThen(removeTree(runFolder, "remove the run folder"))

@@ -5,9 +5,9 @@ import { endNotedProcesses, killNotedProcesses } from "../sandbox/ProcessNote.ts
 import { processNoteName } from "./RunFolder.ts"
 
 /**
- * Kills all processes of a run whose service has exited: processes that use the run's folder, sandboxes created for the run, and
- * descendants of its recorded supervisors. Waits until all of them have exited, because the run's state cannot be read safely
- * before.
+ * Kills all processes of a run whose service has exited: processes that use the run's folder, sandboxes created for the run,
+ * and descendants of its recorded supervisors. Waits until all of them have exited, because the run's state cannot be read
+ * safely before then.
  */
 export const endProcessesOfRun = (folder: string) =>
   Effect.andThen(endNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))

@@ -21,8 +21,8 @@ type Attribute = typeof ChangedAttribute.Type
 /** Maximum length of a value as JSON text. svc shows the size of longer values instead. */
 const longestValue = 1024 * 1024
 /**
- * Budget for all long values of a plan's resources, and the same again for its Outputs. svc stores them with the Run and sends
- * them to every reader.
+ * Budget for all long values of a plan's resources. The plan's Outputs have a separate budget of the same size. svc stores
+ * them with the Run and sends them to every reader.
  */
 const longValuesInAll = 4 * 1024 * 1024
 /** Values up to this length are always shown. */
@@ -185,7 +185,7 @@ export const isDeclaredSensitive = ({ configuration }: PlanDocument, name: strin
 interface ProjectedOutputs {
   /** The sensitivity of each Output of the base state. */
   readonly stored?: ReadonlyMap<string, boolean> | undefined
-  /** For Outputs that lose their mark, the secrets that they repeat. Their own earlier value does not count. */
+  /** For Outputs that lose their mark, the secrets that they repeat. An Output's own earlier value does not count. */
   readonly unmarked?: ReadonlyMap<string, HeldSecrets | undefined> | undefined
 }
 
@@ -388,7 +388,10 @@ const projectedChanges = Effect.fnUntraced(function* (
   return projected
 })
 
-/** Maximum number of conditions, and of instances and messages per condition. Conditions that did not pass are listed first. */
+/**
+ * Maximum number of conditions, of instances per condition and of messages per condition. Conditions that did not pass are
+ * listed first.
+ */
 const mostChecks = 1000
 const mostInstances = 100
 const mostProblems = 10

@@ -2,7 +2,10 @@ import type { Schema } from "effect"
 import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
 import type { PlannedBlock, PlannedModule } from "./PlanDocument.ts"
 
-/** Maximum number of names to list. A longer list explains nothing, so the references are then reported as partially known. */
+/**
+ * Maximum number of names to list. A longer list would explain nothing, so in that case the references are reported as
+ * partially known.
+ */
 const mostNames = 50
 
 /** A module in the configuration, and the module that calls it. */
@@ -45,7 +48,10 @@ const referencesIn = (expression: Schema.Json | undefined | null): ReadonlyArray
   return Object.values(expression).flatMap(referencesIn)
 }
 
-/** Returns true if an expression is literal. A function call without references has neither a value nor references. */
+/**
+ * Returns true if an expression is literal. In the tool's JSON, a function call without references has neither a value nor
+ * references.
+ */
 const isLiteral = (expression: Schema.Json | undefined | null): boolean => {
   if (Array.isArray(expression)) return expression.every(isLiteral)
   if (!isObject(expression)) return false
@@ -150,8 +156,8 @@ const blocksOf = (root: PlannedModule) => {
 }
 
 /**
- * Returns the references that determine the number of instances: those in the repetition of the resource itself and of each
- * module that contains it.
+ * Returns the references that determine the number of instances: the references in `count` or `for_each` of the resource
+ * itself and of each module that contains the resource.
  */
 const repetitionOf = (place: Place, block: PlannedBlock): ChangeReferences | undefined => {
   const found = emptyFound()

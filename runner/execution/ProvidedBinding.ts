@@ -4,8 +4,8 @@ import type { ProvidedSet } from "./ProvidedCredentials.ts"
 import type { ProvidedBinding } from "./RunJob.ts"
 
 /**
- * Cost of the digest. It is deliberately slow: the control plane stores the digest, and must not be able to guess a short value
- * from it.
+ * Cost of the digest. It is deliberately slow: the control plane stores the digest, and must not be able to derive a short
+ * value from it by guessing.
  */
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const digestBytes = 32
@@ -43,7 +43,7 @@ const digestOf = (name: string, set: ProvidedSet, planDigest: string) => slowDig
 export const providedMark = (name: string, set: ProvidedSet, place: ReadonlyArray<string>) =>
   slowDigest(identityOf(set), ["svc-provided-mark-v1", ...place, name])
 
-/** Binds a plan to this machine's credentials with which it was created. */
+/** Binds a plan to the credentials of this machine that were used to create it. */
 export const providedBindings = (
   sets: ReadonlyMap<string, ProvidedSet>,
   planDigest: string

@@ -27,7 +27,7 @@ export interface ProvidedSet {
  * - `described`: everything that the machine's operator has declared
  * - `names`: the credentials that are complete now
  * - `marks`: for credentials that are complete now, or were complete when last read
- * - `read`: reads them each time, so that the next Run uses replaced values
+ * - `read`: reads the values each time, so that the next Run uses replaced values
  */
 export interface ProvidedCredentials {
   readonly described: Effect.Effect<ReadonlyArray<string>>

@@ -7,8 +7,8 @@ import { runnerFailure } from "./RunnerFailure.ts"
 const textsOf = (document: Uint8Array) => Effect.option(readDocument("texts", document))
 
 /**
- * Refuses a plan that contains this machine's credentials, because a module may have read them and the plan file is sent to the
- * control plane. Accepts only texts that the previous state already contained.
+ * Refuses a plan that contains this machine's credentials: a module may have read them, and the plan file is sent to the
+ * control plane. Accepts only credential texts that the previous state already contained.
  */
 export const refuseProvided = Effect.fnUntraced(function* (
   provided: RunRedactor,

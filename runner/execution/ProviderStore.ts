@@ -11,7 +11,9 @@ const arrivalsName = "arrivals"
 
 const digestPrefix = "sha256:"
 
-/** Returns the folder name for a hash in a lock, or `undefined` if it is not the hash of an unpacked package. */
+/**
+ * Returns the folder name for a hash in a lock, or `undefined` if the lock's hash is not the hash of an unpacked package.
+ */
 const nameOf = (hash: string): string | undefined => {
   const bytes = hash.startsWith("h1:") ? Buffer.from(hash.slice(3), "base64") : undefined
   return bytes?.byteLength === 32 ? bytes.toString("hex") : undefined
@@ -26,8 +28,8 @@ const is = (path: string, kind: "isDirectory" | "isFile") =>
 const doing = "keep an installed provider"
 
 /**
- * Returns the files of a package, or `undefined` if it contains anything but folders and files, or a hard-linked file, which
- * another process could still change.
+ * Returns the files of a package, or `undefined` if it contains anything other than folders and files. Also returns
+ * `undefined` for a hard-linked file, which another process could still change.
  */
 const plainFiles = (folder: string) =>
   fileOperation(doing, async () => {
@@ -41,7 +43,7 @@ const plainFiles = (folder: string) =>
     return files
   })
 
-/** Computes the store's name for an unpacked package. Like in a lock, it is a hash of the hashes of its files. */
+/** Computes the store's name for an unpacked package. As in a lock, the name is a hash of the hashes of its files. */
 const contentName = Effect.fnUntraced(function* (folder: string, files: ReadonlyArray<string>) {
   const named = files
     .map((path) => ({ path, name: relative(folder, path).split(sep).join("/") }))
@@ -70,7 +72,7 @@ const move = (from: string, to: string) =>
     )
   )
 
-/** The provider packages that one Workspace has installed. */
+/** The provider packages that Runs of one Workspace have installed. */
 export interface ProviderStore {
   /** Returns the folder of a package with one of these hashes, if this Workspace has installed it. */
   readonly find: (hashes: ReadonlyArray<string>) => Effect.Effect<string | undefined>

@@ -36,8 +36,8 @@ const optional = <A>(operation: Effect.Effect<A, RunFileFailed>): Effect.Effect<
   )
 
 /**
- * A folder with an open handle, so that svc finds its files even if module code renames the folder or replaces it with a link.
- * Reads never follow links, because a link could expose the server's files to the module's author.
+ * A folder with an open handle, so that svc finds the folder's files even if module code renames the folder or replaces it
+ * with a link. Reads never follow links, because a link could expose the server's files to the module's author.
  */
 export interface HeldFolder {
   /** Returns `none` if the file does not exist. Fails for links, pipes and files longer than `maxBytes`. */
@@ -93,7 +93,7 @@ export const createPrivateFile = (path: string, content: string | Uint8Array, do
     await writeFile(path, content, { mode: 0o600, flag: "wx" })
   })
 
-/** Replaces a file atomically. Returns when the new file would survive a power failure. */
+/** Replaces a file atomically. Returns once the new file would survive a power failure. */
 export const replaceDurably = (path: string, content: string | Uint8Array, doing: string) =>
   fileOperation(doing, async () => {
     await writeFile(`${path}.new`, content, { mode: 0o600, flush: true })
@@ -109,7 +109,7 @@ export const removeTree = (path: string, doing: string) =>
   // Retry, because a process that is being killed may still write into a folder that was just emptied.
   fileOperation(doing, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
 
-/** Returns true if a folder is really at its path, and no folder on the way is a link that leads out of `root`. */
+/** Returns true if a folder is really at its path, and no folder along that path is a link that leads out of `root`. */
 export const isInPlace = (root: string, relative: string): Effect.Effect<boolean> =>
   Effect.tryPromise(() => Promise.all([realpath(root), realpath(join(root, relative))])).pipe(
     Effect.map(([realRoot, realFolder]) => realFolder === join(realRoot, relative)),

@@ -9,7 +9,7 @@ import { fileOperation, removeTree } from "./RunFiles.ts"
  */
 const sandboxFolder = "capsule"
 
-/** Stored next to the sandbox root. */
+/** Name of a file next to the sandbox root. */
 export const processNoteName = "processes.ndjson"
 
 /** Paths below the sandbox root, separated by `/`. */
@@ -37,7 +37,7 @@ export interface RunFolderPaths {
   readonly journal: string
   /** Written before an apply may change anything. If this file exists, something may have changed. */
   readonly applyRecord: string
-  /** Lists processes that must not survive the run, for a server that starts after a crash. */
+  /** Lists processes that must not survive the run, so that a server restarted after a crash can kill them. */
   readonly processes: string
   /** The last complete state that an apply wrote. */
   readonly checkpoint: string
@@ -58,7 +58,7 @@ export const runFolderPaths = (runFolder: string): RunFolderPaths => ({
 export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPaths) {
   yield* fileOperation("create the run folder", async () => {
     await mkdir(paths.root, { recursive: true, mode: 0o700 })
-    // Restore private permissions, because an earlier attempt may have opened the folder to run users.
+    // Restore private permissions, because an earlier attempt may have given run users access to the folder.
     await chmod(paths.root, 0o700)
   })
   yield* removeTree(paths.sandbox, "empty the run folder")

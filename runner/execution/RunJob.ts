@@ -15,8 +15,8 @@ const SecretString = Schema.RedactedFromValue(Schema.String)
 const SecretJson = Schema.RedactedFromValue(Schema.Json)
 
 /**
- * A call to a local module, as the scan found it. `key` contains the call names joined with dots; `dir` is relative to the root
- * module's folder.
+ * A call to a local module that the scan found. `key` contains the call names joined with dots; `dir` is relative to the
+ * root module's folder.
  */
 export const LocalModule = Schema.Struct({ key: Schema.String, source: Schema.String, dir: Schema.String })
 export type LocalModule = typeof LocalModule.Type
@@ -107,7 +107,10 @@ export const timingWith = (bounds: { readonly [Phase in keyof RunTiming]?: Durat
   }
 }
 
-/** A module: its snapshot, by the digest of the archive, and the path of the root module in it, `.` or canonical and relative. */
+/**
+ * A module: the archive digest of its snapshot, and the path of the root module in the snapshot (`.`, or a canonical
+ * relative path).
+ */
 export const ModuleReference = Schema.Struct({ snapshotDigest: Schema.String, path: Schema.String })
 export type ModuleReference = typeof ModuleReference.Type
 
@@ -155,8 +158,9 @@ export const RunJob = Schema.Struct({
 export type RunJob = typeof RunJob.Type
 
 /**
- * `mode`: `refresh_only` plans a change of the state alone and uses the `build` of the last apply; agents that do not support
- * this mode cannot decode the job. All other modes build. `changeKey`: the Capsule's key for the digest of the change.
+ * `mode`: `refresh_only` plans a change to only the state and uses the `build` of the last apply; agents that do not support
+ * this mode cannot decode the job. All other modes create a new build. `changeKey`: the Capsule's key for the digest of the
+ * change.
  */
 export const PlanJob = Schema.Struct({
   ...RunJob.fields,
@@ -189,7 +193,8 @@ export const ProvidedBinding = Schema.Struct({
 export type ProvidedBinding = typeof ProvidedBinding.Type
 
 /**
- * Texts that were secret when a plan was created. The apply receives no inputs, so it needs these to redact the tool's output.
+ * Texts that were secret when a plan was created. The apply receives no inputs, so it needs these texts to redact the tool's
+ * output.
  *
  * - `inputs`: values of sensitive inputs; structured values are split into their parts
  * - `credentials`: the credentials with which the plan was created; the apply may use others

@@ -32,7 +32,8 @@ const evidence = {
  * A plan for review. The plan file contains secrets in plaintext, so seal it.
  *
  * - `planDigest`, `providerLockDigest`: `sha256:` and hexadecimal digits
- * - `changeDigest`: digest of the change, keyed with the job's `changeKey`; absent if the job or the agent has none
+ * - `changeDigest`: digest of the change, keyed with the job's `changeKey`; absent if the job has no such key or the agent
+ *   does not support digests
  * - `lockText`: absent if the module uses no installed provider
  * - `hasChanges`: as the tool reports it; `applyable`: true if the tool would apply the plan
  * - `build`: stored on the executing machine
@@ -102,13 +103,13 @@ const leftState = {
 /**
  * The result of an apply. Its state is imported whether or not the apply succeeded.
  *
- * - `state`: absent if there is none
+ * - `state`: absent if the apply left no state
  * - `stateProblem`, `rejectedState`: the state that was left does not continue the base state, and a person has to examine it
  * - `changedAnything`: an operation on a resource started, or the state differs from the base
  * - `possiblyCreated`: addresses whose change started and never finished, or whose creation was reported but that are missing
  *   from `state`
  * - `sandboxKilled`: the sandbox was killed, so the evidence may be incomplete
- * - `limit`: the limit of the Run that stopped it
+ * - `limit`: the Run limit that stopped the apply
  */
 export const ApplyOutcome = Schema.Struct({
   ...evidence,

@@ -79,10 +79,10 @@ interface RunProviders {
   /** Packages outside the Run's folder to which its programs have read access. */
   readonly visible: Effect.Effect<ReadonlyArray<string>>
   /**
-   * Links the packages of the Run's lock that are on this machine into the Run's folder, like an installation. Returns false if
-   * the tool has to install, because the lock is not in the form that the tool writes or a package is missing. Verifies nothing:
-   * before it starts any plugin, the tool compares each package with the hashes in the lock, and the lock of an apply with the
-   * reviewed lock in the plan file.
+   * Links the packages of the Run's lock that are on this machine into the Run's folder, like an installation. Returns false
+   * if the tool has to install, because the lock is not in the form that the tool writes or a package is missing. Verifies
+   * nothing: before it starts any plugin, the tool compares each package with the hashes in the lock; for an apply, it also
+   * compares the lock with the reviewed lock in the plan file.
    */
   readonly link: (lockText: string) => Effect.Effect<boolean, RunFileFailed>
   /** Moves the packages that the tool has installed to the store. Call it while none of the Run's programs is running. */
@@ -118,7 +118,10 @@ const makeRunProviders = Effect.fnUntraced(function* ({ mirror, module, root, st
   const show = (path: string) => Ref.update(visible, (paths) => (paths.includes(path) ? paths : [...paths, path]))
   const folder = join(root, module, installedFolder)
 
-  /** Returns true if both a path and the target of its links are in the mirror. The sandbox cannot see a target elsewhere. */
+  /**
+   * Returns true if both a path and the target of its links are in the mirror. A target outside the mirror is not visible in
+   * the sandbox.
+   */
   const isMirrored = Effect.fnUntraced(function* (path: string) {
     if (mirror === undefined || !isBelow(path, mirror)) return false
     const [realMirror, realPackage] = yield* Effect.all([realPath(mirror), realPath(path)])
@@ -278,7 +281,10 @@ export interface SessionRequest {
   /** Secrets that an earlier step found. They are redacted too, but do not count as inputs of this Run. */
   readonly derived?: ReadonlyArray<Secret>
   readonly planFile: Preparation["planFile"]
-  /** For an apply: the reviewed plan. The apply is refused if this machine's credentials differ from those of the plan. */
+  /**
+   * For an apply: the reviewed plan. The apply is refused if this machine's credentials differ from the credentials that the
+   * plan used.
+   */
   readonly reviewed?: ReviewedPlan
   readonly lock: Preparation["lock"]
   /** Runs after the folder has been created and before it is filled. Returns the archive to extract over the tree. */
@@ -323,8 +329,8 @@ export const processesMayStart = ({ mayStart }: Pick<ConcealingControl, "mayStar
     : Effect.raceFirst(mayStart, cancel.requested).pipe(Effect.andThen(failWhenCancelled(cancel, "prepare")))
 
 /**
- * Returns the credentials of a Run's Connections in the form that the tool receives. Refuses credentials that differ from the
- * reviewed ones.
+ * Returns the credentials of a Run's Connections in the form that the tool receives. Refuses credentials that differ from
+ * those of the reviewed plan.
  */
 const deliveredCredentials = Effect.fnUntraced(function* (
   { control, job, reviewed, secrets }: SessionRequest,
@@ -455,7 +461,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     const isInstall = command.access === "install"
     const readOnly = [
       ...(yield* providers.visible),
-      // An installation may choose any package of the mirror.
+      // An installation may choose any package in the mirror.
       ...(isInstall && mirror !== undefined ? [mirror.path] : [])
     ]
     return yield* runTool(

@@ -4,7 +4,10 @@ import { RunLimitCode } from "../../schema/records/RunConfinement.ts"
 import { RunDiagnostic } from "../../schema/records/Run.ts"
 
 export const RunnerFailureReason = Schema.Literals([
-  /** The job is inconsistent: an invalid name, a credential that cannot be delivered, or a digest other than the reviewed one. */
+  /**
+   * The job is inconsistent: an invalid name, a credential that cannot be delivered, or a digest that differs from the
+   * reviewed digest.
+   */
   "job_invalid",
   "already_started",
   "prepare_failed",

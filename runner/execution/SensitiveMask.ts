@@ -29,7 +29,7 @@ const isMarked = (marks: Marks): boolean => {
   return Object.values(marks).some(isMarked)
 }
 
-/** Replaces every marked part of a value. Adds unknown parts, which exist only as marks. */
+/** Replaces every marked part of a value. Adds placeholders for unknown parts, which exist only as marks. */
 export const maskValue = (value: Schema.Json | undefined, sensitive: Marks, unknown: Marks): Schema.Json => {
   if (sensitive === true) return sensitiveMark
   if (unknown === true) return unknownMark

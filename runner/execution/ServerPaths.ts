@@ -13,7 +13,7 @@ import type { RunSink } from "./RunSink.ts"
 interface Place {
   readonly path: string
   readonly name: string
-  /** Replacement for the folder in the path of a file inside it. Defaults to its name. */
+  /** Replacement for the folder when it is part of a file's path. Defaults to the folder's name. */
   readonly before?: string
 }
 
@@ -176,8 +176,8 @@ export const plannedValue = (paths: ServerPaths, value: Schema.Json): Schema.Jso
 const runFolder = /\/run_[a-z0-9]{16,64}-\d+\/(?:capsule|build)(?![\w-])/
 
 /**
- * Returns true if a text contains the folder of a Run on any machine. Even at levels that hide it, programs can find out their
- * real location.
+ * Returns true if a text contains the folder of a Run on any machine. Even at levels that hide the folder, programs can
+ * discover its real location.
  */
 export const holdsRunFolder = (text: string): boolean => runFolder.test(text)
 

@@ -13,7 +13,9 @@ import type { RunJob } from "./RunJob.ts"
 /** Candidate folders for the links, outside all data folders. The first usable folder wins. Losing a link loses no data. */
 const places = [...new Set(["/var/tmp", tmpdir()])]
 
-/** File in the run folder that contains the path of the link, for a server that starts after a crash. */
+/**
+ * File in the run folder that contains the path of the link, so that a server restarted after a crash can remove the link.
+ */
 const noteOf = (runFolder: string) => join(runFolder, "stable-path")
 
 type PathJob = Pick<RunJob, "addressKey" | "speculative">
@@ -42,8 +44,9 @@ const isElsewhere = (path: string, runs: string) => {
 }
 
 /**
- * Creates the link. Returns `false` if that fails, or if another server with the same keys uses the link, for example a copy of
- * this server, whose Runs must not reach this server's files. Synchronous, so that no other Run of this server can interfere.
+ * Creates the link. Returns `false` if that fails, or if another server with the same keys uses the link. That can be a copy
+ * of this server, whose Runs must not reach this server's files. Synchronous, so that no other Run of this server can
+ * interfere.
  */
 const place = (path: string, target: string, runs: string) =>
   Effect.try({
@@ -135,7 +138,7 @@ export class StablePaths extends Context.Service<
           )
           if (isPlaced) return path
         }
-        // Continue without the link: only plans that contain an absolute path then fail to apply.
+        // Continue without the link: only plans that contain an absolute path will fail to apply.
         yield* Effect.logWarning(
           `The path ${name} in ${places.join(" or ")} cannot be made, or is used by another service with the same keys. Give this service one of these folders.`
         )

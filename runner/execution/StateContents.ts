@@ -16,7 +16,7 @@ import { type Extent, isWholeState, type StateLayout, stateLayout } from "./Stat
 
 /** An instance of a managed resource, with the data for the index. */
 export interface ObjectContents extends ManagedObject {
-  /** Key of a deposed object, which has been replaced and waits to be destroyed; empty for other objects. */
+  /** Key of a deposed object, which has been replaced and is waiting to be destroyed; empty for other objects. */
   readonly deposed: string
   /** True if the object is tainted, so the tool will replace it. */
   readonly tainted: boolean
@@ -82,7 +82,10 @@ const none = new TextEncoder().encode("[]")
 type PartKind = "outputs" | "resource" | "instance"
 type Parts = { readonly [K in PartKind]: Map<number, Option.Option<DocumentContents[K]>> }
 
-/** Caches the long parts of states that were read before a transaction, by their position, while the state is in memory. */
+/**
+ * Caches long parts of states that were read before a transaction. Keys are positions; entries last while the state is in
+ * memory.
+ */
 const partsRead = new WeakMap<Uint8Array, Parts>()
 
 interface Part<K extends PartKind> {
@@ -180,8 +183,8 @@ export const stateContents = Effect.fnUntraced(function* (
 })
 
 /**
- * Reads the parts of a state that are too long for this thread. Afterwards `stateContents` of the same bytes needs no other
- * thread, so it may run in a transaction.
+ * Reads the parts of a state that are too long for this thread. Afterwards `stateContents` needs no other thread for the
+ * same bytes, so it may run in a transaction.
  */
 export const readLongParts = Effect.fnUntraced(function* (bytes: Uint8Array) {
   if (bytes.length <= longestReadHere || partsRead.has(bytes)) return

@@ -13,11 +13,11 @@ export interface ManagedObject {
   /** Its `id` attribute, if it is a string. */
   readonly id: string | undefined
   readonly type: string
-  /** Normalised address of its provider, or the original text if it is not an address. */
+  /** Normalised address of its provider, or the original text if that text is not an address. */
   readonly provider: string
 }
 
-/** The parts of a state file that the runner uses. `outputs` and `managed` are undefined if it is encrypted. */
+/** The parts of a state file that the runner uses. `outputs` and `managed` are undefined if the state is encrypted. */
 export interface StateFile {
   readonly serial: number
   readonly lineage: string
@@ -68,7 +68,7 @@ export interface ManagedInstance {
   readonly instance: typeof Instance.Type
 }
 
-/** Returns the instances of a managed resource, and none for a data source. */
+/** Returns the instances of a managed resource, or none for a data source. */
 export const managedInstances = ({
   instances,
   mode,

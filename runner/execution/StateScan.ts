@@ -35,7 +35,7 @@ const ofObject = ({ indexSignatures, propertySignatures }: SchemaAST.Objects): S
   }
 }
 
-/** Only unions of `null` with another shape are supported; a state contains no others. */
+/** Only unions of `null` with another shape are supported; a state contains no other unions. */
 const ofUnion = (ast: SchemaAST.Union): Shape => {
   const shapes = ast.types.map(shapeOf)
   const other = shapes.find((shape) => shape?.kinds.includes("null") === false)
@@ -93,7 +93,7 @@ const resourceShape = ofStruct(Resource.ast)
 
 const instanceShape = ofStruct(Instance.ast)
 
-/** The header of a state file. `resourceCount` is undefined if the tool has encrypted it. */
+/** The header of a state file. `resourceCount` is undefined if the tool has encrypted the state. */
 export interface ScannedState {
   readonly serial: number
   readonly lineage: string
@@ -410,7 +410,7 @@ const read = Effect.fnUntraced(function* (bytes: Uint8Array, mostValues = anyNum
 /**
  * Returns the identity of a state file of any size, using only as much memory as its deepest nesting needs. Scans the whole
  * document to ensure that `parseState` would accept it. Returns `none` for anything else, for a document that contains its
- * identity twice, or for one with more than `mostValues` values.
+ * identity twice, and for a document with more than `mostValues` values.
  */
 export const scanState = Effect.fnUntraced(function* (bytes: Uint8Array, mostValues?: number) {
   return isUtf8(bytes) ? (yield* read(bytes, mostValues)).found : Option.none<ScannedState>()

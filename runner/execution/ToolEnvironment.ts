@@ -37,7 +37,7 @@ interface EnvironmentPlace {
 
 /**
  * Returns the tool's environment for each access. Only an installation gets registry tokens, and only `credentials` gets the
- * rest.
+ * remaining secrets.
  */
 export const environmentsOf = (
   delivery: Pick<CredentialDelivery, "environment">,

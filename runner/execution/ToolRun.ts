@@ -70,9 +70,9 @@ const orderOf = (message: ToolMessage | undefined): string | undefined => {
 }
 
 /**
- * Redacts secrets in a tool's output, even if they span several messages. The output of each provisioner of a resource is one
- * text, and everything else that the tool prints is another. A line that may begin a secret waits for the following lines, and
- * delays later messages about the same resource. Other messages do not wait.
+ * Redacts secrets in a tool's output, even if they span several messages. The output of each provisioner of a resource is
+ * one text, and everything else that the tool prints is another text. A line that may begin a secret waits for the following
+ * lines, and delays later messages about the same resource. Other messages do not wait.
  */
 const messageReader = (report: RunReport, redactor: RunRedactor): MessageReader => {
   const origins = new Map<string, Origin>()
@@ -194,7 +194,8 @@ export interface ToolRun {
 
 /**
  * The reason why a program ended.
- * - `cancelled`: a cancellation came first, whatever the exit code; an apply may have had effects, so it also reads the code
+ * - `cancelled`: a cancellation came first, whatever the exit code; an apply may have had effects, so it also checks the
+ *   exit code
  * - `exited`: the program exited, possibly after it exceeded its time limit but succeeded
  * - `killed`: something else killed it
  */
@@ -205,7 +206,7 @@ export interface ToolEnd {
   /** Absent if the program was killed. */
   readonly code: number | undefined
   readonly sandboxKilled: boolean
-  /** The limit because of which svc stopped the Run, whatever the program itself reported. */
+  /** The limit that made svc stop the Run, regardless of what the program itself reported. */
   readonly limit: LimitExceeded | undefined
   /** Without secrets. */
   readonly diagnostics: ReadonlyArray<RunDiagnostic>
@@ -372,7 +373,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     }
   }
 
-  /** Reads in the background. When the output ends for any reason, releases the text that is still held back, once. */
+  /** Reads in the background. When the output ends for any reason, releases the remaining held-back text exactly once. */
   const reading = Effect.fnUntraced(function* (
     reader: Reader,
     stream: SandboxProcess["stdout"],
@@ -425,7 +426,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     const limit = isSuccess && exceeded?.code !== "folder_limit" ? undefined : exceeded
     const sandboxKilled = limit !== undefined || (yield* Ref.get(killed))
     const stopped = (yield* Deferred.isDone(stopping)) ? yield* Deferred.await(stopping) : undefined
-    // Kill processes of the program that survived it.
+    // Kill processes that outlived the program that started them.
     yield* process.kill
     const document = yield* outputRead
     yield* errorsRead

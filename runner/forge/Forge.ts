@@ -75,7 +75,7 @@ export interface ForgeStatus {
   readonly state: ForgeStatusState
   readonly description: string
   readonly url: string
-  /** A longer text in Markdown, for forges that show it with a check. */
+  /** Longer text in Markdown, for forges that show it with a check. */
   readonly summary?: string | undefined
 }
 
@@ -109,7 +109,7 @@ export class Forge extends Context.Service<
       repository: ForgeRepository,
       since: string
     ) => Asked<ReadonlyArray<ForgeRemark>>
-    /** Finds the oldest comment of the author that contains the marker. */
+    /** Finds the author's oldest comment that contains the marker. */
     readonly findComment: (
       access: ForgeAccess,
       repository: ForgeRepository,
@@ -132,8 +132,8 @@ export class Forge extends Context.Service<
       body: string
     ) => Asked<void>
     /**
-     * Sets the state of a commit of the pull request, or of its merge commit: as a check if the credential may write checks,
-     * which only GitHub Apps may; otherwise as a commit status. A check offers no actions to the people who read it.
+     * Sets the state of a commit in the pull request, or of its merge commit. Writes a check if the credential may write
+     * checks (only GitHub Apps may), otherwise a commit status. A check offers no actions to its readers.
      */
     readonly setStatus: (
       access: ForgeAccess,

@@ -13,7 +13,7 @@ const maxAnswerBytes = 16 * 1024 * 1024
 const longestMillis = 20_000
 /** Maximum number of pages that svc reads per list. */
 export const mostPages = 40
-/** Default waiting time if a forge limits requests without a retry time. */
+/** Default wait if a forge limits requests without giving a retry time. */
 const defaultRetryAfter = 60
 const longestRetryAfter = 3600
 
@@ -48,8 +48,8 @@ const acceptOf = { github: "application/vnd.github+json", gitlab: "application/j
 const apiPath = { github: "/api/v3", gitlab: "/api/v4", forgejo: "/api/v1" } as const
 
 /**
- * Returns the address of a forge's API. GitHub's own sites use a separate host for it. Returns `undefined` if the address is not
- * a plain web address.
+ * Returns the address of a forge's API. GitHub's own sites use a separate host for the API. Returns `undefined` if the
+ * address is not a plain web address.
  */
 export const apiAddress = ({ address, kind }: Pick<ForgeAccess, "address" | "kind">): URL | undefined => {
   const read = readServerAddress(address.replace(/\/$/, ""))
@@ -129,8 +129,8 @@ const messageIn = ({ text }: ForgeAnswer): string => {
 }
 
 /**
- * Returns the number of seconds for which the forge refuses requests, or `undefined` if the response has another cause. GitHub
- * reports its secondary limits with status 403.
+ * Returns the number of seconds for which the forge refuses requests, or `undefined` if the response does not indicate such
+ * a limit. GitHub reports its secondary limits with status 403.
  */
 const waitIn = (answer: ForgeAnswer, now: number): number | undefined => {
   const { headers, status } = answer

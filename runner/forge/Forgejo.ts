@@ -47,7 +47,7 @@ const Remark = Schema.Struct({ ...Comment.fields, pull_request_url: Schema.Strin
 const Permission = Schema.Struct({ permission: Schema.String, user: Schema.NullOr(User) })
 const isCommit = Schema.is(CommitId)
 
-/** The account of a comment or pull request whose author no longer exists. */
+/** The account shown for a comment or pull request whose author no longer exists. */
 const ghost: ForgeAccount = { id: "-1", login: "ghost" }
 
 const accountOf = (user: typeof User.Type | null): ForgeAccount =>
@@ -65,8 +65,9 @@ const repositoryOf = ({ full_name, id }: typeof Repository.Type): ForgeRepositor
 })
 
 /**
- * Returns the repository of the branch. A pull request that was pushed to `refs/for` (AGit) has no branch. For such a pull
- * request, Forgejo reports the base as its repository, although everybody with read access can push one.
+ * Returns the repository that contains the branch. A pull request that was pushed to `refs/for` (AGit) has no branch. For
+ * such a pull request, Forgejo reports the base repository, although anybody with read access to it can push such a pull
+ * request.
  */
 const headRepositoryOf = ({ label, ref, repo }: (typeof PullRequest.Type)["head"]): string | null =>
   repo === null || label === "" || ref.startsWith("refs/") ? null : String(repo.id)

@@ -56,7 +56,7 @@ const CheckRuns = Schema.Struct({
 })
 const Permission = Schema.Struct({ permission: Schema.String, user: Schema.NullOr(User) })
 
-/** The account of a comment or pull request whose author no longer exists. */
+/** The account shown for a comment or pull request whose author no longer exists. */
 const ghost: ForgeAccount = { id: "0", login: "ghost" }
 
 const accountOf = (user: typeof User.Type | null): ForgeAccount =>
@@ -85,7 +85,7 @@ const pullRequestOf = (read: typeof PullRequest.Type): ForgePullRequest => ({
   headRepositoryId: read.head.repo === null ? null : String(read.head.repo.id),
   baseRef: read.base.ref,
   baseRepositoryId: String(read.base.repo.id),
-  // Before the merge, this is a commit that GitHub creates for its own test.
+  // Before the merge, this is a commit that GitHub creates to test the merge.
   mergeCommit: read.merged_at === null ? null : read.merge_commit_sha
 })
 
@@ -130,7 +130,7 @@ const appToken = Effect.fnUntraced(function* ({ appId, privateKey }: App) {
         await new SignJWT({})
           .setProtectedHeader({ alg: "RS256", typ: "JWT" })
           .setIssuer(appId)
-          // GitHub's clock may be slow.
+          // GitHub's clock may be behind.
           .setIssuedAt(seconds - 60)
           .setExpirationTime(seconds + 9 * 60)
           .sign(await importJWK({ ...key, alg: "RS256" }, "RS256"))
@@ -346,7 +346,7 @@ export const makeGitHub = (): ForgeCalls => {
       }
       const answer = yield* ask(access, { method: "GET", path: "/user" })
       const own = accountOf(yield* answered(User, "GitHub")(answer))
-      // Classic tokens report their scopes; fine-grained tokens do not.
+      // GitHub reports the scopes of classic tokens, but not of fine-grained tokens.
       const scopes = answer.headers["x-oauth-scopes"]
       const given = typeof scopes === "string" ? scopes.split(",").map((scope) => scope.trim()) : undefined
       const isClassic = given !== undefined && given.some((scope) => scope !== "")

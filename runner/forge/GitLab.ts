@@ -79,7 +79,7 @@ const states = { opened: "open", locked: "open", closed: "closed", merged: "merg
 
 const pullRequestOf = (read: MergeRequest): ReadonlyArray<ForgePullRequest> => {
   if (read.sha === null) return []
-  // A fast-forward merge creates no commit besides those of the branch.
+  // A fast-forward merge creates no commit in addition to the branch's commits.
   const merged = read.merge_commit_sha ?? read.squash_commit_sha ?? read.sha
   return [
     {
@@ -140,7 +140,10 @@ const missingAt = (access: ForgeAccess, path: string) =>
     Effect.catchTag("ForgeMoved", () => Effect.succeed<ReadonlyArray<string>>([]))
   )
 
-/** The client of GitLab's REST API. It identifies projects by id, which stays the same when they are renamed. */
+/**
+ * The client of GitLab's REST API. It identifies projects by id, because a project's id stays the same when the project is
+ * renamed.
+ */
 export const gitLab: ForgeCalls = {
   account: Effect.fn("GitLab.account")(function* (access) {
     return accountOf(yield* get(access, "/user", User))

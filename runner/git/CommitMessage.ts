@@ -77,8 +77,8 @@ const withoutAddress = (line: string): string => {
 }
 
 /**
- * Parses the title, body, author name and time of a commit object. The text is untrusted, so its length is limited and characters
- * that hide or reorder it are removed.
+ * Parses the title, body, author name and time of a commit object. The text is untrusted, so its length is limited and
+ * characters that hide or reorder text are removed.
  */
 export const describeCommit = (bytes: Uint8Array): CommitDescription => {
   const split = Buffer.from(bytes).indexOf("\n\n")

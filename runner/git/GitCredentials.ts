@@ -5,8 +5,8 @@ import { GitCredentialsWithheld } from "./GitError.ts"
 const Wire = Schema.Struct({ authorization: Schema.String, origins: Schema.Array(CredentialOrigin) })
 
 /**
- * Credentials for Git servers, and the only origins that may receive them. Only `authorizationFor` returns the secret, so no code
- * can send it without the check of the origin.
+ * Credentials for Git servers, and the only origins that may receive them. Only `authorizationFor` returns the secret, so no
+ * code can send it without the origin check.
  */
 export class GitCredentials {
   readonly origins: ReadonlyArray<CredentialOrigin>

@@ -47,7 +47,7 @@ export class GitRepositoryNotFound extends Schema.TaggedError<GitRepositoryNotFo
   Message
 ) {}
 
-/** The server requires credentials, or rejected the given ones. */
+/** The server requires credentials, or rejected the given credentials. */
 export class GitAuthenticationFailed extends Schema.TaggedError<GitAuthenticationFailed>()(
   "GitAuthenticationFailed",
   Message

@@ -77,8 +77,8 @@ export interface Advertised {
 }
 
 /**
- * Returns the arguments of a command that a protocol v2 server offers, such as `shallow filter` for `fetch`, or `undefined` if it
- * does not offer the command.
+ * Returns the arguments of a command that a protocol v2 server offers, such as `shallow filter` for `fetch`, or `undefined`
+ * if the server does not offer the command.
  */
 export const offered = ({ body, isV2 }: Advertised, command: string): string | undefined => {
   if (!isV2) return undefined

@@ -2,9 +2,9 @@ import { Context, Duration, Layer } from "effect"
 
 /** Limits of one sync. Sizes are in bytes. */
 export interface GitLimits {
-  /** Maximum transfer of one fetch. */
+  /** Maximum size of the data that one fetch transfers. */
   readonly packBytes: number
-  /** Maximum transfer of one listing of refs. */
+  /** Maximum size of the data that one listing of refs transfers. */
   readonly responseBytes: number
   readonly refs: number
   /** Maximum number of entries in the tree, including entries that the snapshot omits. */
@@ -29,8 +29,8 @@ export interface GitPolicyShape {
   readonly native: "auto" | "off" | "required"
   readonly limits: GitLimits
   /**
-   * Address of the built-in sample repository on this server. svc answers exactly this address from memory, without a connection.
-   * Every other address of the same origin is subject to the policy.
+   * Address of the built-in sample repository on this server. svc serves exactly this address from memory, without a
+   * connection. Every other address of the same origin is subject to the policy.
    */
   readonly sample?: string | undefined
 }

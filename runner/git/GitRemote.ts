@@ -228,8 +228,8 @@ export interface LocatedRef extends ResolvedRef {
 }
 
 /**
- * Queries a remote repository. Every method checks the addresses of the host once, uses only those, follows no redirect, and ends
- * within the policy's deadline.
+ * Queries a remote repository. Every method checks the addresses of the host once, uses only those addresses, follows no
+ * redirect, and ends within the policy's deadline.
  */
 export class GitRemote extends Context.Service<
   GitRemote,

@@ -28,13 +28,13 @@ export interface TransportOptions {
 }
 
 /**
- * HTTP client for one repository. Connects only to its checked addresses, never through a redirect or proxy, and limits bytes and
- * idle time. It is an `HttpClient` for isomorphic-git. That library loses errors while reading a body, so `failure` also records
- * them.
+ * HTTP client for one repository. Connects only to the repository's checked addresses, never through a redirect or proxy,
+ * and limits bytes and idle time. It is an `HttpClient` for isomorphic-git. That library loses errors while reading a body,
+ * so `failure` also records them.
  */
 export interface GitTransport extends HttpClient {
   readonly failure: () => GitError | undefined
-  /** Address that gave the first response; `undefined` before it. */
+  /** Address from which the first response came; `undefined` until then. */
   readonly connectedAddress: () => string | undefined
 }
 
@@ -96,7 +96,7 @@ const pause = (seconds: number, signal: AbortSignal) =>
     else signal.addEventListener("abort", done)
   })
 
-/** Compare media types without parameters and case, as Git does. */
+/** Ignore parameters and case when comparing media types, as Git does. */
 const mediaTypeOf = (contentType: string | undefined) =>
   (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 

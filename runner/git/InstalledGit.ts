@@ -25,7 +25,7 @@ const hasCertificatesOfItsOwn = () => {
 
 export interface UsableGit {
   readonly program: string
-  /** True if the policy requires native git, so that its failure is final. */
+  /** True if the policy requires native git, so that a failure of git is final. */
   readonly required: boolean
 }
 

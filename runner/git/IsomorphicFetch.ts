@@ -23,7 +23,10 @@ export interface FetchRequest {
   readonly onProgress: (phase: string, percent: number) => void
 }
 
-/** Load the library on the first fetch: loading takes a tenth of the time of a short command, and few processes fetch. */
+/**
+ * Load the library on the first fetch: it takes a tenth of the run time of a short command, and few processes fetch
+ * anything.
+ */
 const isomorphicGit = Effect.promise(() => import("isomorphic-git"))
 
 const trailerBytes = 20

@@ -53,7 +53,7 @@ const keptErrorCharacters = 4096
 const leastFileBytes = 1024 * 1024
 const packPollInterval = "100 millis"
 
-/** Creates the environment of git. It contains no settings of the machine or the server. */
+/** Creates git's environment, which contains no settings from the machine or the server. */
 const environment = (
   { endpoint, objectBytes }: NativeOptions,
   home: string,
@@ -103,7 +103,7 @@ const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
     "gc.auto": "0",
     "maintenance.auto": "false",
     "core.bigFileThreshold": String(Math.max(options.fileBytes, leastFileBytes)),
-    // Keep the pack as a single file, whose size svc can watch, however many objects it contains.
+    // Keep the pack as a single file regardless of its number of objects, so that svc can watch the file's size.
     "fetch.unpackLimit": "1"
   }
   return Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])
@@ -116,7 +116,7 @@ const damagedObject = (stderr: string): string | undefined =>
     .flatMap((line) => /^(?:error|fatal): ([\w ,'-]+)$/i.exec(line.trim())?.[1] ?? [])
     .find((text) => /\b(?:object|tree|blob|commit|tag)\b/i.test(text))
 
-/** Returns the failure if the server caused it, so that every other way to fetch would fail too. */
+/** Returns the failure if the server caused it, because every other way to fetch would then fail too. */
 const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitError | undefined => {
   if (/not our ref|unadvertised object|couldn't find remote ref/i.test(stderr))
     return new GitRefNotFound({
@@ -225,8 +225,8 @@ const runGit = Effect.fnUntraced(function* (
 })
 
 /**
- * Fetches one commit without history into a bare repository on disk, using the installed git. Fails with `GitNativeUnavailable`
- * if git failed for a reason other than the server.
+ * Fetches one commit without history into a bare repository on disk, using the installed git. Fails with
+ * `GitNativeUnavailable` if git failed for a reason that the server did not cause.
  */
 export const fetchNative = Effect.fn("fetchNative")(function* (
   options: NativeOptions,

@@ -54,7 +54,7 @@ const deltaHeadBytes = 20
 interface Inflated {
   readonly head: Buffer
   readonly bytes: number
-  /** Number of bytes of the pack that were used. */
+  /** Number of pack bytes that were consumed. */
   readonly used: number
 }
 

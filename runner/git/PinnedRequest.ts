@@ -14,8 +14,8 @@ export interface Outgoing {
 }
 
 /**
- * Sends a request to one checked address of its host, whatever the name resolves to now, without redirects or proxies. Resolves
- * with the head of the response, or rejects with the connection's error.
+ * Sends a request to one checked address of its host, without redirects or proxies, regardless of what the name currently
+ * resolves to. Resolves with the head of the response, or rejects with the connection's error.
  */
 export const pinnedRequest = (outgoing: Outgoing, address: string) =>
   new Promise<http.IncomingMessage>((resolve, reject) => {

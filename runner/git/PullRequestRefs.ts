@@ -1,4 +1,4 @@
-/** The head of a pull request, as the repository's refs show it. */
+/** The head of a pull request, according to the repository's refs. */
 export interface PullRequestRef {
   readonly number: number
   /** `refs/pull/7/head` (GitHub, Gitea, Forgejo) or `refs/merge-requests/7/head` (GitLab). */
@@ -6,7 +6,7 @@ export interface PullRequestRef {
   readonly commit: string
 }
 
-/** A commit that a merge queue of GitHub tests before it becomes the newest commit of the base. */
+/** A commit that a GitHub merge queue tests before the commit becomes the newest commit of the base. */
 export interface QueuedCommit {
   /** `refs/heads/gh-readonly-queue/main/pr-7-COMMIT`. */
   readonly ref: string

@@ -40,5 +40,5 @@ export const sampleFiles = (module: string): Readonly<Record<string, string>> =>
 /** Path of the sample below the server's own origin. */
 export const samplePath = "/samples/hello.git"
 
-/** Returns the address of the sample on a server. It comes from the server's settings, never from a request. */
+/** Returns the address of the sample on a server. The address comes from the server's settings, never from a request. */
 export const sampleAddress = (baseUrl: string): string => `${baseUrl}${samplePath}`

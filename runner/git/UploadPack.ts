@@ -12,7 +12,7 @@ import {
   parsePackets
 } from "./PktLine.ts"
 
-/** Loaded at the first request: a sync of any other repository does not need it. */
+/** Loaded on the first request: a sync of any other repository does not need it. */
 const isogit = () => import("isomorphic-git")
 
 /** The repository to serve. */
@@ -118,7 +118,7 @@ interface Closure {
 const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>): Promise<void> => {
   if (oids.has(oid)) return
   oids.add(oid)
-  // Reads trees without isomorphic-git's reader, which refuses the malformed trees that tests of clients use.
+  // Reads trees without isomorphic-git's reader, which refuses the malformed trees that client tests use.
   const { object } = await (await isogit()).readObject({ ...repository, oid, format: "content" })
   if (!(object instanceof Uint8Array)) return
   for (const entry of Result.getOrElse(parseTree(oid, object), () => [])) {
@@ -128,8 +128,8 @@ const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>
 }
 
 /**
- * Collects every object that the wanted ones refer to, at most `depth` commits deep. If `withFiles` is false, collects only the
- * commits.
+ * Collects every object that the wanted objects refer to, at most `depth` commits deep. If `withFiles` is false, collects
+ * only the commits.
  */
 const collect = async (
   repository: ServedObjects,
@@ -273,7 +273,7 @@ const bytes = (kind: "advertisement" | "result", body: Uint8Array): ServiceAnswe
   body
 })
 
-/** Answers Git's smart protocol, read-only. Reads nothing but the repository. */
+/** Serves Git's smart protocol, read-only. Reads nothing but the repository. */
 export const answerUploadPack = async (
   repository: ServedObjects,
   { body, isV2, method, target }: ServiceRequest

@@ -52,7 +52,7 @@ export interface GrantedTokens {
  * - `invalid`: a response is invalid
  * - `unreachable`: there was no connection, so nothing was sent
  * - `unanswered`: there was no response, but the request may have taken effect
- * - `unusable`: it does not match the operator's declaration
+ * - `unusable`: the server does not match the operator's declaration
  */
 export class OAuthFailure extends Schema.TaggedError<OAuthFailure>()("OAuthFailure", {
   reason: Schema.Literals(["denied", "refused", "invalid", "unreachable", "unanswered", "unusable"]),

@@ -72,8 +72,8 @@ const neverConnected = (error: unknown): boolean =>
   ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].includes(String(error.code))
 
 /**
- * Creates a fetch function for the library, limited to one origin and its checked addresses, in size, and by the signal. Returns
- * a redirect like any other response, which the library refuses.
+ * Creates a fetch function for the library. It connects only to one origin at its checked addresses, limits the size of
+ * responses, and stops at the signal. It returns a redirect like any other response; the library then refuses the redirect.
  */
 const pinnedFetch =
   (origin: string, addresses: ReadonlyArray<string>): CustomFetch =>
@@ -131,7 +131,7 @@ const failure = (reason: OAuthFailure["reason"], message: string, error?: string
 
 const hostOf = ({ issuer }: AuthorizationServer) => new URL(issuer).host
 
-// Codes for a response that the library cannot read: a redirect, an unexpected status, or not JSON.
+// Codes for a response that the library cannot read: a redirect, an unexpected status, or a body that is not JSON.
 const unreadableCodes: ReadonlySet<string> = new Set([
   "OAUTH_RESPONSE_IS_NOT_CONFORM",
   "OAUTH_PARSE_ERROR",
@@ -192,7 +192,7 @@ const configured = (server: AuthorizationServer, metadata: ServerMetadata, fetch
   const configuration = new Configuration(metadata, server.clientId, undefined, authentication(server))
   configuration.timeout = requestSeconds
   if (fetch !== undefined) configuration[customFetch] = fetch
-  // Allow plain http, because the address policy has already decided about it.
+  // Allow plain http, because the address policy has already decided whether it is allowed.
   allowInsecureRequests(configuration)
   return configuration
 }

@@ -3,7 +3,7 @@ import { defaultCheck, type PostApplyCheck } from "../../schema/policy/PostApply
 import type { PostApplyResult } from "../../schema/records/Run.ts"
 import { HttpProbe } from "./HttpProbe.ts"
 
-/** Maximum time of a single request, so that it cannot use up the time of all attempts. */
+/** Maximum duration of a single request, so that one request cannot use up the time for all attempts. */
 const longestRequest = Duration.seconds(10)
 
 /** Returns the URL to check, or `undefined` if its target is missing. */

@@ -23,8 +23,8 @@ export interface ProbeAnswer {
 
 export interface HttpProbeShape {
   /**
-   * Sends one request under the same policy as for Git servers: https on an ordinary port and public addresses, or an origin that
-   * the operator allows by name. Does not follow redirects, sends no credentials, and stores nothing of the response.
+   * Sends one request under the same policy as for Git servers: https on an ordinary port and public addresses, or an origin
+   * that the operator allows by name. Does not follow redirects, sends no credentials, and stores no part of the response.
    */
   readonly ask: (url: URL, text: string | undefined) => Effect.Effect<ProbeAnswer, ProbeFailed, GitPolicy>
 }

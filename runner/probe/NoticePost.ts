@@ -104,8 +104,8 @@ const post = Effect.fnUntraced(function* (request: NoticePostRequest) {
 
 export interface NoticePostShape {
   /**
-   * Sends one notice under the policy for Git addresses: HTTPS at an ordinary port and a public address, or an origin that the
-   * operator explicitly allows. Resolves the name once and does not follow redirects. Never fails.
+   * Sends one notice under the policy for Git addresses: HTTPS on an ordinary port and a public address, or an origin that
+   * the operator explicitly allows. Resolves the name once and does not follow redirects. Never fails.
    */
   readonly send: (request: NoticePostRequest) => Effect.Effect<NoticePostResult>
 }

@@ -147,7 +147,7 @@ export class EscapeDecoder implements ByteSink {
     this.byte(value, start, end)
   }
 
-  /** Processes the result of an escape, which may begin another one. */
+  /** Processes the result of an escape, which may begin another escape. */
   #decoded(value: number, end: number): void {
     this.byte(value, this.#release(), end)
   }

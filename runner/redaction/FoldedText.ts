@@ -26,7 +26,7 @@ export const blankClass = 0x20
 export const quoteClass = 0x27
 
 /**
- * Classes of bytes for the comparison of secrets. All whitespace is one class; another class contains the characters that quoting
+ * Byte classes for comparing secrets. All whitespace is one class; another class contains the characters that quoting
  * doubles or puts before other characters. A run of one class counts as one byte.
  */
 const classes = new Uint8Array(256)

@@ -1,5 +1,5 @@
 /**
- * The condition under which a match of a pattern counts.
+ * The condition under which a pattern match counts.
  *
  * - `anywhere`: always
  * - `token`: between characters that are not part of a word
@@ -15,8 +15,8 @@ export interface Pattern {
   readonly origin: string
   readonly minSource: number
   /**
-   * True if the secret ends with backslashes, which are not in `bytes`. Characters after a match that represent them belong to
-   * the match.
+   * True if the secret ends with backslashes, which are not in `bytes`. Characters after a match that represent these
+   * backslashes belong to the match.
    */
   readonly trailing: boolean
 }
@@ -24,8 +24,8 @@ export interface Pattern {
 const nothing = -1
 
 /**
- * Finds any number of byte patterns in one pass (Aho-Corasick). Takes one step per byte on average, however many patterns there
- * are. Its state is the longest suffix of the input that may still become a pattern.
+ * Finds any number of byte patterns in one pass (Aho-Corasick). Takes one step per byte on average, regardless of the number
+ * of patterns. Its state is the longest suffix of the input that may still become a pattern.
  */
 export class PatternAutomaton {
   readonly #patterns: ReadonlyArray<Pattern>

@@ -93,8 +93,8 @@ const startThread = Effect.fnUntraced(function* (
 })
 
 /**
- * Starts a thread when a Run needs it and stops it when none does, until the scope closes. `location` is the URL of its code, by
- * default that of the shipped thread.
+ * Until the scope closes, starts a thread when a Run needs it and stops the thread when no Run does. `location` is the URL
+ * of the thread's code, by default the shipped code.
  */
 export const redactionThreads = (
   location?: URL
@@ -201,8 +201,9 @@ const redactorOf = (
 }
 
 /**
- * Hides secrets in a separate thread, so that neither many secrets nor long texts block the server. The thread starts with the
- * first Run, and stops when no Run has needed it for a while. If it fails while Runs use it, all their later output is hidden.
+ * Hides secrets in a separate thread, so that neither many secrets nor long texts block the server. The thread starts with
+ * the first Run, and stops when no Run has needed it for a while. If the thread fails while Runs use it, all later output of
+ * those Runs is hidden.
  */
 export class Redaction extends Context.Service<
   Redaction,

@@ -4,8 +4,8 @@ import type { RedactionStream } from "./RedactionStream.ts"
 export type RedactedLine = string | undefined
 
 /**
- * Redacts text that arrives line by line. Replaces a secret that spans several lines by one mark in the first of them, even if a
- * line was printed in several pieces. Releases each line as soon as no later line can change it.
+ * Redacts text that arrives line by line. Replaces a secret that spans several lines with one mark in the first of these
+ * lines, even if a line was printed in several pieces. Releases each line as soon as no later line can change it.
  */
 export class RedactionLines {
   readonly #stream: RedactionStream

@@ -11,8 +11,8 @@ export interface PostedSecret {
  * Requests to the thread, which responds in order. The sender chooses the numbers `redactor` and `stream`.
  *
  * - `add`: creates the redactor if it is new; `addressKey` is the key for the digests of secret instance keys
- * - `stream`: a piece of a text; `last` marks the final one
- * - `lines`: lines of a text that arrives line by line; `last` marks the final ones; returns the lines decided so far
+ * - `stream`: a piece of a text; `last` marks the final piece
+ * - `lines`: lines of a text that arrives line by line; `last` marks the final lines; returns the lines decided so far
  * - `close`: drops a redactor, its streams and its secrets
  */
 export type RedactionRequest = { readonly id: number; readonly redactor: number } & (

@@ -222,15 +222,15 @@ export interface RedactionItem {
   readonly text: string
   /** For a message: address of its resource. */
   readonly address?: string | undefined
-  /** For a part: all parts in the order in which they are shown, and the index of this one. */
+  /** For a part: all parts in the order in which they are shown, and the index of this part. */
   readonly parts?: ReadonlyArray<string> | undefined
   readonly index?: number | undefined
 }
 
 /**
- * Replaces secrets by `[redacted <origin>]`, in every encoding that can be decoded without knowing the secret. Cannot find a
- * secret that a module has reversed, split or encrypted. `SecretRule.ts` defines which texts count as secrets, and where. A
- * redactor may contain several sets of values, such as a credential before and after its rotation, and hides all of them.
+ * Replaces secrets with `[redacted <origin>]`, in every encoding that can be decoded without knowing the secret. Cannot find
+ * a secret that a module has reversed, split or encrypted. `SecretRule.ts` defines which texts count as secrets, and where.
+ * A redactor may contain several sets of values, such as a credential before and after its rotation, and hides all of them.
  */
 export class Redactor {
   readonly #secrets: Array<Secret> = []
@@ -257,7 +257,7 @@ export class Redactor {
     }
   }
 
-  /** Makes addresses contain a digest under this key instead of a secret instance key, from now on. */
+  /** From now on, replaces secret instance keys in addresses with digests under this key. */
   keyAddresses(addressKey: string): void {
     this.#addressKey = addressKey
   }
@@ -298,7 +298,7 @@ export class Redactor {
     )
   }
 
-  /** Redacts a message of the tool about a resource. */
+  /** Redacts the tool's message about a resource. */
   message(text: string, address: string | undefined): string {
     const index = address === undefined || address === "" ? -1 : text.indexOf(address)
     if (address === undefined || index < 0) return this.text(text)

@@ -21,7 +21,7 @@ interface Candidate {
   readonly pattern: Pattern
   readonly start: number
   readonly end: number
-  /** True for a number before `-` or `.`. If a digit follows, it is part of a longer number. */
+  /** True for a number before `-` or `.`. If a digit follows, the number is part of a longer number. */
   readonly separated: boolean
 }
 
@@ -259,8 +259,8 @@ const zero = 0x30
 const isX = (value: number) => value === 0x78 || value === 0x58
 
 /**
- * Collects runs of characters of an alphabet from text. Ignores runs of fewer than `shortest` characters, and decodes nothing
- * before that.
+ * Collects runs of characters of an alphabet from text. Ignores runs of fewer than `shortest` characters, and decodes
+ * nothing before a run has that length.
  */
 abstract class RunSink implements OpenSink {
   readonly #alphabet: Int8Array
@@ -460,8 +460,8 @@ export interface Search {
 }
 
 /**
- * Matches a text after decoding its escapes, both directly and after decoding base64 and hexadecimal in it. From the first escape
- * on, also matches it without decoding, because text next to a secret may look like part of an escape.
+ * Matches a text after decoding its escapes, both directly and after decoding base64 and hexadecimal in it. From the first
+ * escape on, also matches the text without decoding, because text next to a secret may look like part of an escape.
  */
 export class DecodedText implements OpenSink {
   readonly #decoder: EscapeDecoder

@@ -455,8 +455,8 @@ class LineText {
 }
 
 /**
- * Finds the secrets in text that arrives in pieces, both with and without its terminal sequences. The time is proportional to the
- * length of the text, and the result does not depend on how it is split.
+ * Finds the secrets in text that arrives in pieces, both with and without its terminal sequences. The time is proportional
+ * to the length of the text, and the result does not depend on how the text is split.
  */
 export class TextScanner {
   readonly #spans: Array<Span> = []

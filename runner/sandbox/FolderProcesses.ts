@@ -12,7 +12,7 @@ const commandLine = (pid: string) =>
   )
 
 /**
- * Maximum number of rounds: more than the generations of a tool's child processes. If processes multiply faster than that, svc
+ * Maximum number of rounds. It exceeds the depth of any tool's process tree. If processes multiply faster than that, svc
  * stops waiting.
  */
 const mostRounds = 20

@@ -50,7 +50,7 @@ const hardLimit = (table: string, name: string): number => {
   return hard === undefined || hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard)
 }
 
-/** Lowers the wanted limits to this process's own limits. */
+/** Lowers the requested limits to this process's own limits. */
 export const allowedLimits = Effect.fnUntraced(function* (wanted: SandboxLimits): Effect.fn.Return<SandboxLimits> {
   const table = (yield* attempt(() => readFile("/proc/self/limits", "utf8"))) ?? ""
   return {

@@ -51,7 +51,7 @@ const stillRuns = ({ pid, startTicks }: NotedProcess) =>
 
 const signal = (pid: number, name: "SIGTERM" | "SIGKILL") => Effect.ignore(Effect.try(() => process.kill(pid, name)))
 
-/** Returns all descendants of a process, whatever their group or session. */
+/** Returns all descendants of a process, regardless of their group or session. */
 const descendants = Effect.fnUntraced(function* (root: number) {
   const names = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
   const entries = yield* Effect.forEach(names.filter((name) => /^\d+$/.test(name)).map(Number), (pid) =>
@@ -78,8 +78,8 @@ const looksUntilForce = 100
 const betweenLooks = "20 millis"
 
 /**
- * Terminates the supervisors recorded in a file, and their descendants. A supervisor exits when its server is gone; if it takes
- * too long, it is killed. Ignores ids that now belong to other processes.
+ * Terminates the supervisors recorded in a file, and their descendants. A supervisor exits when its server is gone; if the
+ * supervisor takes too long, svc kills it. Ignores ids that now belong to other processes.
  */
 export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   for (const process of yield* readNote(file)) {
@@ -95,7 +95,7 @@ export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   }
 })
 
-/** Maximum number of rounds: more than the generations of a tool's child processes. */
+/** Maximum number of rounds. It exceeds the depth of any tool's process tree. */
 const mostRounds = 100
 
 /** Kills all descendants of a recorded process, and then the process. Returns the number of processes that were still alive. */

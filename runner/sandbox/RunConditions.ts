@@ -9,7 +9,7 @@ export interface RunConditions {
   readonly guard: RunGuard
   /** Limits for the Run's programs. */
   readonly limits: SandboxLimits
-  /** Network for those commands of the Run that may use the network. */
+  /** Network for the Run's commands that may use a network. */
   readonly network: Effect.Effect<NetworkEntry, SandboxSpawnFailed>
 }
 

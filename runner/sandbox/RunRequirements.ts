@@ -4,7 +4,7 @@ import type { SandboxLimits } from "./SandboxSettings.ts"
 import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
 
 /**
- * Requirements of an execution profile for the machine, in addition to the settings. A profile can only be stricter than the
+ * An execution profile's requirements for the machine, in addition to the settings. A profile can only be stricter than the
  * settings for all Runs: its level may not be lower, nor its limits higher.
  * - `profile`: its name, for the error message
  * - `isolation`: the lowest acceptable level
@@ -26,7 +26,7 @@ export const RunRequirements = Schema.Struct({
 })
 export type RunRequirements = typeof RunRequirements.Type
 
-/** Returns the position of a level in the order, best first. */
+/** Returns the rank of a level. The best level comes first. */
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
 
 /** Returns the reason why this machine cannot execute a Run with these requirements, and the remedy, or `undefined` if it can. */
@@ -46,7 +46,7 @@ export const unmetRequirement = (
   return undefined
 }
 
-/** Returns the limits of a Run: those in the settings, lowered to those of its profile. */
+/** Returns a Run's limits: the limits in the settings, lowered to the limits of the Run's profile. */
 export const effectiveLimits = (limits: SandboxLimits, requirements: RunRequirements | undefined): SandboxLimits => {
   const asked = requirements?.limits
   if (asked === undefined) return limits

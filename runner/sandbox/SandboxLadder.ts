@@ -42,8 +42,8 @@ const mayBeChosen = (isolation: Isolation): ReadonlyArray<SandboxLevel> =>
 const fallbackRemedy = "Install the 'bubblewrap' package: see docs/operations/isolation.md."
 
 /**
- * Tries the levels from the best down, and stops at the first that works. Never chooses a level below the accepted ones: if none
- * works, Runs are refused. Only `off` runs without isolation.
+ * Tries the levels from the best down, and stops at the first that works. Never chooses a level below the accepted levels:
+ * if no accepted level works, Runs are refused. Only with `off` do Runs execute without isolation.
  */
 export const climb = Effect.fn("Sandbox.climb")(function* <A>(
   isolation: Isolation,

@@ -36,8 +36,8 @@ const signalCodes = { first: 129, last: 192 }
 
 /**
  * The relation between the started process and the program.
- * - `namespace`: it waits for the first process of a process namespace, whose id it reports on `fd`; when that process exits, the
- *   kernel kills all others in the namespace
+ * - `namespace`: the started process waits for the first process of a process namespace and reports the id of that process
+ *   on `fd`; when that process exits, the kernel kills all others in the namespace
  * - `supervisor`: `before` starts it, and it starts the program; it passes on SIGINT, and on SIGTERM kills everything that the
  *   program started and exits
  * - `program`: it is the program itself; svc cannot track processes that leave its process group
@@ -55,7 +55,7 @@ export interface SpawnRequest {
   readonly role: ProcessRole
   /** Input for further file descriptors of the process. */
   readonly inputs: ReadonlyArray<readonly [fd: number, stream: Stream.Stream<Uint8Array>]>
-  /** Called with the id of the process immediately after it started. */
+  /** Called with the id of the process immediately after the process has started. */
   readonly noted: (pid: number) => Effect.Effect<void>
   /** Kills processes that may have left the process group. */
   readonly killStragglers: Effect.Effect<void>

@@ -2,7 +2,10 @@ import { Schema } from "effect"
 import { RunNetwork } from "../../schema/records/RunConfinement.ts"
 import { SandboxLevel } from "../../schema/records/Run.ts"
 
-/** The enforcement of limits on memory and processes: by the kernel, or by svc, which watches a Run and kills it. */
+/**
+ * The mechanism that limits memory and processes: the kernel, or svc, which watches a Run and kills it if it exceeds a
+ * limit.
+ */
 export const LimitKeeper = Schema.Literals(["control groups, version 2", "control groups, version 1", "watching"])
 export type LimitKeeper = typeof LimitKeeper.Type
 

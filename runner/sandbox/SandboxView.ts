@@ -88,7 +88,7 @@ export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">):
   ...view.readOnly
 ]
 
-/** The kernel's numbers of resource limits, which are the same on every supported architecture. */
+/** The kernel's numbers for resource limits, which are the same on every supported architecture. */
 const resource = { fileSize: 1, core: 4, processes: 6, openFiles: 7 } as const
 
 /**

@@ -82,8 +82,8 @@ const mayBeNew = (block: PlacedBlock) =>
 const neverOverriding: ReadonlySet<string> = new Set(["check", "import", "language", "moved"])
 
 /**
- * Merges the files of one folder, in order. A duplicate declaration is an error. An override file changes a declaration argument
- * by argument, except that its version constraints replace all earlier ones.
+ * Merges the files of one folder, in order. A duplicate declaration is an error. An override file changes a declaration
+ * argument by argument, except that its version constraints replace all earlier constraints.
  */
 export const mergeBlocks = (files: ReadonlyArray<ReadFile>): MergedBlocks => {
   const declared = new Map<string, PlacedBlock>()

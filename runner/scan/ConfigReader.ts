@@ -28,8 +28,8 @@ class HclReader {
   }
 
   /**
-   * Reports that the outline and the parser disagree: either an argument hides a block, or one of them is wrong. Neither can be
-   * trusted then.
+   * Reports that the outline and the parser disagree: either an argument hides a block, or one of them is wrong. In that
+   * case, neither can be trusted.
    */
   #disagreement(block: OutlineBlock) {
     this.#refuse(
@@ -171,7 +171,7 @@ const countBlocks = (node: LocatedJson, labels: number): number => {
   return [...node.entries.values()].reduce((total, child) => total + countBlocks(child, labels - 1), 0)
 }
 
-/** Reads the blocks of a file in HCL syntax. Do not use them if the reading has a problem of severity `error`. */
+/** Reads the blocks of a file in HCL syntax. Do not use the blocks if the result has a problem of severity `error`. */
 const readHclConfig = (outline: OutlineBody, json: LocatedObject): ConfigReading => {
   const reader = new HclReader()
   reader.readFile(outline, json)
@@ -268,7 +268,7 @@ class JsonReader {
   }
 }
 
-/** Reads the blocks of a file in JSON syntax. Do not use them if the reading has a problem of severity `error`. */
+/** Reads the blocks of a file in JSON syntax. Do not use the blocks if the result has a problem of severity `error`. */
 const readJsonConfig = (root: LocatedJson): ConfigReading => {
   const reader = new JsonReader()
   for (const part of root.kind === "array" ? root.items : [root]) {
@@ -329,8 +329,8 @@ export class ConfigReader extends Context.Service<
 
       const readHcl = Effect.fnUntraced(function* (text: string, limits: ScanLimitValues) {
         const outline = readOutline(text, limits.nesting)
-        // Refuse deeply nested files here, because the parser must never get one. It reports all other broken files, with better
-        // messages than the outline.
+        // Refuse deeply nested files here, because the parser must never receive them. The parser reports all other broken
+        // files, with better messages than the outline's.
         if (Result.isFailure(outline) && outline.failure.code === "nesting_too_deep") {
           return refused(refusal(outline.failure.code, outline.failure.message, outline.failure.line))
         }

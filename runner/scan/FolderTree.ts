@@ -42,7 +42,7 @@ const byPath = (left: { readonly path: string }, right: { readonly path: string 
   Buffer.compare(Buffer.from(left.path), Buffer.from(right.path))
 
 /**
- * Reads the tree of a folder on disk like a commit with its current content, without `.git`, links and special files. Fails with
+ * Reads a folder on disk as if its current content were a commit, without `.git`, links and special files. Fails with
  * `FolderUnreadable` if the folder cannot be listed or is too large.
  */
 export const folderTree = Effect.fn("folderTree")(function* (

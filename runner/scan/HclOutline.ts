@@ -36,7 +36,9 @@ const readIdentifier = (cursor: Cursor): string | undefined => {
   return name
 }
 
-/** Reads a quoted label and returns it without its quotes. Returns `undefined` if it does not end on its line. */
+/**
+ * Reads a quoted label and returns it without its quotes. Returns `undefined` if the label does not end on the same line.
+ */
 const readQuotedLabel = (cursor: Cursor): string | undefined => {
   const start = cursor.at + 1
   let end = start
@@ -48,7 +50,7 @@ const readQuotedLabel = (cursor: Cursor): string | undefined => {
   return cursor.text.slice(start, end)
 }
 
-/** Returns what follows the first name of an item: an argument, or the labels of a block. */
+/** Returns the part of an item after its first name: an argument, or the labels of a block. */
 const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | OutlineFault => {
   const labels: Array<string> = []
   for (;;) {
@@ -76,9 +78,9 @@ const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | Outlin
 }
 
 /**
- * Reads the headers of all blocks and arguments of a file with their lines. The parser's result contains no lines, and omits a
- * block that an argument of the same name hides. Also limits the nesting before the parser gets the file. Not recursive; linear
- * in the length of the text.
+ * Reads the headers of all blocks and arguments of a file, with their line numbers. The parser's result contains no lines,
+ * and omits a block that an argument of the same name hides. Also limits the nesting before the parser gets the file. Not
+ * recursive; linear in the length of the text.
  */
 export const readOutline = (text: string, maxNesting: number): Result.Result<OutlineBody, OutlineFault> => {
   const cursor: Cursor = { text, at: 0, line: 1 }

@@ -113,7 +113,7 @@ const startThread = Effect.fnUntraced(function* (
   return { ask }
 })
 
-/** Starts threads when a file needs them and stops them when none does, until the scope closes. */
+/** Until the scope closes, starts threads when a file needs them and stops them when no file does. */
 export const parserThreads = Effect.gen(function* () {
   const live = yield* Semaphore.make(maxLiveThreads)
   return yield* Pool.makeWithTTL({ acquire: startThread(live), min: 0, max: maxThreads, timeToLive: idleTime })

@@ -32,7 +32,7 @@ const unbounded = Number.MAX_SAFE_INTEGER
 const whiteSpace = /[ \t\r\n]*/y
 const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
-/** Builds the tree of a document. Checks nothing, because `JsonScanner` has accepted the document. */
+/** Builds the tree of a document. Checks nothing, because `JsonScanner` has already accepted the document. */
 class TreeBuilder {
   readonly #text: string
   #at = 0

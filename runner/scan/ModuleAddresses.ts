@@ -87,7 +87,7 @@ export const addressesBelow = (key: string, { declared, moved, removed }: Module
   }
 }
 
-/** Maximum number of consecutive moves, more than any module has. It also ends circular moves. */
+/** Maximum number of consecutive moves. It exceeds the number in any real module, and also ends circular moves. */
 const longestChain = 16
 
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<AddressSteps> =>

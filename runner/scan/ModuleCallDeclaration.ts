@@ -11,7 +11,7 @@ import { quoted } from "./ScanProblem.ts"
  *
  * - `source`: without credentials
  * - `path`: the folder of a local source, even if it does not exist
- * - `providers`: the caller's configurations that the child gets, by the child's names
+ * - `providers`: the caller's configurations that are passed to the child, keyed by the child's names
  * - `sourceLocation`: the location for findings about the source
  */
 export interface ModuleCallDeclaration {

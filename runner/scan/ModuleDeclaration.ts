@@ -31,7 +31,7 @@ const namesInstance = (value: ConfigValue): boolean =>
 /** The only edition of the language that exists. */
 const knownEdition = "tofu2024"
 
-/** Requirements of one folder's blocks for the tool. */
+/** Tool requirements of the blocks in one folder. */
 interface ModuleToolConstraints {
   readonly requiredVersion: ReadonlyArray<string>
   readonly constraints: ReadonlyArray<ToolConstraint>
@@ -147,7 +147,7 @@ class ConstraintReader {
   }
 }
 
-/** Reads the requirements that the blocks of one folder have for the tool. */
+/** Reads the tool requirements of the blocks in one folder. */
 const readToolConstraints = (blocks: ReadonlyArray<PlacedBlock>): ModuleToolConstraints => {
   const reader = new ConstraintReader()
   for (const block of blocks) reader.read(block)
@@ -276,7 +276,7 @@ const readOutput = (
 /**
  * The declarations in the files of one folder, before the scan has followed its module calls.
  *
- * - `findings`: apply to every module that reaches this one
+ * - `findings`: apply to every module that reaches this module
  * - `rootFindings`: apply only if this module itself is installed
  * - `readAs`: the tool whose files were read; absent if the folder is the same for every tool
  */

@@ -211,8 +211,8 @@ class ReadWalk {
 }
 
 /**
- * Lists the paths that a configuration file may read from the tree, rather too many than too few: every string that is the path
- * of a file counts, and a possible path that is not plain text makes the list unproven.
+ * Lists the paths that a configuration file may read from the tree, erring on the side of too many: every string that is the
+ * path of a file counts, and a possible path that is not plain text makes the list unproven.
  */
 const fileReads = (text: string, place: ReadingPlace): FileReads => {
   const walk = new ReadWalk(place)
@@ -226,7 +226,7 @@ const fileReads = (text: string, place: ReadingPlace): FileReads => {
 /**
  * Parts of a tree that belong to a module.
  * - `folders`: folders of the module and of the local modules it reaches, with the files directly in them
- * - `paths`: files that it reads, and folders in which it may read any file
+ * - `paths`: files that the module reads, and folders in which it may read any file
  * - `unknown`: why the parts of this tree cannot be determined
  */
 export type ModuleFootprint =

@@ -127,7 +127,7 @@ class ModuleLoader {
     return { names, files, sizeOf, count: readable.length, bytes: readable.reduce((total, size) => total + size, 0) }
   }
 
-  /** Fails if folders exceed the limits of a scan in total, before reading any of them. */
+  /** Fails if the folders together exceed the limits of a scan. Checks this before reading any folder. */
   checkSizes(folders: ReadonlyArray<string>): Effect.Effect<void, ScanLimitExceeded> {
     const all = folders.map((folder) => this.#configFiles(folder))
     const total = (key: "count" | "bytes") => all.reduce((sum, folder) => sum + folder[key], 0)
@@ -269,7 +269,7 @@ class GraphWalk {
   }
 
   #follow(call: ModuleCallDeclaration, prefix: string, above: ReadonlyArray<string>) {
-    // A call without a path was already refused when it was read.
+    // A call without a path was already refused when the call was read.
     if (call.path === undefined) return
     const kind = this.#index.kindOf(call.path)
     if (kind !== "folder") {
@@ -414,8 +414,8 @@ const notInTree = (modulePath: string) =>
 const defaultTool: ToolName = "opentofu"
 
 /**
- * Reports the requirements of the modules in a tree, and the reasons why they cannot be installed. Never fetches anything, and
- * never runs code of the tree. Respects `ScanLimits`. `tool` is the tool whose files are read.
+ * Reports the requirements of the modules in a tree, and the reasons why they cannot be installed. Never fetches anything,
+ * and never runs code from the tree. Respects `ScanLimits`. `tool` is the tool whose files are read.
  */
 export class ModuleScanner extends Context.Service<
   ModuleScanner,
@@ -433,7 +433,7 @@ export class ModuleScanner extends Context.Service<
       modulePath: string,
       tool?: ToolName
     ) => Effect.Effect<ScannedModule, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
-    /** Scans those of `modulePaths` that are modules in the tree, all within the limits of one scan. */
+    /** Scans each of `modulePaths` that is a module in the tree. The limits of one scan apply to all of them together. */
     readonly scanModules: (
       tree: SourceTree,
       modulePaths: ReadonlyArray<string>,

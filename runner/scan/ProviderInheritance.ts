@@ -14,8 +14,8 @@ const addressesOf = ({ providers }: ModuleDeclaration, localNames: Iterable<stri
 }
 
 /**
- * Returns the providers whose default configuration a module inherits from its caller, because neither the module nor a module
- * below it defines it. `known` caches the result for each module. There must be no cycles.
+ * Returns the providers whose default configuration a module inherits from its caller, because neither the module nor a
+ * module below it defines that configuration. `known` caches the result for each module. There must be no cycles.
  */
 const inheritedBy = (
   module: ModuleDeclaration,
@@ -57,10 +57,13 @@ const byTuple = (left: ProviderRequirement, right: ProviderRequirement) =>
   compare(left.moduleLocalName, right.moduleLocalName) ||
   compare(left.childAlias ?? "", right.childAlias ?? "")
 
-/** Returns the provider's type if the root module does not use that name, and otherwise the type with the lowest free number. */
+/**
+ * Returns the provider's type if the root module does not use it as a name, and otherwise the type with the lowest free
+ * number appended.
+ */
 const freeName = (provider: string, taken: ReadonlySet<string>): string => {
   const type = providerType(provider)
-  // Prefix a type that begins with a digit, because a name must not.
+  // Prefix a type that begins with a digit, because a name must not begin with one.
   const plain = /^\d/.test(type) ? `provider-${type}` : type
   let name = plain
   for (let number = 2; taken.has(name); number++) name = `${plain}-${number}`

@@ -10,7 +10,7 @@ export interface ProviderReference {
 const textOf = (value: ConfigValue, syntax: ConfigSyntax): string => {
   if (value.kind === "string") return value.value
   if (value.kind === "expression") return value.text
-  // Treat `null` as a name: there is a provider named `null`, whose name looks like the literal without quotes.
+  // Treat `null` as a name: a provider has that name, which without quotes looks like the literal.
   return value.kind === "null" && syntax === "hcl" ? "null" : ""
 }
 

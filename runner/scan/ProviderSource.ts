@@ -18,7 +18,7 @@ const host =
 
 const isPart = (text: string) => part.test(text) && !text.includes("--") && !text.includes("__")
 
-/** Parses the `source` of a provider requirement. Fails with a description of the fault. */
+/** Parses the `source` of a provider requirement. Fails with a description of the error. */
 export const parseProviderSource = (text: string): Result.Result<ProviderSource, string> => {
   const parts = text.toLowerCase().split("/")
   const type = parts.at(-1) ?? ""

@@ -5,7 +5,7 @@ import { Context, Duration } from "effect"
  * makes it fail.
  */
 export interface ScanLimitValues {
-  /** Maximum size of one configuration file in bytes. The largest known real file has 130 KiB. */
+  /** Maximum size of one configuration file in bytes. The largest known real file is 130 KiB. */
   readonly fileBytes: number
   /** Maximum number of open brackets and blocks. Real files reach 31, and the parser's process crashes at about 2,500. */
   readonly nesting: number

@@ -71,8 +71,8 @@ export const LocalModuleCall = Schema.Struct({
 export type LocalModuleCall = typeof LocalModuleCall.Type
 
 /**
- * A feature that only some tools support: the first versions that do. `null` for a tool that never does, and an empty list if
- * every version does.
+ * A feature that only some tools support, with the first versions that support it. `null` for a tool without the feature; an
+ * empty list if every version has the feature.
  */
 export const ToolConstraint = Schema.Struct({
   what: Schema.String,

@@ -35,7 +35,7 @@ const readingTool = ({ findings, readAs }: Scanned): ToolName | undefined =>
 /** Returns true if the tool reads the scanned files instead of other files of the same module. */
 export const readsSameFiles = (scan: Scanned, tool: ToolName): boolean => (readingTool(scan) ?? tool) === tool
 
-/** Returns the reasons why the current tool would refuse the module, or would run other files than were scanned. */
+/** Returns the reasons why the current tool would refuse the module, or would run files other than the scanned files. */
 export const toolProblems = (scan: Scanned, tool: ToolIdentity): ReadonlyArray<Finding> => {
   const other = readingTool(scan)
   const unlike: ReadonlyArray<Finding> =

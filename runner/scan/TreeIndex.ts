@@ -5,7 +5,7 @@ import { configFileName } from "./ConfigFileName.ts"
 /** The kind of entry that a module call finds at a path in the tree. */
 export type FolderKind = "folder" | "missing" | OmittedEntry["kind"]
 
-/** Returns true for folders of the tools. The runner removes them, so they are not part of a module. */
+/** Returns true for the tools' own folders. The runner removes these folders, so they are not part of a module. */
 const isToolFolder = (segment: string) => segment === ".terraform" || segment === ".git"
 
 /** Index of a source tree by folder. Paths are canonical; the root is `.`. */

@@ -18,7 +18,7 @@ interface ObjectAttribute {
 const any: TypeConstraint = { kind: "any" }
 const maxDepth = 100
 
-/** Parses a type. After the first fault the cursor is at the end, so every method returns immediately. */
+/** Parses a type. After the first error, the cursor is at the end, so every method returns immediately. */
 class TypeReader {
   readonly #cursor: Cursor
   #fault: string | undefined

@@ -24,7 +24,7 @@ export const parseVersionConstraint = (text: string): Result.Result<ReadonlyArra
 export const prereleaseIn = (constraints: ReadonlyArray<string>): string | undefined =>
   constraints.find((constraint) => constraint.includes("-"))
 
-/** Like `parseVersionConstraint`, but for provider versions, for which the tools accept less. */
+/** Like `parseVersionConstraint`, but for provider versions, for which the tools accept fewer forms. */
 export const parseProviderConstraint = (text: string): Result.Result<ReadonlyArray<string>, string> =>
   /(?:^|[^0-9A-Za-z.-])v\d/.test(text)
     ? Result.fail("a version has no v before it")
@@ -47,7 +47,7 @@ const compareSegments = (left: ReadonlyArray<bigint>, right: ReadonlyArray<bigin
 
 const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => {
   const [, operator = "=", text] = single.exec(constraint) ?? []
-  // Refuse a constraint with a prerelease, as the tools do, whatever their own version is.
+  // Refuse a constraint with a prerelease, as the tools do, regardless of their own version.
   if (text === undefined || text.includes("-")) return false
   const wanted = segmentsOf(text)
   const order = compareSegments(version, wanted)

@@ -43,7 +43,7 @@ export const encodePreamble = (omitted: ReadonlyArray<OmittedRecord>): Uint8Arra
   return new Pax({ comment: `${marker} ${JSON.stringify({ omitted: records })}`, mtime: epoch }, true).encode()
 }
 
-/** A regular file in any tar archive. Its owner is 0, without names. */
+/** A regular file in any tar archive. Its owner is 0, without user or group names. */
 export interface PlainEntry {
   readonly path: string
   readonly mode: number
@@ -85,7 +85,7 @@ const modes = new Map([
   [0o755, true]
 ])
 
-/** Decodes one header block. It is valid only if encoding it again gives the same bytes. */
+/** Decodes one header block. The block is valid only if encoding it again produces the same bytes. */
 export const decodeHeader = (block: Uint8Array, paxPath: string | undefined): Result.Result<DecodedHeader, string> => {
   const header = new Header(Buffer.from(block))
   if (header.nullBlock) return Result.succeed({ _tag: "end" })

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { type ArchiveIndex, ArchiveIndexer, type IndexedFile } from "./ArchiveIndex.ts"
 import { decodeSeekTable, decompressFrame, type Frame, seekFooterBytes, seekTableBytes } from "./SeekableFrames.ts"
 
-/** A stored archive that has been verified completely once. */
+/** A stored archive that has been completely verified once. */
 export interface OpenedArchive {
   readonly path: string
   /** The file's attributes when it was verified. */
@@ -79,8 +79,8 @@ const within = (file: IndexedFile) => (frame: Frame) =>
 export type FileReader = (entry: IndexedFile) => Effect.Effect<Uint8Array, string>
 
 /**
- * Keeps an archive open, and verifies each file again when it is read, because the disk may have changed. Caches the newest
- * frame, so that reading files in order decompresses each frame only once.
+ * Keeps an archive open, and verifies each file again when it is read, because the data on disk may have changed. Caches the
+ * newest frame, so that reading files in order decompresses each frame only once.
  */
 export const holdArchive = Effect.fnUntraced(function* (
   archive: OpenedArchive

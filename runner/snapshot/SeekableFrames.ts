@@ -9,8 +9,8 @@ export const frameBytes = 1024 * 1024
 
 const level = 3
 /**
- * Largest window to accept. A frame has at most 1 MiB, and the reader would have to allocate any larger window that a frame
- * requests.
+ * Largest window to accept. A frame is at most 1 MiB long, and the reader would have to allocate any larger window that a
+ * frame requests.
  */
 const longestWindowLog = 23
 const skippableMagic = 0x184d2a5e
@@ -18,7 +18,7 @@ const seekableMagic = 0x8f92eab1
 const headerBytes = 8
 const footerBytes = 9
 const entryBytes = 8
-/** Maximum number of frames. An archive with more frames would have terabytes. */
+/** Maximum number of frames. An archive with more frames would be terabytes in size. */
 const maxFrames = 1_000_000
 
 /** A frame: its position in the file, and the position of its contents in the uncompressed data. */

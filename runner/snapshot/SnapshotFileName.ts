@@ -1,7 +1,7 @@
 const digestText = /^sha256:([0-9a-f]{64})$/
 
 /**
- * Returns the path, in the folder of snapshots, of the archive with this digest (`sha256:...`), or `undefined` for any other
+ * Returns the path, in the snapshot folder, of the archive with this digest (`sha256:...`), or `undefined` for any other
  * string.
  */
 export const snapshotFileName = (archiveDigest: string): string | undefined => {

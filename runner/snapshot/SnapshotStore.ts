@@ -23,8 +23,8 @@ export interface SnapshotStoreOptions {
   /** Folder of the archives, created with mode 0700. Only one process may use it. */
   readonly folder: string
   /**
-   * Minimum age of an archive to remove; one day by default. A younger archive may belong to a record that has not been written
-   * yet.
+   * Minimum age at which an archive may be removed; one day by default. A younger archive may belong to a record that has
+   * not been written yet.
    */
   readonly orphanGrace?: Duration.Duration
 }
@@ -44,8 +44,8 @@ const storageFailed = (what: string) => () =>
   new SnapshotStorageFailed({ message: `${what} Check the data folder's permissions and free space.` })
 
 /**
- * Stores the archives of all snapshots, each once under its digest. An archive is either complete or absent, because the store
- * writes a temporary file, flushes it and then renames it.
+ * Stores the archives of all snapshots, each stored once under its digest. An archive is either complete or absent, because
+ * the store writes a temporary file, flushes it and then renames it.
  */
 export class SnapshotStore extends Context.Service<
   SnapshotStore,
@@ -66,8 +66,8 @@ export class SnapshotStore extends Context.Service<
     /** Creates a folder on the file system of the archives, and removes it when the scope closes. */
     readonly temporaryFolder: Effect.Effect<string, SnapshotStorageFailed, Scope.Scope>
     /**
-     * Returns the file of an archive as stored, for another machine, which checks its digest; `none` if this store does not have
-     * it.
+     * Returns the stored file of an archive, for another machine that checks its digest; `none` if this store does not have
+     * the archive.
      */
     readonly archive: (archiveDigest: string) => Effect.Effect<Option.Option<string>>
     /** Moves a complete archive that is already on disk into the store. */
@@ -232,8 +232,8 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
       )
     }).pipe(
       Effect.scoped,
-      // Forget the verification: the bytes have changed although the modification time has not. The next read then detects the
-      // damage before it unpacks anything.
+      // Drop the cached verification: the bytes have changed although the modification time has not. The next read then
+      // detects the damage before it unpacks anything.
       Effect.tapErrorTag("SnapshotDamaged", () => Cache.invalidate(opened, archiveDigest))
     )
   })

@@ -17,7 +17,9 @@ import { refusedName } from "./TreePath.ts"
 export interface SyncRequest {
   readonly url: GitAddress
   readonly ref: GitRef
-  /** `.` or a relative folder in the commit, with `/` between segments. Paths in the snapshot are relative to it. */
+  /**
+   * `.` or a relative folder in the commit, with `/` between segments. Paths in the snapshot are relative to this folder.
+   */
   readonly path: string
   /** Commit that the ref must point to; the sync fails otherwise. */
   readonly expectedCommit?: string | undefined
@@ -100,7 +102,7 @@ export class SnapshotSync extends Context.Service<
         if (request.onProgress !== undefined)
           yield* request.onProgress(`Resolved ${located.fullRef ?? request.ref} to commit ${located.commit}.`)
         return yield* fetch(request, located).pipe(
-          // Report that the ref has moved: it existed a moment ago, and the server does not serve its old commit.
+          // Report that the ref has moved: the ref existed a moment ago, but the server no longer serves its old commit.
           Effect.catchTag("GitRefNotFound", (error) =>
             Effect.fail(
               located.fullRef === undefined

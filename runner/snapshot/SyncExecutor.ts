@@ -10,7 +10,7 @@ const pollInterval = "50 millis"
 /** Returns the memory of a process and its descendants in bytes, or 0 if the system does not report it. */
 const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<number, never, FileSystem.FileSystem> {
   const fileSystem = yield* FileSystem.FileSystem
-  // Ignore files that disappear, because processes start and exit while this reads.
+  // Ignore files that disappear, because processes start and exit during the read.
   const read = (path: string) => fileSystem.readFileString(path).pipe(Effect.orElseSucceed(() => ""))
   const status = yield* read(`/proc/${pid}/status`)
   const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0)
@@ -64,7 +64,8 @@ export interface SyncExecutorShape {
 }
 
 /**
- * Returns the environment: only the settings with which programs and trusted certificates are found, never svc's own settings.
+ * Returns the environment. It contains only the settings that locate programs and trusted certificates, never svc's own
+ * settings.
  */
 const processEnvironment = (folder: string): Record<string, string> => {
   const passed = ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"].flatMap((name) => {
@@ -83,7 +84,7 @@ const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(functio
       ChildProcess.make(program, args, {
         cwd: job.folder,
         env: processEnvironment(job.folder),
-        // Keep the input open, because the process exits when it closes.
+        // Keep the input open, because the process exits when its input closes.
         stdin: Stream.concat(Stream.make(Buffer.from(`${input}\n`)), Stream.never),
         detached: true,
         killSignal: "SIGKILL"

@@ -6,8 +6,8 @@ import { SnapshotError } from "./SnapshotError.ts"
 import { SyncedSnapshot } from "./SyncedSnapshot.ts"
 
 /**
- * Job that the fetching process reads from its standard input, as one line of JSON. The input then remains open; if it closes,
- * nobody waits for the result any more. Sizes are in bytes, times in milliseconds.
+ * Job that the fetching process reads from its standard input, as one line of JSON. The input then remains open; if it
+ * closes, the result is no longer needed. Sizes are in bytes, times in milliseconds.
  */
 export const SyncJob = Schema.Struct({
   endpoint: GitEndpoint,
@@ -19,7 +19,7 @@ export const SyncJob = Schema.Struct({
   fullRef: Schema.optionalKey(Schema.String),
   path: Schema.String,
   credentials: Schema.optionalKey(GitCredentials.Handed),
-  /** Path of an installed git to use for the fetch, and whether its failure is final. */
+  /** Path of an installed git to use for the fetch, and whether a failure of git is final. */
   native: Schema.optionalKey(Schema.Struct({ program: Schema.String, required: Schema.Boolean })),
   limits: Schema.Struct({
     packBytes: Schema.Int,

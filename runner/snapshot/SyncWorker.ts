@@ -32,7 +32,7 @@ interface WalkedTree {
   /** Sorted by the bytes of their paths. */
   readonly files: ReadonlyArray<WalkedFile>
   readonly omitted: ReadonlyArray<OmittedRecord>
-  /** The reasons that people see for entries that Git allows and the snapshot omits. */
+  /** Reasons, shown to people, for omitting entries that Git allows from a snapshot. */
   readonly unstorable: ReadonlyArray<string>
 }
 
@@ -72,8 +72,8 @@ const findFolder = Effect.fnUntraced(function* (
 })
 
 /**
- * Finds an entry by its path from `root`. Returns `undefined` if the entry does not exist, and the first entry on the way that is
- * not a folder if there is one.
+ * Finds an entry by its path from `root`. Returns `undefined` if the entry does not exist. If an entry along the path is not
+ * a folder, returns the first such entry.
  */
 const findEntry = Effect.fnUntraced(function* (
   source: GitObjectSource,
@@ -90,9 +90,9 @@ const findEntry = Effect.fnUntraced(function* (
 })
 
 /**
- * Lists everything below a tree: regular files, and as omitted entries links, submodules and unknown kinds. Also omits entries
- * whose names cannot be stored, and all entries of a folder whose names differ only in case or Unicode form, because svc cannot
- * choose between them. Omits such a folder as a whole. Fails for a name that Git never writes.
+ * Lists everything below a tree: regular files, and as omitted entries links, submodules and unknown kinds. Also omits
+ * entries whose names cannot be stored, and all entries of a folder whose names differ only in case or Unicode form, because
+ * svc cannot choose between them. If such an entry is a folder, omits it as a whole. Fails for a name that Git never writes.
  */
 const walkTree = Effect.fn("walkTree")(function* (
   source: GitObjectSource,
@@ -234,7 +234,7 @@ const buildSnapshot = Effect.fn("buildSnapshot")(function* (
   archivePath: string
 ): Effect.fn.Return<SyncedSnapshot, GitError | SnapshotError, FileSystem.FileSystem> {
   const { authors, commit, description, tree: root } = yield* peelToCommit(source, job.oid)
-  // Accept the id of the tag too, because a server that does not peel its tags lists it as the commit.
+  // Accept the id of the tag too, because a server that does not peel its tags lists that id as the commit.
   if (commit !== job.commit && job.commit !== job.oid)
     return yield* new GitRefMoved({
       ref: job.ref,

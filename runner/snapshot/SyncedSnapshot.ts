@@ -5,7 +5,7 @@ import { OmittedEntry } from "./SourceTree.ts"
 /** Maximum size in bytes of a repository manifest. Larger manifests are not read. */
 export const manifestMaxBytes = 128 * 1024
 
-/** The `.well-known/svc.json` in the root of the commit, regardless of which folder is synced. */
+/** The file `.well-known/svc.json` in the root of the commit, regardless of which folder is synced. */
 export const FoundManifest = Schema.Union([
   Schema.Struct({ status: Schema.Literal("absent") }),
   Schema.Struct({ status: Schema.Literal("refused"), reason: Schema.String }),

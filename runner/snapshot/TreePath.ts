@@ -5,7 +5,7 @@ const maxPathBytes = 1024
 const ignorable = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 const control = /\p{Cc}/u
 
-/** Returns a name in the form in which file systems that ignore case and normalisation compare it. */
+/** Returns the form of a name that file systems compare if they ignore case and normalisation. */
 const folded = (path: string) => path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
 
 /**
@@ -28,8 +28,8 @@ const isGitFolder = (segment: string) => {
 export const printableName = (name: string): string => JSON.stringify(name.slice(0, 100))
 
 /**
- * Returns the reason why no tree may contain the name: Git itself never writes it, and it would lead out of its folder or into
- * Git's own folder.
+ * Returns the reason why no tree may contain the name: Git itself never writes such a name, and it would lead out of its
+ * folder or into Git's own folder.
  */
 export const hostileName = (name: string): string | undefined => {
   if (name === "" || name === "." || name === ".." || name.includes("/")) return "is not a name"
@@ -37,7 +37,7 @@ export const hostileName = (name: string): string | undefined => {
   return undefined
 }
 
-/** Returns the reason why a name that Git allows cannot be stored: it has a different meaning on some file system. */
+/** Returns the reason why a name that Git allows cannot be stored: the name has a different meaning on some file system. */
 export const unstorableName = (name: string): string | undefined => {
   if (name.includes("\\")) return "holds a backslash"
   if (control.test(name)) return "holds a control character"

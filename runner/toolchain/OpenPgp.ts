@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto
 import { Result, Schema } from "effect"
 import { Base64, Base64Url, Hex } from "effect/encoding"
 
-/** A key or signature is not of the narrow kind that svc accepts, or does not verify. */
+/** A key or signature is not of the few kinds that svc accepts, or cannot be verified. */
 export class OpenPgpRefused extends Schema.TaggedError<OpenPgpRefused>()("OpenPgpRefused", {
   message: Schema.String
 }) {}
@@ -41,7 +41,7 @@ class OctetReader {
     return Result.map(this.take(octets), (taken) => taken.reduce((sum, octet) => sum * 256 + octet, 0))
   }
 
-  /** Reads the octets of a multiprecision integer in its shortest form. */
+  /** Reads the octets of a multiprecision integer, which must be in its shortest form. */
   integer(): Result.Result<Uint8Array, OpenPgpRefused> {
     return Result.flatMap(this.number(2), (bits) =>
       Result.flatMap(this.take(Math.ceil(bits / 8)), (octets) =>
@@ -160,7 +160,7 @@ const oldLength = (reader: OctetReader, kind: number): Result.Result<number, Ope
   }
 }
 
-/** Splits a binary OpenPGP message into packets, each with a known length, and with nothing between or after them. */
+/** Splits a binary OpenPGP message into packets, each with a known length. Accepts no bytes between or after the packets. */
 export const readPackets = (octets: Uint8Array): Result.Result<ReadonlyArray<Packet>, OpenPgpRefused> =>
   Result.gen(function* () {
     const reader = new OctetReader(octets)
@@ -323,7 +323,7 @@ interface Signature {
   readonly keySigns: boolean
   readonly issuerId?: string
   readonly issuerFingerprint?: string
-  /** Signature with which a subkey agrees to its binding. */
+  /** Signature with which a subkey confirms its binding. */
   readonly embedded?: Uint8Array
   /** True if it has a critical part that svc does not support. */
   readonly demandsUnknown: boolean
@@ -406,7 +406,7 @@ export const readSignature = (body: Uint8Array): Result.Result<Signature, OpenPg
     const unhashed = yield* readSubpackets(yield* reader.take(yield* reader.number(2)))
     const digestStart = yield* reader.take(2)
     const material = yield* reader.take(body.length - reader.position)
-    // Use unsigned parts only as hints: a key found through them must still verify.
+    // Use unsigned parts only as hints: a key found through them must still be verified.
     const hint = (kind: number) => hashed.found.get(kind) ?? unhashed.found.get(kind)
     const created = yield* seconds(hashed.found.get(subpacket.created))
     if (created === undefined) return yield* refuse("A signature does not say when it was made.")
@@ -471,7 +471,7 @@ export const holds = (
     return made ? undefined : yield* refuse("The key did not make it.")
   })
 
-/** A key, and its parts that may sign data now: the key itself, subkeys, or both. */
+/** A key, and its parts that may currently sign data: the key itself, subkeys, or both. */
 interface Certificate {
   readonly fingerprint: string
   readonly signers: ReadonlyArray<PublicKey>
@@ -547,7 +547,7 @@ const selfSignature = (key: PublicKey, { others, primary }: ParsedKey, now: numb
     return found.signature
   })
 
-/** Accepts a subkey that the key has bound for signing data and that agrees to the binding. Fails for any other subkey. */
+/** Accepts a subkey that the key has bound for signing data and that confirms the binding. Fails for any other subkey. */
 const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) =>
   Result.gen(function* () {
     if (signatures.some(({ type }) => type === signatureTypes.subkeyRevocation)) {
@@ -567,7 +567,7 @@ const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) 
 const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, OpenPgpRefused> =>
   Result.gen(function* () {
     const key = yield* readPublicKey(parts.primary.body)
-    // Respect every revocation, whoever made it, even if it cannot be verified.
+    // Respect every revocation, regardless of its issuer, even if it cannot be verified.
     const revoked = [parts.primary, ...parts.others].some(({ signatures }) =>
       signatures.some(({ type }) => type === signatureTypes.keyRevocation)
     )

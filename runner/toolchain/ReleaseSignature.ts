@@ -17,7 +17,10 @@ const keyRemedy =
 
 const signatureTag = 2
 
-/** A key as armored text or bytes, and the fingerprint that it must have, which is absent if the operator configured the key. */
+/**
+ * A key as armored text or bytes, and the fingerprint that it must have. `fingerprint` is absent if the operator configured
+ * the key.
+ */
 export interface TrustedKey {
   readonly material: string | Uint8Array
   readonly fingerprint: string | undefined

@@ -36,8 +36,8 @@ import type { ToolIdentity } from "../../schema/records/Run.ts"
 const most = 32
 
 /**
- * Returns a value that changes with every change to the file, even one that keeps its date and size. Fails with the system's name
- * for the error, such as `ENOENT`.
+ * Returns a value that changes with every change to the file, even a change that keeps the date and size. Fails with the
+ * system's name for the error, such as `ENOENT`.
  */
 const fileVersion = (path: string): Effect.Effect<string, string> =>
   Effect.tryPromise({
@@ -198,7 +198,9 @@ const trustedMaterial = Effect.fnUntraced(function* (setting: string) {
     )
 })
 
-/** Returns the trusted signing key: the operator's, or else the project's, which is identified by its fingerprint. */
+/**
+ * Returns the trusted signing key: the operator's key, or else the project's key, which is identified by its fingerprint.
+ */
 const signingKey = Effect.fnUntraced(function* ({ officialKey, trustedKey }: DownloadSettings) {
   if (Option.isSome(trustedKey)) return { material: yield* trustedMaterial(trustedKey.value), fingerprint: undefined }
   const mirror = yield* ReleaseMirror
@@ -242,7 +244,7 @@ const downloadTool = Effect.fn("ToolDownload.download")(
     const release = new URL(`${settings.mirror.href.replace(/\/{1,8}$/, "")}/v${version}/`)
     const archive = `tofu_${version}_${platform.name}.tar.gz`
 
-    // A digest from the operator makes a signature unnecessary.
+    // If the operator configured a digest, no signature is needed.
     const isSigned = Option.isSome(trustedKey) || Option.isNone(archiveSha256)
     const signed = yield* Effect.transposeOption(
       isSigned ? Option.some(signedDigest(settings, release, `tofu_${version}_SHA256SUMS`, archive)) : Option.none()
@@ -307,8 +309,8 @@ const downloadTool = Effect.fn("ToolDownload.download")(
 )
 
 /**
- * Requirements for a tool: the exact version that applied a Capsule and must continue to, and the tool that its execution profile
- * requires.
+ * Requirements for a tool: the exact version that applied a Capsule and must also apply it in future, and the tool that its
+ * execution profile requires.
  */
 export interface ToolRequirement {
   readonly name?: ToolName | undefined
@@ -414,7 +416,7 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
       })
     )
 
-  /** Returns a managed tool. Uses an outdated version only if the wanted release cannot be downloaded now. */
+  /** Returns a managed tool. Uses an outdated version only if the requested release cannot currently be downloaded. */
   const managed = Effect.fnUntraced(function* (present: Platform) {
     const [newest] = yield* listManaged(present)
     if (newest === undefined) return Option.none<Tool>()

@@ -64,7 +64,7 @@ export class Guard extends Context.Service<
             extendEnv: true
           })
         )
-        // Close the guard's input, because it ignores signals and exits only then.
+        // Close the guard's input: the guard ignores signals and exits only when its input closes.
         yield* Effect.addFinalizer(() => Effect.andThen(Queue.end(queue), Effect.ignore(handle.exitCode)))
         for (const [folder, killAtBoot] of held) yield* Queue.offer(queue, { say: "hold", folder, killAtBoot })
         lines = queue

@@ -5,9 +5,9 @@ import { killProcessesOfRun } from "../../execution/OrphanedProcesses.ts"
 import { bootSeconds } from "../BootClock.ts"
 import { GuardLineText } from "./GuardProtocol.ts"
 
-// The process that guarantees an agent's leases: it kills a tool before its lease ends, even if the agent is dead or suspended.
-// It receives run folders and deadlines, and has no connection to a server. The agent extends deadlines through a pipe, which
-// closes when the agent exits.
+// The process that enforces an agent's leases: it kills a tool before its lease ends, even if the agent is dead or
+// suspended. It receives run folders and deadlines, and has no connection to a server. The agent extends deadlines through a
+// pipe, which closes when the agent exits.
 
 const betweenLooks = "100 millis"
 
@@ -22,7 +22,7 @@ const program = Effect.gen(function* () {
     if (line === undefined) return
     if (line.say === "release") deadlines.delete(line.folder)
     else deadlines.set(line.folder, line.killAtBoot)
-    // Confirm the deadline to the agent, which waits for this before it starts the tool.
+    // Confirm the deadline to the agent, which waits for the confirmation before it starts the tool.
     stdout.write(`${line.say} ${line.folder}\n`)
   })
   lines.on("close", () => {

@@ -78,7 +78,7 @@ const become = () => {
   chdir(spec.cwd)
   limitResources(calls, spec.limits)
   for (const fd of Object.values(confinementFds)) calls.attempt("close", fd)
-  // Restore these signals, which the runtime ignores, because the program would inherit that.
+  // Restore these signals: the runtime ignores them, and the program would inherit that setting.
   for (const signal of [brokenPipe, fileTooLarge]) calls.resetSignal(signal)
   keepOutputBlocking(calls)
   last()

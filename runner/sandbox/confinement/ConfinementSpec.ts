@@ -9,7 +9,7 @@ export interface ConfinementSpec {
   /** Working folder as the program sees it. */
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
-  /** Resource limits by the kernel's numbers (`RLIMIT_*`). */
+  /** Resource limits, keyed by the kernel's numbers (`RLIMIT_*`). */
   readonly limits: ReadonlyArray<readonly [resource: number, value: number]>
   readonly confinement: Confinement
 }
@@ -18,7 +18,7 @@ export type Confinement =
   | { readonly kind: "none" }
   | {
       readonly kind: "landlock"
-      /** User and group to become; undefined to keep the current ones. */
+      /** User and group to become; undefined to keep the current user and group. */
       readonly userId: number | undefined
       /** Supplementary groups. Set only together with a user. */
       readonly groups: ReadonlyArray<number>
@@ -63,14 +63,14 @@ export const confinementFds = {
 export const supervisorFds = {
   /** Closes when the server no longer needs the sandbox, or exits. The sandbox must then end. */
   control: 3,
-  /** Passed on to the process of the program. */
+  /** Passed on to the program's process. */
   spec: 4
 } as const
 
 /** Role of the process: become the program, supervise it, or print the Landlock version. */
 export const confinementRoles = { become: "become", supervise: "supervise", version: "landlock-version" } as const
 
-/** Exit code if the program could not be confined or started, so that none of it ran. */
+/** Exit code if the program could not be confined or started, so none of its code ran. */
 export const confinementFailed = 126
 
 /** Harmless devices that programs need. */

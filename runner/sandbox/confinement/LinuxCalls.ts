@@ -97,7 +97,7 @@ export interface LinuxCalls {
   readonly address: (bytes: Uint8Array) => number
   /** Restores a signal's default action. */
   readonly resetSignal: (signal: number) => void
-  /** Reaps a child. Returns true if one had exited. */
+  /** Reaps a child. Returns true if a child had exited. */
   readonly reap: (pid: number) => boolean
   /** Executes another program. Searches PATH if the program is a plain name. Never returns; throws if it fails. */
   readonly execute: (argv: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => never

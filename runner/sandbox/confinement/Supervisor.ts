@@ -33,7 +33,7 @@ const entryOf = (pid: number): Entry | undefined => {
 const listProcesses = (): ReadonlyArray<Entry> =>
   readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (entryOf(Number(name)) ?? []) : []))
 
-/** Returns all descendants of a process, whatever their group or session. */
+/** Returns all descendants of a process, regardless of their group or session. */
 const descendants = (root: number): ReadonlyArray<Entry> => {
   const all = listProcesses()
   const found = new Set([root])

@@ -140,7 +140,7 @@ const probe = Effect.fnUntraced(
   Effect.orElseSucceed(() => "it did not answer")
 )
 
-/** Returns the remedy for an error message of bubblewrap. */
+/** Returns the remedy for a bubblewrap error message. */
 const remedyFor = (said: string | undefined): string => {
   const mend =
     said === undefined

@@ -94,7 +94,7 @@ export const spawnInNamespaces = (
   })
 }
 
-/** Starts a program under a supervisor, so that its children survive neither the program nor this server. */
+/** Starts a program under a supervisor, so that the program's children outlive neither the program nor this server. */
 export const spawnSupervised = Effect.fnUntraced(function* (
   host: LevelHost,
   program: ConfinedProgram,
@@ -137,7 +137,10 @@ const longestTemporary = 80
 export const outside = ({ root }: SandboxSpec, temporary: string): ReadonlyArray<string> =>
   temporary === root || temporary.startsWith(`${root}/`) ? [] : [temporary]
 
-/** Returns a folder for temporary files: the run's own, or one with a shorter path if sockets would not fit. */
+/**
+ * Returns a folder for temporary files: the run's own folder, or a folder with a shorter path if socket paths would be too
+ * long.
+ */
 export const temporaryFolderFor = Effect.fnUntraced(function* (spec: SandboxSpec) {
   const own = join(spec.root, spec.temporary ?? ".")
   if (Buffer.byteLength(own) <= longestTemporary) return own

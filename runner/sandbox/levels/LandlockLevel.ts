@@ -11,7 +11,10 @@ import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } fro
 import { constants, type Dirent } from "node:fs"
 import { access, readdir, readFile, stat } from "node:fs/promises"
 
-/** Sockets that control the whole machine. A container may have them even if they were created outside its network namespace. */
+/**
+ * Sockets that control the whole machine. A container may contain these sockets even if they were created outside its
+ * network namespace.
+ */
 const wellKnown = [
   "/run/docker.sock",
   "/run/podman/podman.sock",

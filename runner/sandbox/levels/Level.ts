@@ -18,7 +18,8 @@ import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
  * - `processNote`: absolute path of a file next to the root that records processes that must not survive the run, so that svc
  *   finds them after a crash
  * - `requirements`: what the Run's execution profile requires of the machine
- * - `moduleTree`: digest of the module's tree, if it alone determines which code is executed; see `Sandbox.trustsTrees`
+ * - `moduleTree`: digest of the module's tree, if the tree alone determines which code is executed; see
+ *   `Sandbox.trustsTrees`
  */
 export interface SandboxSpec {
   readonly root: string
@@ -75,7 +76,7 @@ export interface Level {
 export interface LevelHost {
   readonly spawner: ChildProcessSpawner.ChildProcessSpawner["Service"]
   readonly settings: SandboxSettingsShape
-  /** Wanted limits, lowered to this process's own limits, because raising a limit requires privileges. */
+  /** Requested limits, lowered to this process's own limits, because raising a limit requires privileges. */
   readonly limits: SandboxLimits
   readonly confinement: ConfinementCommandShape
   /** Absolute folder for the levels' own files while the server runs. */

@@ -10,7 +10,7 @@ export interface UserIdRange {
 
 /** Folder in which the servers on this machine record the ranges that they have taken. Like the locks, it is cleared at boot. */
 const defaultFolder = "/run/svc-user-ids"
-/** The highest id below that of `nobody`. */
+/** The highest id below the id of `nobody`. */
 const highestId = 65_533
 const exclusiveWithoutWaiting = 2 | 4
 

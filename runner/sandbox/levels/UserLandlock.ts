@@ -159,8 +159,8 @@ const levelOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Runs each run as a separate user, without capabilities, in a Landlock domain and behind a system call filter. Requires root.
- * `userIds` reserves the ids for this server.
+ * Executes each run as a separate user, without capabilities, in a Landlock domain and behind a system call filter. Requires
+ * root. `userIds` reserves the ids for this server.
  */
 export const userLandlockRung = (host: LevelHost, userIds: Effect.Effect<UserIdRange | undefined>): Rung => ({
   level: "user_landlock",

@@ -19,7 +19,7 @@ export interface ControlGroup {
   readonly join: ReadonlyArray<string>
   /** The limit that the Run hit, if any. */
   readonly hit: Effect.Effect<"memory_limit" | "process_limit" | undefined>
-  /** Kills all processes of the group, whatever their parent, session or user. */
+  /** Kills all processes in the group, regardless of their parent, session or user. */
   readonly endAll: Effect.Effect<void>
 }
 

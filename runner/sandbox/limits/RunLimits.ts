@@ -110,7 +110,7 @@ export interface LimitedProgram {
   readonly elsewhere: ReadonlyArray<string>
   /** See `SandboxedCommand.isInstallation`. */
   readonly isInstallation: boolean
-  /** A process that can access the private file systems, or the program if it has none. */
+  /** A process that can access the private file systems, or the program itself if it has no private file systems. */
   readonly inside: Effect.Effect<number>
   readonly interrupt: Effect.Effect<void>
   readonly kill: Effect.Effect<void>
@@ -120,8 +120,8 @@ export interface LimitedProgram {
 export interface RunGuard {
   readonly around: (commandLine: CommandLine) => CommandLine
   /**
-   * Stops the program if the Run exceeds a limit, until the scope closes. Returns an effect to run after the program has exited,
-   * which reports the limit that stopped it, if any.
+   * Until the scope closes, stops the program if the Run exceeds a limit. Returns an effect to run after the program has
+   * exited; it reports the limit that stopped the program, if any.
    */
   readonly watch: (
     program: LimitedProgram
@@ -133,11 +133,11 @@ export interface RunGuard {
 export interface RunLimits {
   readonly bounds: RunBounds
   readonly keeper: LimitKeeper
-  /** Creates the limits of a Run, given in `own`. Never fails: if no group can be created, svc watches the Run instead. */
+  /** Creates a Run's limits from `own`. Never fails: if no group can be created, svc watches the Run instead. */
   readonly guard: (root: string, own: RunBounds) => Effect.Effect<RunGuard, never, Scope.Scope>
 }
 
-/** Interval for checking values that change fast. The first intervals are shorter, because many programs exit soon. */
+/** Interval for checking values that change quickly. The first intervals are shorter, because many programs exit soon. */
 const looks = Schedule.min([Schedule.exponential("25 millis"), Schedule.spaced("250 millis")])
 /** Interval for checking the free space, and the time that a stopped Run has to release its folder. */
 const floorPause = Duration.millis(500)

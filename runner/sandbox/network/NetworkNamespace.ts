@@ -12,7 +12,7 @@ export class NetworkFailed extends Schema.TaggedError<NetworkFailed>()("NetworkF
 export interface NetworkEntry {
   /** Prefix of a program's command line. */
   readonly enter: ReadonlyArray<string>
-  /** The file to mount as /etc/resolv.conf; undefined for the host's own. */
+  /** The file to mount as /etc/resolv.conf; undefined for the host's own file. */
   readonly resolvConf: string | undefined
 }
 
@@ -86,8 +86,8 @@ const longestStart = "10 seconds"
 const longestEnd = "1 second"
 
 /**
- * Creates a network with Internet access and no route to the host's loopback, until the scope closes. Rules that precede every
- * route block the forbidden ranges, and cannot be changed from inside.
+ * Creates a network that exists until the scope closes, with Internet access but no route to the host's loopback. Rules that
+ * precede every route block the forbidden ranges, and cannot be changed from inside.
  */
 export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],

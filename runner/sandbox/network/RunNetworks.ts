@@ -75,7 +75,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       )
       const made: Made = { entry, scope }
       return made
-      // Retry, because a busy machine may be too slow once, which must not fail a Run.
+      // Retry, because a busy machine may occasionally be too slow, and that must not make a Run fail.
     }).pipe(Effect.retry({ times: 2 }))
 
   const tried = (attempt: Effect.Effect<string | undefined>) =>
@@ -128,8 +128,8 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
 
   /**
    * Closes the network of an ended Run in the background, so that the Run does not wait for the kernel, and then creates a
-   * network for the next Run. Without one in reserve, the next Run would lose as much time as a small plan takes. Creating it
-   * earlier would take CPU time from the current Run.
+   * network for the next Run. Without a network in reserve, the next Run would lose as much time as a small plan takes.
+   * Creating it earlier would take CPU time from the current Run.
    */
   const giveBack = (make: Effect.Effect<Made, NetworkFailed>, { scope }: Made) =>
     Scope.close(scope, Exit.void).pipe(
