@@ -7,9 +7,11 @@ import { compileSchemas, onceStarted } from "./SchemaCompilation.ts"
  */
 const compiling = Effect.sync(() => Bun.unsafe.setJITPolicy(1)).pipe(Effect.andThen(compileSchemas), onceStarted)
 
-/** Collects the garbage of the startup once, mostly loaded code, which an idle process would never collect. */
+/**
+ * Runs one garbage collection after startup. The garbage is mostly loaded code, which an idle process would never collect.
+ */
 const settled = Effect.sync(() => Bun.gc(true)).pipe(Effect.delay("2 seconds"))
 
-/** Tunes a compiled process that may run for years: after the start, compiles hot code at the default thresholds. */
+/** Tunes a compiled process that may run for years: after startup, compiles hot code at the default thresholds. */
 export const longRunning = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.forkChild(compiling).pipe(Effect.andThen(Effect.forkChild(settled)), Effect.andThen(program))

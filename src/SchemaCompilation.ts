@@ -4,9 +4,9 @@ import { Effect } from "effect"
 export const onceStarted = Effect.delay("250 millis")
 
 /**
- * Compiles schemas on first use instead of interpreting them, from a while after the start. This saves a command a tenth of its
- * time. At the start itself, most schemas are used once and compiling them would take 25 ms. The server and the binaries use
- * this; an embedding application has to decide for itself.
+ * Once a process has been running for a while, compiles schemas on first use instead of interpreting them. This saves a
+ * command a tenth of its time. During startup, most schemas are used only once, and compiling them would take 25 ms. The
+ * server and the binaries use this; an embedding application has to decide for itself.
  */
 export const compileSchemas = Effect.promise(() => import("effect/schema/SchemaJITCompiler/enable")).pipe(
   Effect.asVoid,

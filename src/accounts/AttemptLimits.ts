@@ -13,7 +13,7 @@ const perMinute = {
   mutation: 600,
   invitation: 20,
   address_link: 3,
-  /** A confirmation requested by a program, or a code that a person enters for it. */
+  /** A confirmation requested by a program, or a code that a person enters for the program. */
   confirmation: 10,
   /** A message from an agent without a session. */
   agent: 600,
@@ -51,7 +51,7 @@ const tooMany = (seconds: number) =>
     retryAfter: Math.max(1, Math.ceil(seconds))
   })
 
-/** Returns the same key for all addresses of a subscriber, who has a whole /64 with IPv6. */
+/** Returns the same key for all addresses of a subscriber, because an IPv6 subscriber has a whole /64. */
 const subscriber = (address: string): string =>
   address.includes(":") && !address.includes(".") ? expandIpv6(address).slice(0, 4).join(":") : address
 
@@ -63,7 +63,10 @@ const expandIpv6 = (address: string): ReadonlyArray<string> => {
   return [...before, ...Array.from({ length: zeros }, () => "0"), ...after].map((group) => group.padStart(4, "0"))
 }
 
-/** Rate limits by address and by subject, kept in memory. Servers of one database each allow an equal share. */
+/**
+ * Rate limits by address and by subject, kept in memory. Servers that share a database each allow an equal share of the
+ * attempts.
+ */
 export class AttemptLimits extends Context.Service<
   AttemptLimits,
   {

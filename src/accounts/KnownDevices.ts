@@ -8,7 +8,7 @@ import { HttpSettings } from "../http-kit/HttpSettings.ts"
 /** Maximum lifetime of a cookie. Browsers keep no cookie longer than 400 days. */
 const lifetime = Duration.days(400)
 
-/** Maximum number of people remembered per browser. The most recent people are kept. */
+/** Maximum number of people recorded per browser. The most recent people are kept. */
 const maxSubjects = 4
 
 const maxLength = 512
@@ -38,8 +38,9 @@ const tagText = (id: string, subject: string) => JSON.stringify([id, subject])
 const macPurpose = "known-device"
 
 /**
- * Recognises, by a cookie, browsers in which a person has signed in before. The cookie is not a credential: it only gives the
- * person a separate attempt budget in that browser. It does not reveal who the person is, and has no effect for anybody else.
+ * Uses a cookie to recognise browsers in which a person has signed in before. The cookie is not a credential: it only gives
+ * the person a separate attempt budget in that browser. It does not reveal who the person is, and has no effect for anybody
+ * else.
  */
 export class KnownDevices extends Context.Service<
   KnownDevices,

@@ -51,14 +51,17 @@ const crossSite = () =>
 const comesFromABrowser = (headers: Headers.Headers) =>
   headers["origin"] !== undefined || headers["sec-fetch-site"] !== undefined
 
-/** Refuses requests from pages on other sites. Accepts requests that do not state a site, because only browsers send it. */
+/**
+ * Refuses requests from pages on other sites. Accepts requests without an origin or site header, because only browsers send
+ * these headers.
+ */
 export const refuseCrossSite = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings
   if (comesFromABrowser(headers) && !isSameOrigin(headers, new URL(baseUrl).origin)) return yield* crossSite()
 })
 
-/** Like `refuseCrossSite`, for a request authenticated by a cookie. Refuses a request without a site too. */
+/** Like `refuseCrossSite`, for a request authenticated by a cookie. Also refuses a request without these headers. */
 export const requireSameOrigin = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

@@ -63,7 +63,7 @@ export const commandOf = (principal: Principal): Effect.Effect<CommandContext> =
 
 export const userAgent = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers["user-agent"])
 
-/** Sets the session cookie, and remembers the person in this browser. */
+/** Sets the session cookie, and marks this browser as used by the person. */
 export const withSignIn = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   { secret, subject }: Pick<OpenSession, "secret"> & { readonly subject: string }

@@ -12,7 +12,7 @@ import { enrolled, type EnrolmentRequest } from "./Enrolment.ts"
 import { httpTransport } from "./HttpTransport.ts"
 import { type AgentOptions, MachineFacts } from "./MachineFacts.ts"
 
-/** Another process takes jobs with this folder. */
+/** Another process already uses this folder to take jobs. */
 export class AgentAlreadyRunning extends Schema.TaggedError<AgentAlreadyRunning>()("AgentAlreadyRunning", {
   message: Schema.String
 }) {}
@@ -76,7 +76,7 @@ export const agentProcess = Effect.fn("agentProcess")(function* (start: AgentSta
       // Let another process take jobs from here on, while this process finishes its Runs.
       yield* Scope.close(taking, Exit.void)
       yield* work.over
-      // Interrupt the renewal first. It would begin another session when this session ends.
+      // Interrupt the renewal first, because it would begin another session when this session ends.
       yield* Fiber.interrupt(renewing)
       yield* work.leave
     }).pipe(Effect.provide(working(start)))

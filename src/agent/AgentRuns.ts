@@ -7,7 +7,7 @@ import { heldRun, isSameClaim, makeHandle, type RunHandle } from "../../runner/a
 import { adoptRoom, type AgentRunFolder } from "../../runner/agent/AgentRunFolder.ts"
 import { openSpool } from "../../runner/agent/Spool.ts"
 
-/** The server's response about a held Run: its status, and for how long this agent still holds it. */
+/** The server's response about a held Run: the Run's status, and how much longer this agent holds the Run. */
 type Word = Pick<HeldRunOrder, "runId" | "fence" | "cancel"> & {
   readonly leaseSeconds?: number
   readonly acknowledged?: number
@@ -22,11 +22,11 @@ const opens = (given: HeldWith) =>
 /**
  * The Runs that this process holds.
  *
- * - `adopt`: takes over the Runs that earlier processes left; they are not confirmed yet
+ * - `adopt`: takes over the Runs of earlier processes; these Runs are not confirmed yet
  * - `add`: opens and holds a Run, then returns while the work continues in the background; the Run is held until the work ends,
  *   and the resources that `opening` acquired are released afterwards; cannot be interrupted halfway; does nothing if `opening`
  *   returns `undefined`
- * - `confirm`, `end`: apply the server's response about Runs; `sent` is the time at which the request was sent
+ * - `confirm`, `end`: apply the server's response for the held Runs; `sent` is the time at which the request was sent
  * - `stopTools`: asks the tools of all held Runs to stop
  */
 export class AgentRuns extends Context.Service<

@@ -22,7 +22,7 @@ import { MachineFacts } from "./MachineFacts.ts"
 const longestPoll = Duration.seconds(40)
 const longestRenewal = Duration.seconds(10)
 const longestDecline = Duration.seconds(30)
-/** Maximum time to report that the agent is leaving. If the server is unreachable, it will notice the absence. */
+/** Maximum time to report that the agent is exiting. If the server is unreachable, it later detects the agent's absence. */
 const longestFarewell = Duration.seconds(3)
 const betweenLooks = Duration.millis(500)
 const longestReason = 500
@@ -56,11 +56,12 @@ const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: Agent
 /**
  * The agent's work, as effects that run until they are interrupted.
  *
- * - `adopt`: takes over the Runs that earlier processes left; runs before the first session, so that the session reports them
+ * - `adopt`: takes over the Runs of earlier processes; called before the first session, so that the session reports these
+ *   Runs
  * - `takeJobs`: polls while a place is free
  * - `renew`: renews leases and the session
  * - `over`: completes when nothing is held
- * - `leave`: reports to the server that this process is exiting; runs last
+ * - `leave`: reports to the server that this process is exiting; called last
  */
 export class AgentWork extends Context.Service<
   AgentWork,
@@ -119,8 +120,8 @@ export class AgentWork extends Context.Service<
         })
 
         /**
-         * Requests one offer. Repeats the request under the same name until there is a response, so that the server can resend a
-         * lost offer.
+         * Requests one offer. Repeats the request with the same claim until there is a response, so that the server can
+         * resend a lost offer.
          */
         const poll = Effect.gen(function* () {
           const claim = randomBytes(16).toString("hex")

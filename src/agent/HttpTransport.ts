@@ -15,7 +15,8 @@ import { agentPath, type BlobKind, StoredBytes } from "../../schema/agent/Blob.t
 /* Transfers large files over HTTP in parts, so that after a dropped connection only the missing parts are sent again. */
 
 /**
- * Maximum length of the header. It differs each time a file is sealed, so a transfer interrupted within the header starts again.
+ * Maximum length of the header. The header differs each time a file is sealed, so a transfer interrupted within the header
+ * starts again.
  */
 const longestHead = 8 * 1024
 const partBytes = 4 * 1024 * 1024

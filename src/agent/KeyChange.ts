@@ -34,10 +34,10 @@ const isRejected = (problem: Problem) => problem._tag === "Rejected"
 type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effect<A, E>
 
 /**
- * Replaces an agent's keys. The new keys are stored before a session signed with the current keys announces them. The following
- * session is signed with the new keys, and from then on the server uses them too. If a process dies in between, the next process
- * finds both pairs and tries the other pair if the first pair is refused. A server restored from an older backup has the keys of
- * that time; a session signed with those keys announces the current keys.
+ * Replaces an agent's keys. The new keys are stored before a session signed with the current keys announces them. The
+ * following session is signed with the new keys, and from then on the server uses them too. If a process dies in between,
+ * the next process finds both pairs and tries the other pair if the first pair is refused. A server restored from an older
+ * backup has the older keys; a session signed with the older keys announces the current keys.
  */
 export const keyChange = Effect.gen(function* () {
   const folder = yield* AgentFolder

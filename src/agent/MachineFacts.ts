@@ -21,7 +21,7 @@ export interface AgentOptions {
 
 /** Interval, in seconds, for checking whether credentials have been replaced. */
 const betweenLooksSeconds = 5
-/** Minimum free space for the agent to take new jobs. With less than half of it, a Run is stopped. */
+/** Minimum free space for the agent to take new jobs. If less than half of this space is free, a Run is stopped. */
 const leastFreeBytes = 1024 ** 3
 /** On a small disk, the minimum as a fraction of its size. */
 const leastFreePart = 0.1
@@ -71,7 +71,7 @@ export class MachineFacts extends Context.Service<
           yield* Layer.build(Toolchain.layer({ ...settings, download: Option.none() }, `${folder.path}/tools`)),
           Toolchain
         )
-        // Report OpenTofu even if there is no tool at all, because it can be downloaded. Report the other tool only if it is
+        // Report OpenTofu even if no tool is installed, because it can be downloaded. Report the other tool only if it is
         // installed.
         const tools = Effect.gen(function* () {
           const first = yield* Effect.option(toolchain.resolve())

@@ -15,7 +15,8 @@ import { sha256 } from "../../runner/execution/Digest.ts"
 import { identityOf, providedMark } from "../../runner/execution/ProvidedBinding.ts"
 
 /**
- * Marks of an agent's own credentials, after its enrolment. Computing a mark is slow, so it is kept until its set changes.
+ * Marks of an agent's own credentials, after its enrolment. Computing a mark is slow, so the mark is cached until its set of
+ * credentials changes.
  * - `marked`: the set and its mark
  * - `last`: the mark of the set as last read; it may be incomplete while the set's files are being replaced
  */
@@ -44,8 +45,8 @@ type Place = typeof Place.Type
 const Label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/))
 
 /**
- * The agent's own credentials, by the names that Connections use. The file refers to the sources of the values and contains no
- * values.
+ * The agent's own credentials, keyed by the names that Connections use. The file refers to the sources of the values and
+ * contains no values.
  *
  * - `env`: the source of each environment variable's value
  * - `files`: files that the provider reads; `envName` receives the path of the Run's copy
@@ -187,8 +188,8 @@ const provided = Effect.fnUntraced(function* (folder: string) {
   const read = (name: string) => {
     const set = find(name)
     if (set === undefined) return Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
-    // Require the operator's consent without isolation, because any module of any Workspace could read the files and the agent's
-    // environment.
+    // If Runs are not isolated, require the operator's consent, because any module of any Workspace could read the files and
+    // the agent's environment.
     return level === "process" && set.withoutIsolation !== true
       ? Effect.fail(unusable(name, "modules", "run without isolation here, and could read them for every Workspace"))
       : Effect.flatMap(readSet(name, set), (found) => marked(name, found))

@@ -27,8 +27,8 @@ const backoff = (attempt: number) =>
   )
 
 /**
- * Treats an unreadable message as a failure of the call: a peer of another release may be unable to read it, which must not stop
- * an agent that holds Runs.
+ * Treats an unreadable message as a failure of the call: a peer of another release may be unable to read the message, which
+ * must not stop an agent that holds Runs.
  */
 const understood = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E | Busy, R> =>
   Effect.catchDefect(call, (defect) =>

@@ -8,7 +8,7 @@ export const keyBesideData =
 export const keyBesideDataRemedy =
   "Keep a copy of the key apart from the machine and from the backups; or move it, e.g. to another disk, and name it with SVC_MASTER_KEY_FILE or SVC_MASTER_KEY_COMMAND."
 
-/** Returns true if the master key is in the data folder, where both would be lost together. */
+/** Returns true if the master key is in the data folder, where the key and the data would be lost together. */
 export const isKeyBesideData = Effect.fn("isKeyBesideData")(function* (settings: Settings) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -58,7 +58,7 @@ const dailyCommands = [
   candidatesCommand
 ] as const
 
-/** Commands that control the people and credentials of a Workspace, and show its audit history. */
+/** Commands that manage a Workspace's people and credentials, and show its audit history. */
 const teamCommands = [
   connectionCommand,
   shareCommand,

@@ -49,14 +49,14 @@ const failureOf = (cause: Cause.Cause<unknown>): unknown => {
 /** Reports on standard error why a command failed, unless the command has already printed the failure as its result. */
 const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
-  // Report a full disk as such. It can end any step as a defect, whose stack and SQL would not help.
+  // Report a full disk as such. A full disk can end any step with a defect, whose stack trace and SQL would not help.
   const full = cause.reasons.find((reason) => Cause.isDieReason(reason) && isStorageFull(reason.defect))
   const failure = failureOf(cause) ?? (full !== undefined && Cause.isDieReason(full) ? full.defect : undefined)
   const isReported =
     failure instanceof PlanWaits ||
     Terminal.isQuitError(failure) ||
     (failure instanceof CommandFailed && failure.reported === true) ||
-    // The reader of the pipe has closed it, so it needs no more output.
+    // The pipe's reader has closed the pipe, so no more output is needed.
     (failure instanceof OutputFailed && failure.errno === "EPIPE")
   if (CliError.isCliError(failure) || isReported) return Effect.void
   if (failure === undefined) return Console.error(Cause.pretty(cause))

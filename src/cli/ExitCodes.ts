@@ -101,7 +101,7 @@ export const exitCodeOf = (failure: unknown): number => {
   return isErrorCode(code) ? exitCodeOfStatus(errorStatuses[code]) : exitCodes.failed
 }
 
-/** Exit codes that a shell reports for a program that these signals ended. */
+/** Exit codes that a shell reports for a program ended by these signals. */
 export const stoppedExitCodes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const
 export type StopSignal = keyof typeof stoppedExitCodes
 

@@ -4,7 +4,7 @@ import { newestKnown } from "../database/Migrations.ts"
 import { CommandFailed, jsonFlag, misuse, print } from "./Output.ts"
 import { configFlag, settingsOf } from "./SettingFlags.ts"
 
-/** Loads the client of PostgreSQL only for this command. */
+/** Loads the PostgreSQL client only for this command. */
 const postgres = Effect.promise(() => import("../database/postgres/PostgresDatabase.ts"))
 
 export const migrateCommand = Command.make(

@@ -75,7 +75,7 @@ const described = ({ chains, faults, from, resumed, tables, to }: Moved): string
   ].join("\n")
 }
 
-/** Loads the client of PostgreSQL only for this command. */
+/** Loads the PostgreSQL client only for this command. */
 const parts = Effect.promise(() =>
   Promise.all([
     import("../database/move/DatabaseMove.ts"),

@@ -39,7 +39,7 @@ const decision = (word: "grant" | "revoke", description: string) =>
     })
   ).pipe(Command.withDescription(description))
 
-/** Manages the installation's operators. Anybody with access to the data folder is an operator anyway. */
+/** Manages the installation's operators. Anybody with access to the data folder is always an operator. */
 export const operatorsCommand = Command.make("operators").pipe(
   Command.withDescription("People who operate the installation over HTTP, regardless of their Workspace roles"),
   Command.withSubcommands([

@@ -46,7 +46,7 @@ const downloadCommand = Command.make(
       ...misuse,
       message: `${out} exists already. Name a new file: nothing is overwritten.`
     })
-    // Checks before it requests the state, so that the audit trail contains no failed download.
+    // Checks the output file before requesting the state, so that the audit trail contains no failed download.
     if (yield* files.exists(out)) return yield* taken
     const { digest, state } = yield* Effect.flatMap(OperatorOrphanedStates, ({ download }) => download(id)).pipe(
       Effect.provide(OperatorOrphanedStates.layer(settings))
@@ -64,7 +64,7 @@ const downloadCommand = Command.make(
   Command.withDescription("Write the state to a new file of mode 0600; the audit trail of its Workspace records it")
 )
 
-/** Manages states that applies left behind and that could not become their Capsule's state. */
+/** Manages orphaned states, which applies produced but which could not become their Capsule's state. */
 export const orphanedStatesCommand = Command.make("left-over-states").pipe(
   Command.withDescription("States that applies left behind and that their Capsules could not accept"),
   Command.withSubcommands([listCommand, downloadCommand])

@@ -25,7 +25,7 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
   }
 }
 
-/** The command line is invalid, or a file that it refers to is. */
+/** The command line, or a file that it refers to, is invalid. */
 export const misuse = { code: "usage", exitCode: exitCodes.usage } as const
 
 /** A command succeeded and printed a plan that needs a decision. */

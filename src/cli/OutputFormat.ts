@@ -19,7 +19,10 @@ export const formatFlag = Flag.optional(
 
 const isFormat = (text: string | undefined): text is Format => formats.some((format) => format === text)
 
-/** Removes the format flag from a command line and returns both. Every format except text implies `--json`. */
+/**
+ * Finds the format flag on a command line, and returns the format with the command line. Every format except text implies
+ * `--json`.
+ */
 export const withFormat = (args: ReadonlyArray<string>) => {
   const end = args.indexOf("--")
   const flags = end === -1 ? args : args.slice(0, end)

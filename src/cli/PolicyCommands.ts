@@ -71,7 +71,7 @@ export const policyCommand = Command.make("policy").pipe(
   Command.withSubcommands([check])
 )
 
-/** Makes the running server reload its policy file and its file of OpenID clients. */
+/** Makes the running server reload its policy file and its OpenID clients file. */
 export const reloadCommand = Command.make(
   "reload",
   { ...dataFlags, json: jsonFlag },

@@ -41,14 +41,14 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
 })
 
 /**
- * The error if other servers of the database have counted this server as gone and settled its Runs. Exported because the type of
- * the command line refers to it.
+ * Raised if other servers that use the database have marked this server as gone and settled its Runs. Exported because the
+ * type of the command line refers to it.
  */
 export class ServerExpelled extends Schema.TaggedError<ServerExpelled>()("ServerExpelled", {
   message: Schema.String
 }) {}
 
-/** Ends the process if other servers have counted it as gone, so that its supervisor restarts it under a new name. */
+/** Ends the process if other servers have marked it as gone, so that its supervisor restarts it under a new name. */
 const untilExpelled = Effect.gen(function* () {
   yield* (yield* Nodes).expelled
   return yield* new ServerExpelled({
@@ -58,7 +58,7 @@ const untilExpelled = Effect.gen(function* () {
 })
 
 /**
- * If a full disk prevents the start, fails with that reason and the remedy. This needs a separate check, because some steps do
+ * If a full disk prevents startup, fails with that reason and the remedy. This needs a separate check, because some steps do
  * not report the disk as the cause: SQLite only reports that it cannot open its file.
  */
 const orFullDisk = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>, dataDir: string) {

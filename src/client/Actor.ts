@@ -2,7 +2,7 @@ import { Context, Layer, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 
-/** Adds a credential to requests, which proves for whom they are sent. */
+/** Adds a credential to requests, to prove on whose behalf they are sent. */
 export interface ActorShape {
   readonly sign: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
 }

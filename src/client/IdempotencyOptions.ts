@@ -1,8 +1,8 @@
 import { Effect, Random } from "effect"
 
 /**
- * Key of a request that starts work, which takes effect once per key. A repeated request with the same key returns the first
- * result. By default a key is generated per call, which protects the client's own retries.
+ * Key of a request that starts work. The request takes effect once per key. A repeated request with the same key returns the
+ * first result. By default a key is generated per call, which protects the client's own retries.
  */
 export interface IdempotencyOptions {
   readonly idempotencyKey?: string

@@ -19,7 +19,7 @@ export const pageOf = <A>(
   { nextCursor }: { readonly nextCursor?: string | undefined }
 ): Page<A> => (nextCursor === undefined ? { items } : { items, nextCursor })
 
-/** Streams every item from the query's page on. Reads a page only when its first item is requested. */
+/** Streams every item, starting with the query's page. Reads a page only when its first item is requested. */
 export const everyPage = <Q extends PageQuery, A>(page: (query: Q) => Answer<Page<A>>, query: Q): Items<A> =>
   Stream.paginate(query.cursor, (cursor) =>
     Effect.map(page(cursor === undefined ? query : { ...query, cursor }), ({ items, nextCursor }) => [

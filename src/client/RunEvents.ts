@@ -3,7 +3,7 @@ import { RunFact } from "../../schema/events/RunEvent.ts"
 import type { WireEvent } from "./RunFollower.ts"
 
 interface InSequence {
-  /** Position in the sequence, from 1 and without gaps within a Run. A stream can be resumed after it. */
+  /** Position in the sequence, starting at 1 and without gaps within a Run. A stream can be resumed after this position. */
   readonly seq: number
   readonly at: string
 }

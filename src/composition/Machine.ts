@@ -98,8 +98,8 @@ export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothi
   )
 
 /**
- * Derives the Git policy. The server's own address is in the settings, or known once it listens; a machine without a server has
- * no sample.
+ * Derives the Git policy. The server's own address comes from the settings, or from the listener; a machine without a server
+ * has no sample address.
  */
 const gitPolicy = (settings: Settings) =>
   Layer.unwrap(

@@ -23,7 +23,7 @@ export const offlineNoticeSettings = (settings: Settings) =>
     allowOrigins: settings.noticeAllowOrigins
   })
 
-/** Sends notices and queues their mails in the background. */
+/** Sends notices and queues their emails in the background. */
 export const noticeDelivery = Layer.effectDiscard(
   Effect.gen(function* () {
     const exclusive = yield* ExclusiveWork

@@ -76,7 +76,7 @@ const declared = Effect.fnUntraced(function* (
   }
 })
 
-/** Builds the OAuth helpers that the policy file declares. Fails with `SettingsRefused` if one of them cannot work. */
+/** Builds the OAuth helpers that the policy file declares. Fails with `SettingsRefused` if a helper cannot work. */
 export const oauthHelpers = Effect.fn("oauthHelpers")(function* (
   declarations: ReadonlyArray<OAuthHelperDeclaration>,
   allowOrigins: ReadonlyArray<string>

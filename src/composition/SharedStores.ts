@@ -12,7 +12,10 @@ const buildGrace = Duration.toMillis(retention.buildArchive.after)
 const notShared = () =>
   new SnapshotStorageFailed({ message: "The snapshot could not be copied to the database for the other servers." })
 
-/** Shares this server's snapshots with the other servers of the database, and fetches theirs when one is read. */
+/**
+ * Shares this server's snapshots with the other servers of the database, and fetches a snapshot from another server when it
+ * is read.
+ */
 export const sharedSnapshots = <E, R>(own: Layer.Layer<SnapshotStore, E, R>) =>
   Layer.effect(
     SnapshotStore,

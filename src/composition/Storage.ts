@@ -48,8 +48,8 @@ const expectedInstallation = (settings: Settings) =>
   )
 
 /**
- * Provides the data folder and the vault on top of a database, with everything that only needs these: history, receipts and
- * accounts.
+ * Provides the data folder and the vault on top of a database, with the services that need nothing else: history, receipts
+ * and accounts.
  */
 export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<DatabaseServices | A, E, R>) =>
   accountServices.pipe(

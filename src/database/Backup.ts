@@ -24,7 +24,7 @@ export const syncFile = Effect.fnUntraced(function* (file: string) {
   yield* Effect.scoped(Effect.flatMap(fs.open(path.dirname(file), { flag: "r" }), (handle) => handle.sync))
 })
 
-/** Creates a client for a database file without writers. It creates no files next to the database. */
+/** Creates a client for a database file that no process writes to. The client creates no files next to the database. */
 const layerOfCopy = (file: string) =>
   Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(`${pathToFileURL(file).href}?immutable=1`)))
 

@@ -8,8 +8,8 @@ import { passOn } from "./FileRanges.ts"
 export type Progress = (line: string) => Effect.Effect<void>
 
 /**
- * Returns true if the file's bytes match the digest in its name. Builds are not checked here, because they are compared while
- * they are copied.
+ * Returns true if the file's bytes match the digest in its name. Builds are not checked here, because their digests are
+ * compared during the copy.
  */
 const isWhole = ({ digest, kind }: NeededFile, file: string) =>
   kind === "build" ? Effect.succeed(true) : Effect.isSuccess(openArchive(file, digest))

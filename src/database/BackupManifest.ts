@@ -13,7 +13,7 @@ export type NeededFile = typeof NeededFile.Type
 export const BackupEntry = Schema.Struct({
   ...NeededFile.fields,
   sizeBytes: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
-  /** SHA-256 of its bytes, in hex. */
+  /** SHA-256 of the file's bytes, in hex. */
   sha256: Schema.String
 })
 export type BackupEntry = typeof BackupEntry.Type

@@ -71,8 +71,9 @@ const checkFiles = Effect.fnUntraced(function* (
 })
 
 /**
- * Restores a backup into a temporary folder, checks the pages and references of the database, every sealed value, and every file
- * that an existing Capsule needs, and removes the folder. Fails with `BackupRefused` if the backup cannot be restored at all.
+ * Restores a backup into a temporary folder, which is removed afterwards. Checks the database's pages and references, every
+ * sealed value, and every file that an existing Capsule needs. Fails with `BackupRefused` if the backup cannot be restored
+ * at all.
  */
 export const verifyBackup = Effect.fn("verifyBackup")(
   function* (file: string, options: RestoreOptions, progress: Progress = () => Effect.void) {

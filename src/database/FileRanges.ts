@@ -17,7 +17,7 @@ export const readAt = Effect.fnUntraced(function* (file: FileSystem.File, offset
   return bytes.subarray(0, filled)
 })
 
-/** Passes `size` bytes from `offset` on to `take` in pieces. Returns the number of bytes and their SHA-256 in hex. */
+/** Passes `size` bytes, starting at `offset`, to `take` in pieces. Returns the number of bytes and their SHA-256 in hex. */
 export const passOn = Effect.fnUntraced(function* (
   file: FileSystem.File,
   offset: number,

@@ -32,8 +32,8 @@ export const ExpectedInstallation = Context.Reference<ExpectedInstallationShape>
 )
 
 /**
- * Name of a file that marks an unfinished first startup: it exists from just before anything is created until the folder records
- * its database.
+ * Name of a file that marks an unfinished first startup: it exists from just before anything is created until the database
+ * is recorded in the folder.
  */
 const markName = "instance.creating"
 
@@ -67,8 +67,8 @@ interface Admission {
 }
 
 /**
- * Decides whether a server may begin or continue an installation in this folder. A folder that has lost its database must not be
- * mistaken for a new installation, but an interrupted first startup may continue. `readOnly` leaves no trace.
+ * Decides whether a server may begin or continue an installation in this folder. A folder that has lost its database must
+ * not be mistaken for a new installation, but an interrupted first startup may continue. With `readOnly`, leaves no trace.
  */
 export const admissionOf = Effect.fn("admissionOf")(function* (
   folder: string,

@@ -82,10 +82,10 @@ export const layerSqlite = ({ filename }: { readonly filename: string }): Layer.
   layerWriter(filename)
 
 /**
- * Database services on top of a host application's own `SqlClient`. It must be an SQLite database with foreign keys enabled, and
- * svc must be the only writer of its tables in it. WAL and `synchronous=FULL` are recommended. Migrates the database to this
- * release's schema. Reads and writes share its connection. Fails with `SqlClientUnsuitable` for anything but SQLite with foreign
- * keys.
+ * Database services on top of a host application's own `SqlClient`. The client must use an SQLite database with foreign keys
+ * enabled, and only svc may write to svc's tables in this database. WAL and `synchronous=FULL` are recommended. Migrates the
+ * database to this release's schema. Reads and writes share the client's connection. Fails with `SqlClientUnsuitable` for
+ * anything but SQLite with foreign keys.
  */
 export const layerFromSqlClient = Layer.mergeAll(
   Layer.effect(ReadSql, SqlClient.SqlClient),

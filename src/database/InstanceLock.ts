@@ -14,7 +14,7 @@ const Holder = Schema.Struct({ pid: Schema.Int, since: Schema.optionalKey(Schema
 export type Holder = typeof Holder.Type
 const HolderFile = Schema.fromJsonString(Holder)
 
-// Milliseconds to wait for the lock. A check of the lock holds it briefly, and must not prevent a server from starting.
+// Milliseconds to wait for the lock. Checking the lock holds it briefly, which must not prevent a server from starting.
 const lookerMillis = 100
 
 const names = Effect.fnUntraced(function* (folder: string) {

@@ -210,7 +210,7 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   message: Schema.String
 }) {}
 
-/** The error if the rows have been moved to another database, or if a move into this database has not finished. */
+/** Raised if the rows have been moved to another database, or if a move into this database has not finished. */
 export class DatabaseMoved extends Schema.TaggedError<DatabaseMoved>()("DatabaseMoved", { message: Schema.String }) {}
 
 const table = "svc_migrations"
@@ -294,7 +294,7 @@ const noteRelease = Effect.gen(function* () {
   yield* sql`UPDATE installation SET release = ${version} WHERE release IS NULL OR release <> ${version}`
 })
 
-/** Like `migrate`, for a database with another SQL dialect than the statements. */
+/** Like `migrate`, for a database whose SQL dialect differs from the dialect of the statements. */
 export const migrateFrom = (translate: Translate) =>
   Effect.gen(function* () {
     yield* migrateWith(shortened(translate))

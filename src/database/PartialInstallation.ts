@@ -40,8 +40,8 @@ const hasTables = (file: string, readOnly: boolean): boolean => {
 }
 
 /**
- * Inspects a data folder whose database is not open in any process. `readOnly` leaves no trace. Otherwise, first merges the
- * write-ahead log of a crash into the database, as the next startup would do.
+ * Inspects a data folder whose database is not open in any process. With `readOnly`, leaves no trace. Otherwise, first
+ * merges the write-ahead log that remained after a crash into the database, as the next startup would do.
  */
 export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation")(function* (
   folder: string,
@@ -61,7 +61,7 @@ export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation"
     )
   const size = yield* sizeOf(databaseName)
   const log = yield* sizeOf(logName)
-  // Do not open an empty file, because SQLite would delete its log. Truncation leaves an empty file with a log.
+  // Do not open an empty file, because SQLite would delete the file's log. Truncation leaves an empty file with a log.
   if (size > 0) {
     const file = path.join(folder, databaseName)
     // Assume that a log belongs to an installation if it cannot be read without leaving a trace.
@@ -78,8 +78,8 @@ export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation"
 })
 
 /**
- * Moves the remains of a database, and `others`, into a new subfolder. Returns its path, or `undefined` if nothing was moved. The
- * log must be moved too, because SQLite would replay it into the next database.
+ * Moves the remains of a database, and `others`, into a new subfolder. Returns the subfolder's path, or `undefined` if
+ * nothing was moved. The log must be moved too, because SQLite would replay it into the next database.
  */
 export const setAside = Effect.fn("setAside")(function* (folder: string, others: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem

@@ -12,9 +12,9 @@ export class DatabaseUnreadable extends Schema.TaggedError<DatabaseUnreadable>()
 }) {}
 
 /**
- * Decides how to read a database without leaving a trace. If another process has the database open, or was killed while it had,
- * its shared memory file is read unchanged. A cleanly closed database has neither that file nor a log, and an ordinary read
- * connection would create both.
+ * Decides how to read a database without leaving a trace. If another process has the database open, or was killed while
+ * using it, the database's shared memory file is read unchanged. A cleanly closed database has neither that file nor a log,
+ * and an ordinary read connection would create both.
  */
 const wayOf = Effect.fnUntraced(function* (file: string, isServed: boolean) {
   const files = yield* FileSystem.FileSystem
@@ -34,9 +34,9 @@ const readAs = (file: string, way: string) => {
 }
 
 /**
- * Passes a read-only client of a database file to `use`, without creating or changing anything. Works while its server is
- * running. Repeats reads that a starting server may have disturbed. Fails with `DatabaseUnreadable`, and with `SqlError` if the
- * file cannot be read.
+ * Passes a read-only client of a database file to `use`, without creating or changing anything. Works while a server is
+ * using the database. Repeats reads that a starting server may have disturbed. Fails with `DatabaseUnreadable`, and with
+ * `SqlError` if the file cannot be read.
  */
 export const withReadOnlyDatabase = <A, E, R, R2>(
   file: string,
@@ -62,8 +62,8 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 const TableName = rowShape({ name: Schema.String })
 
 /**
- * Returns the faults of the database, one per line. With `isServed`, checks one table at a time, because a long read of the whole
- * file would prevent the server from checkpointing its log; it then skips pages that belong to no table.
+ * Returns the faults of the database, one per line. With `isServed`, checks one table at a time, because a long read of the
+ * whole file would prevent the server from checkpointing its log; such a check skips pages that belong to no table.
  */
 export const integrityOf = Effect.fn("integrityOf")(function* (isServed: boolean) {
   const sql = yield* SqlClient.SqlClient

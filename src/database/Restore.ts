@@ -51,8 +51,9 @@ const ledgers = RunLedger.layer.pipe(
 )
 
 /**
- * Appends the restore event to its chain. If the chains have not begun, the first startup includes it. Without a master key,
- * which is possible only for an unauthenticated backup, the event is not in any chain, and the check of the chains reports that.
+ * Appends the restore event to its chain. If the chains have not begun, the first startup adds the event. Without a master
+ * key, which is possible only for an unauthenticated backup, the event is not in any chain, and the check of the chains
+ * reports that.
  */
 const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry) {
   const chain = yield* readChain(installationScope)
@@ -100,7 +101,7 @@ const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Backup
   }).pipe(transaction(sql))
 })
 
-/** Fails if the folder belongs to another installation than the backup. */
+/** Fails if the folder belongs to a different installation than the backup. */
 const checkOwner = Effect.fnUntraced(function* (folder: string) {
   const instance = yield* readInstance(folder)
   const inside = yield* readInstallation

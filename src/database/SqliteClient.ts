@@ -23,7 +23,8 @@ export const namedTransactions = (sql: SqlClient.SqlClient): SqlClient.SqlClient
   })
 }
 
-// Time to wait for another process's lock. It can only be an operator's command, so waiting is better than failing.
+// Time to wait for another process's lock. The other process can only be an operator's command, so waiting is better than
+// failing.
 const busyTimeoutMillis = 5000
 const maxReadCursors = 16
 // Number of pages to copy per step: all of them, from one snapshot. A copy in several steps starts again whenever another process
@@ -183,7 +184,8 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
     (reads) => Effect.sync(reads.close)
   )
   const shared = new SqliteConnection(reading, { before })
-  // Give each cursor or read transaction a separate connection, because it lasts as long as its slowest consumer.
+  // Give each cursor or read transaction a separate connection, because the cursor or transaction lasts as long as its
+  // slowest consumer.
   const leased = yield* Pool.makeWithTTL({
     acquire: Effect.map(open(filename, { readOnly: true }), (database) => new SqliteConnection(database)),
     min: 0,

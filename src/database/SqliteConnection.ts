@@ -39,7 +39,7 @@ const nextChunk = <A>(iterator: Iterator<A>): ReadonlyArray<A> => {
   return rows
 }
 
-// Matches statements that only read. All others count as writes, because a `WITH` may begin an INSERT.
+// Matches statements that only read. All other statements count as writes, because a `WITH` may begin an INSERT.
 const readsOnly = /^\s*(?:SELECT|EXPLAIN|PRAGMA|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i
 
 interface Prepared {

@@ -1,4 +1,7 @@
-/** The reason why no server can use a data folder, and the remedy. Startup fails with it, and `svc doctor` reports it. */
+/**
+ * The reason why no server can use a data folder, and the remedy. Startup fails with this fault, and `svc doctor` reports
+ * it.
+ */
 export interface StartFault {
   readonly message: string
   readonly remedy: string

@@ -26,8 +26,8 @@ const withColumns = (key: string, columns: Readonly<Record<string, unknown>>, bi
 }
 
 /**
- * Returns the text of a segment without its values, which it binds, or `undefined` for kinds of segments whose text is not
- * cached.
+ * Binds the values of a segment, and returns the segment's text without them. Returns `undefined` for kinds of segments
+ * whose text is not cached.
  */
 const keyOf = (segment: Statement.Segment, bindings: Array<unknown>): string | undefined => {
   switch (segment._tag) {

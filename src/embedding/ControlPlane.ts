@@ -12,7 +12,7 @@ import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { makeRequestGate } from "../http/RequestGate.ts"
 import { placeOf } from "./Place.ts"
 
-/** Permissions of a program that acts for a person, equal to those of a token with these scopes. */
+/** Permissions of a program that acts for a person, the same as the permissions of a token with these scopes. */
 export interface ActingFor {
   /**
    * Defaults to `read` and `write`. `project:<id>` and `environment:<name>` confine the program and require `workspaceId`, as for
@@ -51,8 +51,8 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
     )
 
   /**
-   * Acts as svc itself, as its schedules do: in every Workspace, and for no person. Requests that belong to an account or need a
-   * person are refused.
+   * Acts as svc itself, as its schedules do: in every Workspace, and not on behalf of a person. Requests that belong to an
+   * account or need a person are refused.
    */
   static readonly service: Layer.Layer<Actor, never, ControlPlane> = Layer.effect(
     Actor,

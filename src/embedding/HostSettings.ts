@@ -25,7 +25,7 @@ const textOf = Effect.fnUntraced(function* ([name, value]: readonly [string, unk
   return [name, typeof value === "string" ? value : yield* settingText(name, value)] as const
 })
 
-/** Converts settings to the texts of a settings file. */
+/** Converts settings to the text form that a settings file uses. */
 export const settingTexts = Effect.fn("settingTexts")(function* (settings: HostSettings) {
   const given = Object.entries(settings).filter(([, value]) => value !== undefined)
   return new Map<string, string>(yield* Effect.forEach(given, textOf))

@@ -37,8 +37,9 @@ const mounted = (baseUrl: string, corsOrigins: ReadonlyArray<string>) =>
   )
 
 /**
- * Runs a control plane in this process, without a listener. It has no global state, so several can run in one process with
- * separate data folders. When the scope closes, the control plane drains and leaves no fibers, file handles or child processes.
+ * Runs a control plane in this process, without a listener. The control plane has no global state, so several control planes
+ * can run in one process with separate data folders. When the scope closes, the control plane drains and leaves no fibers,
+ * file handles or child processes.
  */
 export const layer = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
   options: Options & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>

@@ -19,7 +19,7 @@ export interface Drain {
 export interface PlainOptions {
   /** Folder that contains all stored data. */
   readonly dataDir: string
-  /** Further settings, by their names in the settings file. svc does not read the environment. */
+  /** Additional settings, keyed by their names in the settings file. svc does not read the environment. */
   readonly settings?: HostSettings
   readonly drain?: Drain
 }
@@ -61,7 +61,7 @@ const graced = <E, R>(runner: Layer.Layer<RunnerServices, E, R>, drain: Drain | 
     Effect.map(RunSettings, (shipped) => ({ ...shipped, drainGrace: drain?.grace ?? shipped.drainGrace }))
   ).pipe(Layer.provideMerge(runner))
 
-/** Builds the host's runner on top of the shipped one, which gets its folder and machine from the surrounding context. */
+/** Builds the host's runner on top of the shipped runner, which gets its folder and machine from the surrounding context. */
 const hosted = <E, R>(own: OwnRunner, change: NonNullable<HostParts<never, never, E, R>["runner"]>) =>
   Layer.unwrap(
     Effect.map(Effect.context<Layer.Services<OwnRunner>>(), (needs) =>
@@ -69,7 +69,7 @@ const hosted = <E, R>(own: OwnRunner, change: NonNullable<HostParts<never, never
     )
   )
 
-/** Returns the host's database and runner, or by default those of svc. */
+/** Returns the host's database and runner, or svc's own by default. */
 export const partsOf = <DatabaseE, DatabaseR, RunnerE, RunnerR>(
   options: PlainOptions & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>,
   settings: LoadedSettings

@@ -50,7 +50,7 @@ export class HostFailure<E> {
 const mapFailure = <A, E, R, E2>(layer: Layer.Layer<A, E, R>, map: (error: E) => E2): Layer.Layer<A, E2, R> =>
   Layer.effectContext(Effect.mapError(Layer.build(layer), map))
 
-/** Marks the failures of a host's part, to distinguish them from those of svc. */
+/** Marks the failures of a host's part, to distinguish them from svc's own failures. */
 export const ofHost = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, HostFailure<E>, R> =>
   mapFailure(layer, (error) => new HostFailure(error))
 

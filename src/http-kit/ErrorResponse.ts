@@ -55,8 +55,8 @@ const defectOf = (cause: Cause.Cause<unknown>) => {
 }
 
 /**
- * Creates the response to a failed request. Returns expected failures in their envelope. Logs all others in full, and answers
- * with a bare 500. Passes on an interruption.
+ * Creates the response to a failed request. Returns expected failures in their envelope. Logs unexpected failures in full,
+ * and responds with a bare 500. Passes on an interruption.
  */
 export const failureResponse = <E>(
   cause: Cause.Cause<E>,

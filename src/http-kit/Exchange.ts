@@ -2,7 +2,7 @@ import { Context, Effect, type Redacted } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
 
-/** A group of requests that arrived together, and whether the state that they read has been renewed since. */
+/** A group of requests that arrived together. Records whether the state that they read has been renewed since. */
 export interface Turn {
   isRenewed: boolean
 }
@@ -14,14 +14,15 @@ export interface Turn {
 export interface ExchangeShape {
   readonly requestId: string
   readonly remoteAddress?: string | undefined
-  /** Absent if it is unknown which requests arrived together, so that the request renews the state itself. */
+  /** The group of this request. Absent if the groups are unknown, in which case the request renews the state itself. */
   readonly turn?: Turn | undefined
   /** Called when the whole body has arrived. From then on, the connection may be idle while the server works. */
   readonly bodyReceived: () => void
   /** Called when the session in the request's cookie has been extended, so that the response also renews the cookie. */
   readonly sessionRenewed?: ((secret: Redacted.Redacted) => void) | undefined
   /**
-   * Called with the check of a session that a route outside the API has accepted. The request's transactions repeat the check.
+   * Called with the check for a session that a route outside the API has accepted. The request's transactions repeat the
+   * check.
    */
   readonly admittedBy?: ((check: Effect.Effect<void, ApiError>) => void) | undefined
   /** Upgrades the connection to a WebSocket that carries the frames. Returns false if the request does not ask for an upgrade. */

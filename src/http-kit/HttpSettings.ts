@@ -13,7 +13,10 @@ export class HttpSettings extends Context.Service<
     readonly features: Discovery["features"]
     readonly auth: Discovery["auth"]
     readonly oidcClientId?: string | undefined
-    /** Endpoint families that the operator has disabled. Only families beyond the specification can be disabled. */
+    /**
+     * Endpoint families that the operator has disabled. Only families that are not part of the specification can be
+     * disabled.
+     */
     readonly familiesOff?: ReadonlyArray<OptionalFamily> | undefined
     /** True if the operator has declared a helper through which people authorise a Connection at another service. */
     readonly hasOAuthHelpers?: boolean | undefined

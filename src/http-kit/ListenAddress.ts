@@ -19,8 +19,8 @@ export const formatListenAddress = ({ host, port }: ListenAddress): string =>
   host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`
 
 /**
- * Returns true if only this machine can reach the address. Accepts no name but localhost, because other names may resolve to any
- * address.
+ * Returns true if only this machine can reach the address. Accepts no name except localhost, because other names may resolve
+ * to any address.
  */
 export const isLoopbackHost = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host)

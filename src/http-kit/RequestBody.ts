@@ -124,7 +124,7 @@ export const arrivingBody = (
     })
   )
 
-/** Reads a body that is a file. Refuses a body of another type than the endpoint declares. */
+/** Reads a body that is a file. Refuses a body whose type differs from the type that the endpoint declares. */
 export const readFileBody = Effect.fn("readFileBody")(function* ({ maxBytes }: { readonly maxBytes: number }) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const type = request.headers["content-type"] ?? ""

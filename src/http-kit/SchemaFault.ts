@@ -20,13 +20,16 @@ const tokenPrefix =
   /^(?:svc[a-z]_|gh[a-z]_|github_pat_|gl[a-z]{2,4}-|xox[a-z]-|sk[-_]|pk[-_]|eyJ|AKIA|ASIA|hvs\.|npm_|pypi-)/i
 const longestMixed = 11
 
-/** Returns true for letters and digits mixed without a separator, as in a key or a password, but in no field name of the API. */
+/**
+ * Returns true for letters and digits mixed without a separator. Keys and passwords have this form, but no field name of the
+ * API does.
+ */
 const hasMixedRun = (name: string): boolean =>
   name.split(/[^A-Za-z\d]/).some((run) => run.length > longestMixed && /\d/.test(run) && /[A-Za-z]/.test(run))
 
 /**
- * Returns the name of a requested field or parameter for a message. Omits a name whose length or shape no field has, because it
- * may be a secret entered in the wrong place.
+ * Returns the name of a requested field or parameter for a message. Omits a name whose length or shape matches no field,
+ * because it may be a secret entered in the wrong place.
  */
 export const requestedName = (name: string): string =>
   name.length <= longestName && nameShape.test(name) && !tokenPrefix.test(name) && !hasMixedRun(name)

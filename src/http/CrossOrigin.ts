@@ -87,8 +87,9 @@ export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
 }
 
 /**
- * Like `crossOrigin`, for `refusal`, the response while the application is starting or stopping. Lets a page from a listed origin
- * read the refusal and retry. Answers a preflight request too, because the browser would not send the actual request otherwise.
+ * Like `crossOrigin`, but for `refusal`, which is the response while the application is starting or stopping. Lets a page
+ * from a listed origin read the refusal and retry. Answers a preflight request too, because the browser would not send the
+ * actual request otherwise.
  */
 export const crossOriginRefusal = (origins: ReadonlyArray<string>) => {
   const { from, headersFor } = sharing(origins)

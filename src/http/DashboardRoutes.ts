@@ -26,7 +26,8 @@ export const dashboardRoutes = HttpRouter.use(
         ifNoneMatch: request.headers["if-none-match"]
       }
       const answer = unknownRouteResponse(request.url, yield* currentRequestId)
-      // Return the page for unknown addresses only on 404: a known path with another method keeps its own response.
+      // Return the page for unknown addresses only instead of a 404 response: a known path with another method keeps its own
+      // response.
       const found = assetFor(assets, asked) ?? (answer.status === 404 ? notFoundPageFor(assets, asked) : undefined)
       if (found === undefined) return answer
       return HttpServerResponse.uint8Array(found.body, {

@@ -31,8 +31,8 @@ const answerOf = (state: Readiness) =>
       : notReady(state)
 
 /**
- * Serves `/healthz`, which shows that the process responds, and `/readyz`, which shows that it accepts work, or else responds
- * with 503 and the reason.
+ * Serves `/healthz`, which shows that the process responds, and `/readyz`, which shows whether the server accepts work (if
+ * not, it responds with 503 and the reason).
  */
 export const healthRoutes = (readiness: Effect.Effect<Readiness>) =>
   HttpRouter.use(
@@ -53,8 +53,8 @@ const lost = {
 } as const satisfies Record<string, Readiness>
 
 /**
- * Returns the readiness of a running server. It is ready if its database responds, is still the file that it opened, and the
- * server is not shutting down.
+ * Returns the readiness of a running server. The server is ready if its database responds and is still the file that the
+ * server opened, and if the server is not shutting down.
  */
 export const readiness = Effect.gen(function* () {
   const sql = yield* ReadSql
@@ -73,7 +73,8 @@ export const readiness = Effect.gen(function* () {
     if (present._tag === "None") return "database"
     if (opened._tag === "Some" && present.value?.id !== opened.value?.id) return "database_replaced"
     if (yield* storage.isFull) return "storage_full"
-    // Stay ready with damaged pages: most responses are still correct, and a server without traffic would help nobody.
+    // Remain ready even if pages are damaged: most responses are still correct, and a server without traffic would help
+    // nobody.
     if ((yield* pages.fault) !== undefined) return "database_damaged"
     return (yield* awaitsReview(sql)) ? "restore_review" : "ready"
   }).pipe(Effect.catch(() => Effect.succeed<Readiness>("database")))

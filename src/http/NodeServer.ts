@@ -245,8 +245,8 @@ const isWhole = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
 
 /**
- * Performs the checks that Node's parser leaves to its caller. A server has no resource named `*`, and a CONNECT must have a host
- * like any other request.
+ * Performs the checks that Node's parser does not perform. A server has no resource named `*`, and a CONNECT must have a
+ * host like any other request.
  */
 const isMalformed = ({ headers, httpVersion, url }: IncomingMessage) =>
   url === "*" || (headers.host === undefined && httpVersion === "1.1")

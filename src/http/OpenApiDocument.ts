@@ -11,7 +11,7 @@ import { ServerApi } from "./ServerApi.ts"
 /** All routes of the server with their descriptions. Built on the first request for the document, to keep startup fast. */
 export const describedApi = () => ServerApi.add(...describedGroups())
 
-/** Serves `/openapi.json`, which describes every route of the server as OpenAPI. It lists only this server. */
+/** Serves `/openapi.json`, which describes every route of the server as OpenAPI. The document lists only this server. */
 export const openApiDocument = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const { baseUrl } = yield* HttpSettings

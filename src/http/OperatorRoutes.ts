@@ -26,8 +26,8 @@ const confined = denied("The token is bound to one Workspace; the operator's rou
 const notOperator = denied("You are no operator of this installation. `svc admin operators grant` makes somebody one.")
 
 /**
- * Identifies the operator behind the request, from the database every time. Never accepts a cookie, so no page can act as an
- * operator.
+ * Identifies the operator behind the request by reading the database every time. Never accepts a cookie, so no page can act
+ * as an operator.
  */
 const operator = Effect.gen(function* () {
   const { headers, method } = yield* HttpServerRequest.HttpServerRequest

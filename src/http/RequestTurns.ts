@@ -1,15 +1,13 @@
 import type { Turn } from "../http-kit/Exchange.ts"
 
-/**
- * Maximum time per turn of the main thread that is spent on beginning requests, that is, on running them until they first wait.
- */
+/** Maximum time per turn of the main thread for beginning requests, which means running them until they first wait. */
 const mostNanos = 20_000_000n
 
 /**
  * Begins requests as they arrive, but only for a limited time per turn of the main thread. Otherwise a thousand simultaneous
- * requests would block everything else until the last of them had begun. The remaining requests wait for later turns. Each turn
- * takes one request per address in rotation, so a client with many requests mostly waits for its own. `now` is a monotonic time
- * in nanoseconds.
+ * requests would block everything else until the last of them had begun. The remaining requests wait for later turns. Each
+ * turn takes one request per address in rotation, so a client with many requests mostly waits for its own requests. `now` is
+ * a monotonic time in nanoseconds.
  */
 export const requestTurns = (now: () => bigint) => {
   const waiting = new Map<string, Array<(turn: Turn) => void>>()

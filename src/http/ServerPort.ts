@@ -50,7 +50,7 @@ export interface ServerOptions {
 /** A listening server. */
 export interface Server {
   readonly port: number
-  /** Stops accepting connections, and resolves when none are left. With `force`, drops the remaining connections. */
+  /** Stops accepting connections, and resolves when no connections remain. With `force`, drops the remaining connections. */
   readonly stop: (force: boolean) => Promise<void>
 }
 

@@ -67,7 +67,7 @@ export const isRouteNotFound = <E>(cause: Cause.Cause<E>): boolean =>
       reason.error.reason._tag === "RouteNotFound"
   )
 
-/** Responds with 405 and `Allow` for a known path with another method, and with 404 otherwise. */
+/** Responds with 405 and `Allow` for a known path with an unsupported method, and with 404 otherwise. */
 export const unknownRouteResponse = (url: string, requestId: string) => {
   const allowed = allowedMethods(url)
   return allowed.length === 0

@@ -19,7 +19,7 @@ const permissive: ReadonlySet<string> = new Set([
   "Zlib"
 ])
 
-/** Components that may be shipped under a stricter licence. NOTICE explains how its terms are met. */
+/** Components that may be shipped under a stricter licence. NOTICE explains how the licence's terms are met. */
 const exceptions: ReadonlySet<string> = new Set([
   "@cdktn/hcl2json MPL-2.0",
   "github.com/hashicorp/hcl/v2 MPL-2.0",

@@ -38,7 +38,7 @@ export interface IssuedLink {
   readonly secret: Redacted.Redacted
   /** ISO 8601. */
   readonly expiresAt: string
-  /** Public origin of the server that issued the link, if a server did. */
+  /** Public origin of the server that issued the link, if a server issued it. */
   readonly origin?: string | undefined
   /** True if svc sends the link to the person by email. */
   readonly mailed?: boolean | undefined
@@ -77,8 +77,8 @@ export class AccountCommands extends Context.Service<
      */
     readonly resetLink: (request: ResetRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
-     * Creates a link for creating an account or joining the Workspace. The operator vouches for the given address. Fails with
-     * `failed_precondition` while there is no account, and like `Invitations.create`.
+     * Creates a link for creating an account or joining the Workspace. The operator vouches for the given address. Fails
+     * with `failed_precondition` while there is no account. Otherwise fails like `Invitations.create`.
      */
     readonly invite: (request: InvitationRequest) => Effect.Effect<IssuedLink, ApiError>
     /**

@@ -10,7 +10,10 @@ import { newId } from "../../actors/base/Identity.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Subject } from "../../schema/records/Ids.ts"
 
-/** A person who operates the installation. `disabled` means that they cannot until their account is enabled again. */
+/**
+ * A person who operates the installation. `disabled` means that the person cannot do so until their account is enabled
+ * again.
+ */
 const Operator = Schema.Struct({
   subject: Subject,
   email: Schema.String,
@@ -21,7 +24,7 @@ export const OperatorList = Schema.Array(Operator)
 export type OperatorList = typeof OperatorList.Type
 
 /**
- * Manages the operators of the installation, in addition to people with access to its data folder. Changes record an audit event
+ * Manages the installation's operators, other than the people with access to its data folder. Changes record an audit event
  * `operator.command`.
  */
 export class GrantCommands extends Context.Service<
@@ -30,7 +33,7 @@ export class GrantCommands extends Context.Service<
     readonly list: Effect.Effect<OperatorList>
     /** Makes an account an operator. `account` is a subject or an email address. Fails with `not_found`. */
     readonly grant: (account: string) => Effect.Effect<OperatorList, ApiError>
-    /** Revokes an account's operator role from the next request on. Fails with `not_found`. */
+    /** Revokes an account's operator role, effective from the next request. Fails with `not_found`. */
     readonly revoke: (account: string) => Effect.Effect<OperatorList, ApiError>
   }
 >()("svc/src/operator/GrantCommands") {

@@ -46,7 +46,7 @@ export class KeyCommands extends Context.Service<
       const isShared = yield* SharedDatabase
       const own = Option.map(yield* Effect.serviceOption(Nodes), ({ name }) => name)
 
-      /** A new key in this server's file would be one that the other servers do not have. */
+      /** A new key in this server's file would be missing on the other servers. */
       const requireKeyEverywhere = Effect.gen(function* () {
         if (!isShared) return
         const { active, inUse } = yield* vault.keyIds
@@ -70,7 +70,7 @@ export class KeyCommands extends Context.Service<
             data: { command: "admin rotate-keys" }
           })
           yield* Effect.logInfo(`Done for an operator: svc admin rotate-keys, master key ${masterKey.activeKeyId}`)
-          // Report that the newest signing keys are not in use yet. The master key has been rotated anyway.
+          // Report that the newest signing keys are not in use yet. The master key has been rotated nevertheless.
           const signingKeys = yield* signing.rotate(serviceContext, { compromised }).pipe(
             Effect.map(({ activeKeyIds }) => ({ rotated: true, activeKeyIds })),
             Effect.catch((error) => Effect.succeed({ rotated: false, reason: error.message }))

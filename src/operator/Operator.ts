@@ -36,7 +36,7 @@ type Reached<Commands> = {
       : never
 }
 
-/** Returns the real path of a data folder that a server uses, with the known details of that server. */
+/** Returns the real path of a data folder that a server uses, with the known details of the server. */
 const served = Effect.fn("served")(
   function* (dataDir: string) {
     const files = yield* FileSystem.FileSystem
@@ -49,8 +49,8 @@ const served = Effect.fn("served")(
 )
 
 /**
- * Refuses to work without a server as another user than the folder's owner: files are written as the user who runs the command,
- * and the server could not open files that root creates. Fails with `DataFolderUnusable`.
+ * If no server is running, refuses to work for any user but the folder's owner: files are written as the user who runs the
+ * command, and the server could not open files that root creates. Fails with `DataFolderUnusable`.
  */
 const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
   const look = yield* inspectDataFolder(dataDir).pipe(
@@ -66,8 +66,8 @@ const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /**
- * Checks a request with the protocol's schema before executing it, so that a command is refused with the same message with and
- * without a server, and later code only gets values within their bounds.
+ * Checks a request with the protocol's schema before executing it, so that a command is refused with the same message with
+ * and without a server, and later code only receives values within their bounds.
  */
 const judged = <Request, A, E>(
   name: RpcGroup.Rpcs<typeof OperatorProtocol>["_tag"],
@@ -195,7 +195,7 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
     )
 }
 
-/** Commands for states that applies left behind, executed like `OperatorAccounts`. */
+/** Commands for states left behind by applies, executed like `OperatorAccounts`. */
 export class OperatorOrphanedStates extends Context.Service<
   OperatorOrphanedStates,
   Reached<OrphanedStateCommands["Service"]>
@@ -266,7 +266,8 @@ export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCo
 }
 
 /**
- * Commands for the server's notice endpoints, executed like `OperatorAccounts`. Without a server, notices wait until it starts.
+ * Commands for the server's notice endpoints, executed like `OperatorAccounts`. If no server is running, notices wait until
+ * a server starts.
  */
 export class OperatorNotices extends Context.Service<OperatorNotices, Reached<NoticeCommands["Service"]>>()(
   "svc/src/operator/OperatorNotices"
@@ -303,7 +304,7 @@ export class OperatorNotices extends Context.Service<OperatorNotices, Reached<No
     )
 }
 
-/** Commands that only the server that waits for an agent can execute. */
+/** Commands that can be executed only by the server that is waiting for an agent. */
 export class OperatorReleases extends Context.Service<OperatorReleases, Reached<ReleaseCommands["Service"]>>()(
   "svc/src/operator/OperatorReleases"
 ) {

@@ -9,8 +9,8 @@ export class OperatorUnauthorised extends Schema.TaggedError<OperatorUnauthorise
 }) {}
 
 /**
- * Requires every command to include a secret that only the owner of the data folder can read. The mode of the socket does not
- * keep out module code if Runs use the server's user, because some kernels' confinement does not cover sockets.
+ * Requires every command to include a secret that only the owner of the data folder can read. The socket's mode does not
+ * keep module code out if Runs execute as the server's user, because some kernels' confinement does not cover sockets.
  */
 export class OperatorAuthorization extends RpcMiddleware.Service<OperatorAuthorization>()(
   "svc/src/operator/OperatorAuthorization",

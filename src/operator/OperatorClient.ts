@@ -46,8 +46,8 @@ export const operatorClient = Effect.fn("operatorClient")(function* (folder: str
   const client = yield* RpcClient.make(OperatorProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
 
   /**
-   * Names the server that has answered, if others use the same database: a command reaches the server of this folder alone. A server
-   * of an earlier release does not know the question.
+   * Prints which server responded, if several servers use the same database, because a command reaches only this folder's
+   * server. Servers of earlier releases do not support this request.
    */
   const nameAnswering = client.Node().pipe(
     Effect.flatMap((node) =>
@@ -69,7 +69,7 @@ export const operatorClient = Effect.fn("operatorClient")(function* (folder: str
       Effect.catchIf(
         (error) => error instanceof RpcClientError.RpcClientError,
         ({ message, reason }) =>
-          // Nobody listens on the socket, so the command was not sent.
+          // No process is listening on the socket, so the command was not sent.
           reason._tag === "SocketOpenError"
             ? unusable(named, notListening)
             : new OperatorSocketUnusable({

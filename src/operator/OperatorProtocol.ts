@@ -104,6 +104,6 @@ export const OperatorProtocol = RpcGroup.make(
   Rpc.make("GrantOperator", { payload: { account: Schema.String }, success: OperatorList, error: ApiError }),
   Rpc.make("RevokeOperator", { payload: { account: Schema.String }, success: OperatorList, error: ApiError }),
   Rpc.make("RotateKeys", { payload: KeyRotationRequest, success: KeyRotation, error: VaultLocked }),
-  // Names the server that answers, if several share a database.
+  // Identifies the responding server, if several servers share a database.
   Rpc.make("Node", { success: Schema.NullOr(Schema.Struct({ id: Schema.String, label: Schema.String })) })
 ).middleware(OperatorAuthorization)

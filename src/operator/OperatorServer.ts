@@ -20,7 +20,7 @@ import { RetentionCommands } from "./RetentionCommands.ts"
 import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath.ts"
 
-// Maximum size of a command. The operator's commands have a few hundred bytes.
+// Maximum size of a command. The operator's commands are a few hundred bytes long.
 const mostBytes = 64 * 1024
 
 /** Create the secret before anybody can connect. */
@@ -88,7 +88,7 @@ const handlers = OperatorProtocol.toLayer(
       SetPassword: accounts.setPassword,
       ListRestoreReview: () => restored.list,
       ListRestoredRules: () => restored.rules,
-      // Without a running server, the next startup compares them.
+      // If no server is running, the next startup makes this comparison.
       DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
       ListOrphanedStates: () => leftOvers.list,
       DownloadOrphanedState: ({ id }) => leftOvers.download(id),
@@ -127,8 +127,8 @@ const commands = Layer.mergeAll(
 )
 
 /**
- * Accepts the operator's commands while this process holds the data folder. If the server cannot listen for them, it runs anyway;
- * the operator then has to stop it before using the commands.
+ * Accepts the operator's commands while this process holds the data folder. If the server cannot listen for commands, it
+ * still runs, but the operator has to stop it before using the commands.
  */
 export const operatorServer = RpcServer.layer(OperatorProtocol, { disableFatalDefects: true }).pipe(
   Layer.provide(handlers),

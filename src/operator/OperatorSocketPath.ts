@@ -1,6 +1,6 @@
 import { Path, Effect, Schema } from "effect"
 
-/** The data folder has no socket for the operator's commands, or nobody responds on it. */
+/** The data folder has no socket for the operator's commands, or no server responds on it. */
 export class OperatorSocketUnusable extends Schema.TaggedError<OperatorSocketUnusable>()("OperatorSocketUnusable", {
   message: Schema.String
 }) {}

@@ -33,7 +33,7 @@ export const DownloadedState = Schema.Struct({
 })
 export type DownloadedState = typeof DownloadedState.Type
 
-/** Commands for states that applies left behind and that were not accepted as their Capsules' state. */
+/** Commands for orphaned states, which applies produced but which were not accepted as their Capsules' state. */
 export class OrphanedStateCommands extends Context.Service<
   OrphanedStateCommands,
   {

@@ -120,7 +120,10 @@ export class PolicyCommands extends Context.Service<
         return reloaded
       }).pipe(Effect.withSpan("PolicyCommands.reload"))
 
-      /** Reads this server's files after a reload at another server, which has settled what the change ends. */
+      /**
+       * Reads this server's files after a reload at another server. That server has already superseded plans and ended
+       * grants as the change requires.
+       */
       const follow = Effect.gen(function* () {
         const next = yield* policy.reload
         const clients = yield* registered.reload

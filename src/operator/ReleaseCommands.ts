@@ -23,8 +23,8 @@ export class ReleaseCommands extends Context.Service<
   ReleaseCommands,
   {
     /**
-     * Settles the Run of a silent agent as if its lease had expired, under the fence that the operator saw. Without a fence, or
-     * while the tool may still be running, fails with a message about who holds the Run and the risk.
+     * Settles the Run of a silent agent as if its lease had expired, under the fence that the operator saw. Without a fence,
+     * or while the tool may still be running, fails with a message that describes which agent holds the Run, and the risk.
      */
     readonly release: (request: ReleaseCommand) => Effect.Effect<ReleasedRun, ApiError>
   }

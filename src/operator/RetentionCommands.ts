@@ -46,7 +46,7 @@ export type RetentionReport = typeof RetentionReport.Type
 export class RetentionCommands extends Context.Service<
   RetentionCommands,
   {
-    /** Lists the records that would be removed now, and the reasons why others are kept. */
+    /** Lists the records that would be removed now, and the reasons why other records are kept. */
     readonly survey: Effect.Effect<RetentionReport>
     /** Removes the records immediately, with audit events. */
     readonly prune: Effect.Effect<RetentionReport>

@@ -1,3 +1,3 @@
-/** The replacement for commands that need the file of the embedded database. */
+/** Describes what to use instead of commands that need the embedded database's file. */
 export const embeddedOnly =
   "The database is in PostgreSQL: back it up, restore it and check it with pg_dump, or with point-in-time recovery."

@@ -244,8 +244,8 @@ const fromEnvironment = (name: string) =>
   Effect.map(Config.option(Config.String(name)), (found) => Option.getOrElse(found, () => ""))
 
 /**
- * Returns true if people beyond this machine reach the server without TLS, so that others can read their passwords and sessions
- * in transit.
+ * Returns true if people on other machines reach the server without TLS, so that others can read their passwords and
+ * sessions in transit.
  */
 export const isPlainBeyondLoopback = ({ baseUrl, listen }: Pick<Settings, "baseUrl" | "listen">): boolean =>
   !isLoopbackHost(listen.host) && baseUrl?.startsWith("https:") !== true

@@ -50,7 +50,7 @@ export class AuthorityChanges extends Context.Service<
         known = row?.count
         wake()
       }).pipe(
-        // Check anyway if it is unknown whether anything has changed.
+        // Wake the followers if the changes cannot be read, because something may have changed.
         Effect.catchCause((cause) =>
           Effect.andThen(Effect.logWarning("Changes of authority could not be read", cause), Effect.sync(wake))
         )

@@ -13,7 +13,7 @@ export const RecheckInterval = Context.Reference<Duration.Input>("svc/src/stream
   defaultValue: () => "5 seconds"
 })
 
-/** Subscribes as long as the authority lasts: while the credential is valid and the membership is active. */
+/** Subscribes for as long as the authority is valid: while the credential is valid and the membership is active. */
 export const subscribe = Effect.fn("subscribe")(function* (options: {
   readonly runId: RunId
   readonly sequence: RunSequence

@@ -27,9 +27,9 @@ interface Reading {
 }
 
 /**
- * Shares the reads of one sequence: subscribers at the same position share one read of the ledger and one encoding. Keeps only
- * the two newest pages, because the first reader may reach the end again before the others have received its page. A reader
- * further behind reads the ledger itself.
+ * Shares the reads of one sequence: subscribers at the same position share one read of the ledger and one encoding. Keeps
+ * only the two newest pages, because the fastest reader may reach the end again before the other readers have received the
+ * previous page. A reader that is further behind reads the ledger itself.
  */
 class Feed {
   #version = 0
@@ -67,7 +67,7 @@ class Feed {
     if (shared !== undefined) return Deferred.await(shared.page)
     const reading: Reading = { after, version, page: Deferred.makeUnsafe() }
     this.#readings = [reading, ...this.#readings.slice(0, 1)]
-    // Uninterruptible, because other readers may still wait for this page if the reading subscriber leaves.
+    // Uninterruptible, because other readers may still wait for this page if the reading subscriber disconnects.
     return Effect.uninterruptible(
       Effect.onExit(this.#read(after), (exit) => {
         if (Exit.isFailure(exit)) this.#readings = this.#readings.filter((kept) => kept !== reading)

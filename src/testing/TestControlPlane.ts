@@ -69,8 +69,8 @@ const account = Effect.gen(function* () {
 })
 
 /**
- * Starts a control plane in a temporary folder, on a free loopback port, with an account and Git repositories. It really executes
- * Runs, so OpenTofu or Terraform has to be on the PATH. Everything is removed when the scope closes.
+ * Starts a control plane in a temporary folder, on a free loopback port, with an account and Git repositories. It executes
+ * real Runs, so OpenTofu or Terraform has to be on the PATH. Everything is removed when the scope closes.
  */
 export const layer = (
   options: TestOptions = {}

@@ -159,7 +159,7 @@ export const workspaceSelector = (parameters: Parameters): Result.Result<Workspa
       Result.mapError(decodeWorkspaceId(given), noMembership)
 }
 
-/** Returns the Workspace to which a grant to the client is bound. The client of a Capsule has exactly one. */
+/** Returns the Workspace to which a grant to the client is bound. A Capsule's client has exactly one Workspace. */
 export const boundWorkspace = (
   client: Client,
   selected: WorkspaceId | undefined
@@ -175,8 +175,8 @@ export const boundWorkspace = (
 export interface Target {
   readonly resource: string | undefined
   /**
-   * True if the address is not one of the operator's resource servers, so that only the person's identity decides whether it may
-   * be used.
+   * True if the address is not one of the operator's resource servers, so that its use depends only on the person's
+   * identity.
    */
   readonly interfaces: boolean
 }
@@ -193,8 +193,8 @@ export const requestedTarget = Effect.fnUntraced(function* (parameters: Paramete
 })
 
 /**
- * Returns the requested scopes that the client may have, and ignores all others, as OpenID Connect requires. At an Interface the
- * person's permissions are scopes too, so it keeps the remaining scopes until the person is known.
+ * Returns the requested scopes that the client may have, and ignores all others, as OpenID Connect requires. For an
+ * Interface, the person's permissions are scopes too, so all requested scopes are kept until the person is known.
  */
 export const requestedScopes = (
   parameters: Parameters,

@@ -65,8 +65,8 @@ const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, par
 })
 
 /**
- * Returns true if the person has to be asked: for new permissions, at the client's request, and always for clients that cannot be
- * distinguished from each other.
+ * Returns true if the person has to give consent: for new permissions, at the client's request, and always for clients that
+ * cannot be distinguished from each other.
  */
 const mustAsk = Effect.fnUntraced(function* (request: AuthorizationRequest, subject: string) {
   const { client, prompts, redirectUri, workspaceId } = request
@@ -244,7 +244,7 @@ const onPages =
 const byRedirect = onPages(seeOther)
 const byPage = onPages((address, chosen) => leavingPage(chosen, address))
 
-/** Endpoints at which a person makes the decision: the authorization request and the consent form. */
+/** Endpoints at which a person allows or denies a client's request: the authorization request and the consent form. */
 export const authorizeEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<

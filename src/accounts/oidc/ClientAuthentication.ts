@@ -53,7 +53,7 @@ const secretMatches = (secret: Redacted.Redacted, hash: Redacted.Redacted): bool
     Buffer.from(Redacted.value(hash), "hex")
   )
 
-/** Returns the client that the request claims to be, without authenticating it. */
+/** Returns the client that the request claims to come from, without authenticating it. */
 const named = Effect.fnUntraced(function* (parameters: Parameters) {
   const sql = yield* ReadSql
   const clients = yield* Clients
@@ -76,9 +76,9 @@ export const authenticatedClient = Effect.fn("authenticatedClient")(function* (p
 })
 
 /**
- * Authenticates a client that may introspect: a confidential client, or the resource server of a Capsule, which uses the secret
- * generated for it while the Capsule's identity is valid. Fails with `invalid_client`, or with `unauthorized_client` for a public
- * client.
+ * Authenticates a client that may introspect: a confidential client, or a Capsule's resource server, which uses its
+ * generated secret while the Capsule's identity is valid. Fails with `invalid_client`, or with `unauthorized_client` for a
+ * public client.
  */
 export const introspectingClient = Effect.fn("introspectingClient")(function* (parameters: Parameters) {
   const { client, secret } = yield* named(parameters)

@@ -74,8 +74,8 @@ const pageOf = Effect.fnUntraced(function* (body: (words: PageWords) => Markup, 
 })
 
 /**
- * Creates the form for the code. Only prefills a code from the address, so that the person compares it and submits the form by
- * hand.
+ * Creates the form for the code. A code in the address only prefills the form, so that the person compares the code and
+ * submits the form by hand.
  */
 const codeForm = Effect.fnUntraced(function* (visiting: Visitor, typed: string, unknown: boolean) {
   const token = yield* formToken(visiting, "device", "code")

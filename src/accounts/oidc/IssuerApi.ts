@@ -107,7 +107,7 @@ export class IssuerApi extends describedGroup("issuer", "The OpenID issuer, for 
 const decision = form(decisionParameters)
 const decided = "For the form of the page before it. Its token binds the answer to what the page showed."
 
-/** The issuer's pages and redirects for browsers, on which a person decides. */
+/** The issuer's pages and redirects for browsers, where a person allows or denies a request. */
 export class IssuerPagesApi extends describedGroup("issuerPages", "The OpenID issuer, in a browser.").add(
   HttpApiEndpoint.get("authorize", "/oauth/authorize", {
     query: authorizationParameters,

@@ -29,7 +29,7 @@ const form = "logout"
 /** A parsed logout request, and the facts that it proves. */
 interface LogoutRequest {
   readonly hint: IdTokenHint | undefined
-  /** Address to open afterwards. It is registered by the client that the request has proved or identified. */
+  /** Address to open afterwards. Registered for the client that the request identifies, with or without proof. */
   readonly returnTo: string | undefined
 }
 

@@ -9,7 +9,10 @@ export const OAuthRefusal = Schema.Struct({ error: Schema.String, error_descript
   identifier: "OAuthRefusal"
 })
 
-/** Refusals of the endpoints for clients. Refusals before the endpoint runs use the API's error envelope instead. */
+/**
+ * Error responses of the endpoints for clients. A request refused before its endpoint runs gets the API's error envelope
+ * instead.
+ */
 export const oauthRefusals = [
   ...[400, 401, 403, 413, 415, 429, 503].map((status) => OAuthRefusal.pipe(HttpApiSchema.status(status))),
   ...[500, 503].map((status) => RefusalEnvelope.pipe(HttpApiSchema.status(status)))

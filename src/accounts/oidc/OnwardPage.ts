@@ -17,9 +17,9 @@ export interface Onward {
 }
 
 /**
- * Creates a page without scripts that continues automatically to an address, as a new navigation. A redirect would still belong
- * to the form submission, and browsers restrict all redirects of a submission to the form's allowed targets. The application may
- * redirect to targets that are not known here.
+ * Creates a page without scripts that continues automatically to an address, as a new navigation. A redirect would still
+ * belong to the form submission, and browsers restrict all redirects of a submission to the form's allowed targets. However,
+ * the application may redirect to a target that this server does not know in advance.
  */
 export const onwardPage = ({ address, language, text, title }: Onward) =>
   HttpServerResponse.setHeaders(

@@ -125,7 +125,10 @@ const ja: PageWords = {
 
 export const pageWords: Readonly<Record<Language, PageWords>> = { en, ja }
 
-/** Returns Japanese if the request prefers it to English, or, without a preference in the request, if the browser does. */
+/**
+ * Returns Japanese if the request prefers Japanese to English. If the request has no preference, the browser's preference
+ * applies.
+ */
 export const pageLanguage = (uiLocales: string | undefined, acceptLanguage: string | undefined): Language => {
   const wanted = [...(uiLocales?.split(" ") ?? []), ...(acceptLanguage?.split(",") ?? [])]
   const first = wanted.map((tag) => tag.trim().slice(0, 2).toLowerCase()).find((tag) => tag === "en" || tag === "ja")

@@ -49,7 +49,7 @@ export const profileClaims = (
   groups: decode(GroupNames, Object.hasOwn(claims, groupsClaim) ? claims[groupsClaim] : undefined)
 })
 
-/** Adds the claims from UserInfo to those of the ID token. The ID token takes precedence. */
+/** Adds the claims from UserInfo to the ID token's claims. The ID token takes precedence. */
 export const completedBy = (token: ProfileClaims, userInfo: ProfileClaims): ProfileClaims => ({
   verifiedEmail: token.verifiedEmail ?? userInfo.verifiedEmail,
   claimedEmail: token.claimedEmail ?? userInfo.claimedEmail,

@@ -140,7 +140,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   return { claims, accessToken: tokens.access_token }
 })
 
-/** Returns the claims of the ID token, with those of UserInfo if they are needed and available. */
+/** Returns the ID token's claims, combined with the UserInfo claims if they are needed and available. */
 const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   { configuration }: Known,
   settings: UpstreamSettings,
@@ -171,9 +171,9 @@ const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
 export class UpstreamProvider extends Context.Service<
   UpstreamProvider,
   {
-    /** As the operator wrote it; `undefined` if no provider is configured. */
+    /** The issuer exactly as the operator wrote it; `undefined` if no provider is configured. */
     readonly issuer: string | undefined
-    /** Its display name; `undefined` if none is configured. */
+    /** The provider's display name; `undefined` if no provider is configured. */
     readonly name: string | undefined
     readonly trust: UpstreamTrust
     /**

@@ -98,8 +98,8 @@ const secretBody = authBody(LinkRequest, "{secret}")
 const encodeLocation = HttpServerResponse.schemaJson(Onward)
 
 /**
- * Starts a sign-in with the secret of an invitation. A page posts the secret, so that it appears in no address, and the response
- * redirects the browser.
+ * Starts a sign-in with the secret of an invitation. A page posts the secret, so that the secret does not appear in an
+ * address, and the response redirects the browser.
  */
 const startInvited = Effect.gen(function* () {
   yield* refuseCrossSite
@@ -150,7 +150,7 @@ const callback = Effect.gen(function* () {
     replaces: before?.secret,
     requestId: yield* currentRequestId
   })
-  // Leave the page of an accepted invitation, which cannot be opened again.
+  // Do not return to the page of an accepted invitation, because the page cannot be opened again.
   return yield* withSignIn(seeOther(`${baseUrl}${opened.joined ? "/" : returnPath}`), opened)
 })
 

@@ -61,7 +61,7 @@ const unquoted = (word: string) => word.replace(/^["']/, "").replaceAll(/\\(.)/g
 
 const isPlain = (word: string) => word !== "" && word === terminalText(word) && !/[\t\n]/.test(word)
 
-/** Prints one candidate per line. On an error prints nothing, because the person is still typing. */
+/** Prints one candidate per line. On an error, prints nothing, because the person is still typing. */
 export const candidatesCommand = Command.make(
   candidatesCommandName,
   { words: Argument.String("words").pipe(Argument.variadic()) },
@@ -74,7 +74,7 @@ export const candidatesCommand = Command.make(
           { discard: true }
         )
       ),
-      // Give up quickly: the person is typing and waits for the result.
+      // Give up quickly: the person is typing and waiting for the result.
       Effect.timeoutOption("3 seconds"),
       Effect.catchCause(() => Effect.void)
     )

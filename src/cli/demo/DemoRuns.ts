@@ -22,8 +22,8 @@ export const until = <A, E, R>(what: string, read: Effect.Effect<A, E, R>, reach
   )
 
 /**
- * Follows a Run over two WebSockets until it waits for review or is final, and returns its status then. Fails if events or lines
- * are missing, duplicated or out of order.
+ * Follows a Run over two WebSockets until it waits for review or is final, and returns the Run's status at that point. Fails
+ * if events or lines are missing, duplicated or out of order.
  */
 export const watch = Effect.fn("watch")(function* (server: DemoServer, runId: string) {
   const client = yield* SvcClient

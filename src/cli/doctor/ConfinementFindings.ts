@@ -6,7 +6,9 @@ import type { Finding } from "./DoctorReport.ts"
 
 /* Reports the resources and networks that Runs may use, on the control plane and on agents. */
 
-/** Returns true for levels at which a Run has in-memory file systems. At the other levels, its folder replaces `/tmp`. */
+/**
+ * Returns true for levels at which a Run has in-memory file systems. At the other levels, the Run's folder replaces `/tmp`.
+ */
 const hasPrivateMemory = (level: SandboxStatus["level"]) => level === "bubblewrap" || level === "namespaces"
 
 /** Describes the limits of one Run, and how they are enforced. */

@@ -155,7 +155,10 @@ export const vaultFinding = Effect.fn("vaultFinding")(function* (
   return finding
 })
 
-/** Downgrades the finding while a server is running: it already has its keys, so a missing key only affects these settings. */
+/**
+ * Downgrades the finding while a server is running: the server already has its keys, so a missing key only affects these
+ * settings.
+ */
 export const besideServer = (finding: Finding): Finding =>
   finding.status === "error"
     ? {

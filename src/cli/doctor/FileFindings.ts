@@ -40,8 +40,8 @@ const lookAt = Effect.fnUntraced(function* (folder: string, name: string, rights
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /**
- * Checks whether the server's user can open everything in the data folder. It cannot if, for example, root has run a command
- * there.
+ * Checks whether the server's user can open everything in the data folder. For example, the user cannot open files that root
+ * created by running a command.
  */
 export const filesFinding = Effect.fn("filesFinding")(function* (
   look: DataFolderInspection

@@ -76,7 +76,7 @@ export const restoreFinding = Effect.gen(function* () {
   return [finding]
 })
 
-/** Checks that every sealed value can be decrypted in its place. */
+/** Checks that every sealed value can be decrypted where it is stored. */
 export const sealedFinding = Effect.fn("sealedFinding")(function* (keyring: Keyring) {
   const faults = yield* integrityFaults(keyring)
   const more = faults.length > mostFaults ? ` and ${faults.length - mostFaults} more` : ""

@@ -70,7 +70,7 @@ export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettin
       }
 )
 
-/** Checks the transport. Without TLS beyond this machine, others can read everything that people send. */
+/** Checks the transport. Without TLS, others can read everything that people on other machines send. */
 export const transportFinding = (settings: Settings): Finding =>
   isPlainBeyondLoopback(settings)
     ? {
@@ -85,7 +85,7 @@ export const transportFinding = (settings: Settings): Finding =>
         message: settings.baseUrl?.startsWith("https:") === true ? "https, by a proxy in front" : "loopback only"
       }
 
-/** Reports the limits that apply to all Runs on this machine together. */
+/** Reports the combined limits for all Runs on this machine. */
 export const queueFinding = (settings: Settings): Finding => {
   const limits = queueLimits(settings)
   return {

@@ -149,7 +149,7 @@ export const currentToken = Effect.fn("currentToken")(function* (origin: string)
     refreshTokenGrant(configuration, Redacted.value(refreshToken))
   )
   const renewed = yield* toLogin(tokens)
-  // Keep the old refresh token if the server, without refresh token rotation, returns no new one.
+  // Keep the old refresh token if the server does not rotate refresh tokens and returns no new token.
   yield* logins.store(origin, { refreshToken, ...renewed })
   return renewed.accessToken
 })

@@ -53,7 +53,7 @@ export const privateFile = Effect.fn("privateFile")(function* <A>(
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const settings = yield* settingsFolder
-  // Without a settings folder, store nothing. A command that is given a token works nevertheless.
+  // Without a settings folder, store nothing. Commands that are given a token still work.
   if (Option.isNone(settings)) {
     const missing = new CommandFailed({
       message: `There is no folder to store ${name} in: HOME and XDG_CONFIG_HOME are not absolute paths, and the system lists no home folder for this account. Set HOME to the account's home folder.`

@@ -135,7 +135,7 @@ export const addressFrom = Effect.fnUntraced(function* (given: string) {
   const { stdin } = yield* Stdio.Stdio
   const address = given === "-" ? (yield* Stream.mkString(Stream.decodeText(stdin))).trim() : given
   if (/^https?:/.test(address) && URL.canParse(address)) return address
-  // Do not repeat the text in errors, because it may contain the secret of a chat.
+  // Do not repeat the text in errors, because it may be a chat address, which contains a secret.
   const place = given === "-" ? "Standard input" : "The address"
   return yield* new CommandFailed({
     ...misuse,

@@ -111,8 +111,8 @@ const publications: Readonly<Record<NonNullable<OutputChange["publication"]>["re
 }
 
 /**
- * Describes an Output that the apply publishes or withdraws, or that a secret keeps private regardless of the module's
- * declaration.
+ * Describes an Output that the apply publishes or withdraws, or that remains private because of a secret, regardless of the
+ * module's declaration.
  */
 const outputNote = ({ origins = [], publication, reason }: OutputChange, paint: Paint): string => {
   const repeated = origins.length === 0 ? "a secret" : origins.map(terminalText).join(", ")
@@ -212,7 +212,7 @@ const commitLine = ({ commitDescription, resolvedCommit }: Run): ReadonlyArray<s
   return [`commit ${shortCommit(resolvedCommit)}${said}`]
 }
 
-/** Describes the private data that was opened for the code of an unreviewed ref, and the person responsible. */
+/** Describes the private data that was made available to the code of an unreviewed ref, and the person responsible. */
 const openedLine = ({ openedForRef: use }: Run, paint: Paint): ReadonlyArray<string> => {
   if (use === undefined) return []
   const who = use.openedBy === undefined ? "" : `, by ${terminalText(use.openedBy)}`

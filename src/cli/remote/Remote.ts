@@ -12,14 +12,14 @@ import { explainedOf } from "./OtherServer.ts"
 import { Quiet } from "./Progress.ts"
 import { inWords } from "./RemoteFailed.ts"
 
-/** The server of a command, and the Workspace selected by the settings. */
+/** A command's server, and the Workspace selected by the settings. */
 export class Remote extends Context.Service<
   Remote,
   {
     readonly origin: string
     /** Valid at the start of the command. For a longer command, use `client`, which renews the token. */
     readonly token: Redacted.Redacted
-    /** HTTP client that signs requests to the server while the login lasts. */
+    /** HTTP client that signs requests to the server for as long as the login is valid. */
     readonly client: HttpClient.HttpClient
     /** Handle or id of the Workspace, unless a command selects another one. */
     readonly workspace: Option.Option<string>

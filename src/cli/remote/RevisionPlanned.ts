@@ -8,7 +8,10 @@ import { terminalText } from "./TerminalText.ts"
 
 const pollEvery = Schedule.spaced("500 millis")
 
-/** Plans a Capsule at another ref and waits until the plan exists. Fails with the reasons if it ends without one. */
+/**
+ * Plans a Capsule at another ref and waits until the plan exists. Fails with the reasons if the revision ends without a
+ * plan.
+ */
 export const revisionPlanned = Effect.fn("revisionPlanned")(function* (
   capsuleId: CapsuleId,
   ref: string,

@@ -1,5 +1,5 @@
 const gap = "  "
-/** Minimum width of a column. A narrower one would show nothing useful. */
+/** Minimum width of a column. A narrower column would show nothing useful. */
 const narrowest = 8
 
 const isId = /^[a-z]{2,8}_[a-z0-9]{16,64}$/

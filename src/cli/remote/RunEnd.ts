@@ -95,7 +95,7 @@ const stopped = (run: Run) =>
     `Stopped watching. The Run continues: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
   )
 
-/** Print the id first, so that the person knows it even if the wait is killed. */
+/** Print the id first, so that the person has it even if the wait is killed. */
 const begun = (run: Run, json: boolean) =>
   json ? progress(jsonLine({ run: { id: run.id } })) : progress(`${run.type.replaceAll("_", " ")} ${run.id}`)
 
@@ -167,8 +167,8 @@ export const hasDecision = (run: Run): boolean =>
   run.status === "waiting_approval" && (run.type !== "plan" || changesSomething(run))
 
 /**
- * Returns the exit code for the outcome of a Run: 0 if it succeeded or nothing would change, 3 if a plan waits with changes,
- * a speculative plan found changes or the infrastructure differs, and 1 otherwise.
+ * Returns the exit code for the outcome of a Run: 0 if it succeeded or nothing would change, 3 if a waiting or speculative
+ * plan has changes or the infrastructure differs, and 1 otherwise.
  */
 export const endOf = Effect.fnUntraced(function* (run: Run) {
   if (run.status === "waiting_approval" && !hasDecision(run)) return

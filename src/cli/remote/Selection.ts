@@ -196,7 +196,7 @@ export const sourceNamed = Effect.fn("sourceNamed")(function* (named: string, wo
   return yield* onlyNamed(all, ({ name }) => name, named, words)
 })
 
-/** Lists the Connections available to a Workspace, including those of the operator. */
+/** Lists the Connections available to a Workspace, including the operator's Connections. */
 export const connectionsOf = Effect.fn("connectionsOf")(function* (workspaceId: WorkspaceId) {
   const client = yield* SvcClient
   return yield* allPages((query) =>

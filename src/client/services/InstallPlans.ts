@@ -28,7 +28,7 @@ export interface InstallPlansShape {
   readonly get: (id: string) => Answer<InstallPlan>
   /** Streams the install's current state and each later state, until the install is reviewable or has failed. */
   readonly changes: (id: string) => Items<InstallPlan>
-  /** Waits for the Run to review. Fails with `InstallFailed` if the install ends without one. */
+  /** Waits for the Run to review. Fails with `InstallFailed` if the install ends without such a Run. */
   readonly waitFor: (id: string) => Answer<Run, InstallFailed>
 }
 

@@ -27,7 +27,7 @@ export interface RevisionPlansShape {
   readonly get: (id: string) => Answer<RevisionPlan>
   /** Streams the revision's current state and each later state, until the revision is reviewable or has failed. */
   readonly changes: (id: string) => Items<RevisionPlan>
-  /** Waits for the Run to review. Fails with `RevisionFailed` if the revision ends without one. */
+  /** Waits for the Run to review. Fails with `RevisionFailed` if the revision ends without such a Run. */
   readonly waitFor: (id: string) => Answer<Run, RevisionFailed>
 }
 

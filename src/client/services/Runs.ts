@@ -60,7 +60,7 @@ export interface RunsShape {
   readonly waitFor: (id: string) => Answer<Run, RunFailed>
   readonly cost: (id: string) => Answer<CostEstimate>
   readonly group: (id: string) => Answer<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }>
-  /** Plans a return to the revision and configuration of an earlier StateVersion. */
+  /** Plans a rollback to the revision and configuration of an earlier StateVersion. */
   readonly rollbackPlan: (
     stateVersionId: string,
     options?: { readonly reason?: string; readonly resumeOnNewCommit?: boolean }

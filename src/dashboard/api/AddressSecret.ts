@@ -15,7 +15,7 @@ const takeSecret = (): boolean => {
 /** Takes the secret of an address-change link out of the address bar before any redirect to sign-in. */
 export const takeAddressSecret = (): void => {
   takeSecret()
-  // If a second link is opened on the page of the first, only the fragment changes, so the browser does not reload the page.
+  // If a second link is opened on the first link's page, only the fragment changes, so the browser does not reload the page.
   window.addEventListener("hashchange", () => {
     if (takeSecret()) window.location.reload()
   })

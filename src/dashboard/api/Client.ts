@@ -72,8 +72,8 @@ const isAbort = (error: unknown): boolean => error instanceof DOMException && er
 const wantsConfirmation = (fault: Fault): boolean => fault.code === "reauthentication_required"
 
 /**
- * Redirects to the sign-in page. It rejects only after that page has loaded, so that the current page shows no error. If the
- * current page returns from the browser's page cache, it then gets the rejection.
+ * Redirects to the sign-in page. The promise rejects only after that page has loaded, so that the current page shows no
+ * error. If the current page returns from the browser's page cache, it receives the rejection at that point.
  */
 const leaveForSignIn = (fault: Fault): Promise<never> =>
   new Promise((_, reject) => {

@@ -13,7 +13,7 @@ const change = (next: ReadonlyArray<Settle>): void => {
 
 /**
  * Asks the person to confirm their identity, and returns false if they do not. Concurrent requests share one prompt. Returns
- * false before the dashboard is shown, because it cannot ask.
+ * false before the dashboard is shown, because no prompt can be displayed.
  */
 export const confirmIdentity = (): Promise<boolean> =>
   listeners.size === 0 ? Promise.resolve(false) : new Promise((settle) => change([...waiting, settle]))

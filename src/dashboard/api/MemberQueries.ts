@@ -13,7 +13,7 @@ export const automationTokensQuery = (workspaceId: string, subject: string) =>
       )
   })
 
-/** Never taken from the cache, because people base a decision on it. */
+/** Never taken from the cache, because people base a decision on the response. */
 export const departureQuery = (workspaceId: string, subject: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "members", subject, "departure"],

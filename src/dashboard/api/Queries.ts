@@ -43,7 +43,7 @@ export type Cursor = string | undefined
 // A function, because TypeScript would narrow a constant `undefined` and then reject later pages.
 export const firstCursor = (): Cursor => undefined
 
-/** Fetches all pages of a list that is shown whole, because a search in a part of it would mislead. */
+/** Fetches all pages of a list that is shown whole, because searching only part of it would be misleading. */
 export const everyPage = async <P extends { readonly nextCursor?: string }, A>(
   read: (page: { readonly limit: string; readonly cursor: Cursor }) => Promise<P>,
   itemsOf: (page: P) => ReadonlyArray<A>
@@ -196,7 +196,7 @@ export const revisionPlanQuery = (revisionPlanId: string) =>
       call(revisionPlansRead, { params: { revisionPlanId }, signal }).then(({ revisionPlan }) => revisionPlan)
   })
 
-/** An update advances while somebody watches it, so it is polled. */
+/** An update may advance while its page is open, so it is polled. */
 const groupPaceMs = 3000
 
 export const runGroupQuery = (groupId: string) =>

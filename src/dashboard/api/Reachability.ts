@@ -36,7 +36,7 @@ export const subscribeReachability = (listener: () => void): (() => void) => {
   }
 }
 
-/** Returns true in a component if the server can be reached. */
+/** For components: returns true if the server can be reached. */
 export const useReachable = (): boolean => useSyncExternalStore(subscribeReachability, isReachable, () => true)
 
 /** Records a response of any kind from the server. */

@@ -34,7 +34,7 @@ export const foldRepeated = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<A
 
 type SyncRun = Pick<Run, "createdAt" | "id" | "sourceId" | "sourceSnapshotId" | "status" | "type">
 
-/** Returns the Runs of syncs that found nothing that an earlier sync of the same Source had not found. */
+/** Returns the Runs of syncs that found nothing new compared with earlier syncs of the same Source. */
 export const syncsWithoutNews = (runs: ReadonlyArray<SyncRun>): ReadonlySet<string> => {
   const known = new Set<string>()
   const without = new Set<string>()

@@ -7,7 +7,7 @@ import { useWords } from "../words/Words.ts"
 import { useActorName } from "./Actors.ts"
 import { appWords } from "./Words.ts"
 
-/** Shown on every page of a Workspace with paused automation, with the person, the time and the reason. */
+/** Shown on every page of a Workspace whose automation is paused, with the person, the time and the reason. */
 export const AutomationBanner = ({ workspace }: { readonly workspace: Workspace }) => {
   const words = useWords(appWords)
   const actorName = useActorName()

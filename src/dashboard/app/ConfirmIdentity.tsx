@@ -139,7 +139,10 @@ const Ways = ({ ways }: { readonly ways: Confirmation }) => {
   )
 }
 
-/** The prompt before all sensitive actions. It appears when the server requires it, and the waiting requests then continue. */
+/**
+ * The prompt before all sensitive actions. The prompt appears when the server requires confirmation. The waiting requests
+ * continue afterwards.
+ */
 export const ConfirmIdentity = () => {
   const words = useWords(confirmIdentityWords)
   const query = useQuery(confirmationQuery)

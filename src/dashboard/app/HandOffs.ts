@@ -26,7 +26,7 @@ const keep = (capsuleId: string, kept: Kept): void => {
   }
 }
 
-/** Parses a stored value. Ignores unexpected or outdated ones. */
+/** Parses a stored value. Ignores unexpected or outdated values. */
 export const parseHandOff = (text: string | null, now: number): Kept | undefined => {
   if (text === null) return undefined
   try {

@@ -17,7 +17,7 @@ export const WorkspaceFrame = () => {
   const handle = workspace?.handle
   const { workspace: named } = useParams({ strict: false })
   const queryClient = useQueryClient()
-  // Remembers the page's Workspace from before the person lost access to it.
+  // Keeps the page's Workspace after the person has lost access to it.
   const [last, setLast] = useState(workspace)
   if (workspace !== undefined && workspace !== last) setLast(workspace)
   useEffect(() => {

@@ -6,7 +6,7 @@ import { formWords } from "./Words.ts"
 
 type Choice = Pick<Capsule["driftChecks"], "mode" | "hours">
 
-/** The intervals on offer. The API may have set another. */
+/** The intervals that the form offers. The API may have set a different interval. */
 const intervals: ReadonlyArray<number> = [1, 6, 24, 168]
 
 interface OfCapsule {

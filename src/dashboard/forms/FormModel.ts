@@ -203,8 +203,8 @@ export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: 
 }
 
 /**
- * Returns the problem with an incomplete answer. An empty answer counts only when the form is submitted. Messages never quote a
- * secret.
+ * Returns the problem with an incomplete answer. An empty answer counts as a problem only when the form is submitted.
+ * Messages never quote a secret.
  */
 export const problemWhileTyping = (
   field: Pick<FormField, "type" | "required" | "secret">,

@@ -27,7 +27,7 @@ const inspect = (secret: string, signal?: AbortSignal): Promise<Found> =>
       error instanceof Fault && error.status === 404 ? { kind: "unknown" } : { kind: "failed", error }
   )
 
-/** The purpose of the link, and a function that asks again. */
+/** The purpose of the link, and a function that requests the purpose again. */
 const useSetupLink = (secret: string | undefined): readonly [found: Found, ask: () => void] => {
   const [found, setFound] = useState<Found>({ kind: "checking" })
   useEffect(() => {

@@ -8,7 +8,7 @@ export interface SignInOffer {
   readonly provider?: { readonly name: string }
 }
 
-/** The page offers a password until the methods are known, and if they cannot be read. */
+/** The page offers a password until the methods are known, and also if they cannot be read. */
 const assumed: SignInOffer = { passkeys: true, password: true }
 
 export const useSignInOffer = (): SignInOffer => {

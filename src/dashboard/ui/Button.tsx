@@ -22,7 +22,7 @@ const classOf = ({ tone = "plain", small = false }: Look): string =>
   `button button-${tone}${small ? " button-small" : ""}`
 
 interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>, "className"> {
-  /** The decision of a Run's page whose dialog the button opens. */
+  /** The decision on a Run's page for which the button opens a dialog. */
   readonly "data-decide"?: "approve" | "discard"
   /**
    * True while the button's decision is being sent. The button then shows that it is busy and ignores clicks. It keeps the focus,

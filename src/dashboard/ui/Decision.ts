@@ -21,7 +21,7 @@ interface DecisionOptions<A, I> {
 export interface Decision {
   readonly error: unknown
   readonly isPending: boolean
-  /** Aborts the requests without a response. */
+  /** Aborts the requests that have not received a response. */
   readonly withdraw: () => void
 }
 

@@ -12,7 +12,7 @@ interface DialogProps {
   readonly kind?: "center" | "side"
 }
 
-/** The previously focused element. If that was a menu entry that no longer exists, the button of the menu. */
+/** The previously focused element. If that was a menu entry that no longer exists, the menu's button. */
 const openerOf = (focused: Element | null): Element | null => {
   const label = focused?.closest('[role="menu"]')?.getAttribute("aria-labelledby")
   return (typeof label === "string" ? document.getElementById(label) : null) ?? focused

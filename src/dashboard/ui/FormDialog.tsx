@@ -12,7 +12,7 @@ interface FormDialogProps {
   readonly children: ReactNode
   /** A verb, for the label of the button. */
   readonly action: string
-  /** True if a choice is missing that no field can require. */
+  /** True if a choice that no field can require is missing. */
   readonly incomplete?: boolean
   /** `danger` for irreversible actions. */
   readonly tone?: "primary" | "danger"

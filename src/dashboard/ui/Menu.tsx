@@ -27,7 +27,10 @@ interface MenuItemProps {
   readonly icon?: IconName
   readonly danger?: boolean
   readonly disabled?: boolean
-  /** As for a button: true while the entry's decision is being sent. Such an entry is inactive while the server is unreachable. */
+  /**
+   * True while the entry's decision is being sent, as for a button. Such an entry is inactive while the server is
+   * unreachable.
+   */
   readonly busy?: boolean
   readonly detail?: string
   readonly checked?: boolean

@@ -20,7 +20,7 @@ export const SecretOnce = ({
   /** Other forms of the secret. */
   readonly children?: ReactNode
   readonly onClose: () => void
-  /** Called instead of `onClose` when the person confirms that they have saved it. */
+  /** Called instead of `onClose` when the person confirms that they have saved the secret. */
   readonly onDone?: () => void
 }) => (
   <Dialog title={title} onClose={onClose}>

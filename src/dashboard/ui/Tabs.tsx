@@ -21,7 +21,8 @@ export const Tabs = ({
         key={name}
         ref={current ? reveal : undefined}
         {...link}
-        // Otherwise the address of the first tab, which contains the others, would always be current.
+        // The match must be exact. Otherwise the first tab, whose address is a prefix of the other addresses, would always
+        // be current.
         activeOptions={{ exact: true }}
         className={current ? "tab tab-current" : "tab"}
         aria-current={current ? "page" : undefined}

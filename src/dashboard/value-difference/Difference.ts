@@ -40,8 +40,8 @@ export type Reading = "json" | "base64" | "text" | "words"
 export interface Difference {
   readonly reading: Reading
   /**
-   * The number of changes and its unit. `changed` counts the changed ones of `total` items that existed before or exist now, and
-   * includes `added` and `removed`.
+   * The number of changes and its unit. `changed` is the number of changed items, of `total` items that existed before or
+   * exist now; it includes `added` and `removed`.
    */
   readonly extent: {
     readonly unit: Unit

@@ -142,7 +142,7 @@ const highlightsOf = (
   if (own || (widens && !isJsonObject(node.after) && !isJsonObject(node.before) && node.key !== "Statement")) {
     return [highlight(node)]
   }
-  // A statement that is added or removed as a whole counts like one whose members are added or removed.
+  // A statement that is added or removed as a whole counts like a statement whose members are added or removed.
   const children =
     node.children ??
     (isJsonObject(node.after ?? node.before)
@@ -267,7 +267,7 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
       const run = Array.from({ length: end - at }, (_, offset) => ({ index: at + offset, lines: drawnAt(at + offset) }))
       const near = new Set<number>()
       if (isObject) {
-        // The name of an item and adjacent lines are shown with its change.
+        // An item's name and the adjacent lines are shown with the item's change.
         for (const { index } of run) if (isIdentityKey(all[index]?.key ?? "")) near.add(index)
         const keep = (order: typeof run) => {
           let left = context

@@ -60,7 +60,7 @@ const oneSide = (before: unknown, after: unknown, name: string): Difference => {
 
 /**
  * The difference between two values in the most informative interpretation: structure if both sides are objects or lists or
- * contain such a document, decoded text for attributes with base64, lines if one side has several, and otherwise words.
+ * contain such a document, decoded text for base64 attributes, lines if either side has several lines, and words otherwise.
  */
 export const valueDifference = ({ after, before, name }: ValuePair): Difference => {
   if (before === undefined || after === undefined) return oneSide(before, after, name)

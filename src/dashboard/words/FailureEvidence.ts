@@ -9,6 +9,9 @@ type Ended = Pick<Run, "type" | "error">
 export const failedByTool = ({ error, type }: Ended): boolean =>
   (type === "apply" || type === "destroy_apply") && error?.code === "apply_failed"
 
-/** Like `failedByTool`, for a whole Run. Its state was saved, and the result of everything that it began is known. */
+/**
+ * Like `failedByTool`, but for a whole Run: the Run's state was saved, and the result of everything that the Run began is
+ * known.
+ */
 export const leftKnownState = (run: Run): boolean =>
   failedByTool(run) && run.stateVersionId !== undefined && (run.possiblyCreated ?? []).length === 0

@@ -4,7 +4,9 @@ import type { SqlClient } from "effect/sql"
 import { MoveRefused } from "./MoveRefused.ts"
 import type { ColumnShape, TableShape } from "./TableShapes.ts"
 
-/** A value in the form of both databases. Integers are decimal text, because a number cannot represent all of them. */
+/**
+ * A value in the form that both databases share. Integers are decimal text, because a number cannot represent every integer.
+ */
 export type CanonicalValue = string | Uint8Array | null
 /** Values in the order of the table's columns. */
 export type CanonicalRow = ReadonlyArray<CanonicalValue>

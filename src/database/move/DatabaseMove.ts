@@ -15,7 +15,7 @@ import { compareTable, type ComparedTable, copyTable, type MovedDatabases } from
 import type { TableShape } from "./TableShapes.ts"
 import { withoutConstraints } from "./TargetConstraints.ts"
 
-/** A step of a move in one of its databases. */
+/** A step of a move, executed in one of the two databases. */
 type Step<A, R = never> = Effect.Effect<A, MoveRefused | SqlError.SqlError, R | FileSystem.FileSystem | Path.Path>
 
 /** The database from which the rows are moved. */
@@ -23,7 +23,7 @@ export interface MoveSource {
   readonly place: DatabasePlace
   /** Opens the database exclusively for this process. */
   readonly open: Step<SqlClient.SqlClient, Scope.Scope>
-  /** Checks the opened database, in the transaction that lasts for the whole move. */
+  /** Checks the opened database, in the transaction that spans the whole move. */
   readonly check: Step<void, SqlClient.SqlClient>
   /** Makes the database refuse writes, in the transaction that marks it as moved. */
   readonly close: Step<void, SqlClient.SqlClient>
@@ -44,7 +44,7 @@ export interface MoveResult {
   readonly tables: ReadonlyArray<ComparedTable>
   /** Number of audit chains that were checked in the new database. */
   readonly chains: number
-  /** Faults of sealed values and audit chains that exist in both databases. */
+  /** Faults in sealed values and audit chains that exist in both databases. */
   readonly faults: ReadonlyArray<string>
   /** True if an interrupted attempt had copied the rows. */
   readonly resumed: boolean
@@ -55,7 +55,7 @@ const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =
 
 const MoveId = { make: (text: string) => text }
 
-/** Copies all rows and the mark in one transaction, so that an interrupted copy leaves nothing. */
+/** Copies all rows and the mark in one transaction, so that an interrupted copy leaves nothing behind. */
 const copyAll = Effect.fnUntraced(function* (
   databases: MovedDatabases,
   tables: ReadonlyArray<TableShape>,
@@ -99,9 +99,10 @@ const compareAll = Effect.fnUntraced(function* (
  * Copies a database, compares both row by row, checks the sealed values and audit chains of the copy, and makes the copy the
  * current database.
  *
- * The copy has a mark until the end, and the old database gets a mark once the copy is verified. No server starts on a marked
- * database, so at every moment at most one of the two can be served. Until the old database has its mark, an interruption leaves
- * it unchanged, and a repetition begins anew. After that, a repetition verifies the copy again and finishes.
+ * The copy has a mark until the end, and the old database gets a mark once the copy is verified. No server starts on a
+ * marked database, so at any time at most one of the two databases can be served. Until the old database has its mark, an
+ * interruption leaves it unchanged, and the next attempt starts from the beginning. After that, the next attempt verifies
+ * the copy again and finishes.
  */
 export const moveDatabase = Effect.fn("moveDatabase")(function* (
   source: MoveSource,

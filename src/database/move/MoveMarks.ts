@@ -12,15 +12,15 @@ export interface DatabasePlace {
 }
 
 /**
- * A mark in the table of migrations. Its number is greater than that of every migration, so releases that do not know marks refuse
- * the database as too new.
+ * A mark in the table of migrations. Its number is greater than that of every migration, so releases without support for
+ * marks refuse the database as too new.
  *
  * - `arriving`: rows are being copied into this database, and another database is the current one
  * - `moved`: the rows have been copied to another database, which is the current one
  */
 export interface MoveMark {
   readonly state: "arriving" | "moved"
-  /** Id of the move, equal in both databases. */
+  /** Id of the move, the same in both databases. */
   readonly id: string
   readonly installation: string
   readonly at: string

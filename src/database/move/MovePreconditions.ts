@@ -8,7 +8,7 @@ import type { MovedDatabases } from "./TableCopy.ts"
 import { differingTables, readShapes, type TableShape } from "./TableShapes.ts"
 import { type UnstorableValue, unstorableValues } from "./UnstorableValues.ts"
 
-/** The error if PostgreSQL cannot store some values of the database. Nothing was moved. */
+/** Raised if PostgreSQL cannot store some values of the database. Nothing was moved. */
 export class ValuesUnstorable extends Schema.TaggedError<ValuesUnstorable>()("ValuesUnstorable", {
   message: Schema.String,
   values: Schema.Array(

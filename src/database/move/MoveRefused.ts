@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 /**
- * The error if a database cannot be moved or a move was aborted. The source database is unchanged and remains the current one.
+ * Raised if a database cannot be moved or a move was aborted. The source database is unchanged and remains the current one.
  */
 export class MoveRefused extends Schema.TaggedError<MoveRefused>()("MoveRefused", { message: Schema.String }) {}
 

@@ -43,8 +43,8 @@ const inspected = Effect.fnUntraced(function* (keyring: Keyring) {
 })
 
 /**
- * Opens every sealed value of the copy, and checks its chains of audit events. Fails with the faults that only the copy has, and
- * returns the faults that the source has too.
+ * Opens every sealed value of the copy, and checks its chains of audit events. Fails with the faults that exist only in the
+ * copy, and returns the faults that also exist in the source.
  */
 export const verifyCopy = Effect.fn("verifyCopy")(function* (
   databases: { readonly from: SqlClient.SqlClient; readonly to: SqlClient.SqlClient },

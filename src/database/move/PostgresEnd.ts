@@ -16,7 +16,7 @@ export const placeOf = (url: Redacted.Redacted): DatabasePlace => {
   return { kind: "postgres", text: `${host || searchParams.get("host") || "localhost"}${pathname}` }
 }
 
-/** The transaction of the move is idle while the other database works. */
+/** The move's transaction is idle while the other database is busy. */
 const limits = Layer.succeed(SessionLimits, { idleInTransaction: "0", lock: "20s" })
 
 const openDatabase = (url: Redacted.Redacted, exclusive: boolean) =>
@@ -30,7 +30,7 @@ const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =
 
 const Count = rowShape({ count: Schema.Int })
 
-/** Fails while a server has a session. Excludes this process's own writing session, which is its only one. */
+/** Fails while a server has a session. Ignores this process's only session, which is its writing session. */
 const checkSessions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Count.rowsOnce(sql)`SELECT COUNT(*) AS count FROM pg_stat_activity
@@ -40,8 +40,8 @@ const checkSessions = Effect.gen(function* () {
 })
 
 /**
- * Makes every table reject writes. Otherwise a server that was frozen before the move, or a release that does not know marks,
- * could write to a database that is no longer the current one.
+ * Makes every table reject writes. Otherwise a server that was frozen before the move, or a release without support for
+ * marks, could write to a database that is no longer the current one.
  */
 const refuseWrites = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -100,7 +100,7 @@ export const postgresTarget = (url: Redacted.Redacted): MoveTarget => ({
         return sql
       })
     ),
-  // Adding the foreign keys has checked them.
+  // The foreign keys were already checked when they were added.
   check: Effect.void,
   settle: openDatabase(url, false)
 })

@@ -26,7 +26,7 @@ const readOfPostgres = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   return last
 })
 
-// SQLite has a row for each table that has ever had one.
+// SQLite has a sequence only for tables that have ever contained a row.
 const readOfSqlite = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const rows = yield* Sequence.rowsOnce(sql)`SELECT t.name AS "table", COALESCE(s.seq, 0) AS last
     FROM sqlite_schema t LEFT JOIN sqlite_sequence s ON s.name = t.name

@@ -11,7 +11,7 @@ import type { MoveSource, MoveTarget } from "./DatabaseMove.ts"
 import { type DatabasePlace, type MoveMark, readMark } from "./MoveMarks.ts"
 import { MoveRefused, refusing } from "./MoveRefused.ts"
 
-/** File name of the database in the data folder until all its rows are there. */
+/** File name of the database in the data folder until all of its rows have been copied. */
 export const movingName = "moving.sqlite"
 
 const openFile = (file: string) => Effect.map(Layer.build(layerWriter(file)), Context.get(SqlClient.SqlClient))
@@ -59,7 +59,7 @@ const removeFiles = Effect.fnUntraced(function* (file: string) {
 const isOfMove = (mark: MoveMark | undefined, source: MoveMark | undefined) =>
   mark?.state === "arriving" && source?.state === "moved" && mark.id === source.id
 
-/** Opens a new file with tables. Foreign keys are checked once all rows are there. */
+/** Opens a new file with tables. Foreign keys are checked once all rows have been copied. */
 const openNew = Effect.fnUntraced(function* (file: string) {
   const sql = yield* openFile(file)
   yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
@@ -73,8 +73,8 @@ const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =
   Effect.provideService(effect, SqlClient.SqlClient, sql)
 
 /**
- * The database of a data folder as the target of a move. It has another name until the old database has its mark. An earlier
- * database that was moved away from this folder is kept under another name.
+ * The database of a data folder as the target of a move. Its file has a temporary name until the old database is marked. An
+ * earlier database that was moved away from this folder is kept under another name.
  */
 export const sqliteTarget = Effect.gen(function* () {
   const folder = yield* DataFolder

@@ -75,7 +75,7 @@ export const readShapes = Effect.gen(function* () {
 const textOf = (shapes: ReadonlyArray<TableShape>): ReadonlyMap<string, string> =>
   new Map(shapes.map((shape) => [shape.name, JSON.stringify(shape)]))
 
-/** Returns the names of tables that only one of two databases has, or whose columns differ. */
+/** Returns the names of tables that exist in only one of two databases, or whose columns differ. */
 export const differingTables = (
   some: ReadonlyArray<TableShape>,
   others: ReadonlyArray<TableShape>

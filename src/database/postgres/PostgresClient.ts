@@ -30,7 +30,10 @@ const nodeLock = "7598805541312070002"
 export interface ClientOptions {
   /** Claims the database exclusively, so that no server can use it. For a command that moves a whole database. */
   readonly exclusive: boolean
-  /** Announces the commits of this server to others, and listens to theirs. False for a process that only migrates. */
+  /**
+   * Announces this server's commits to other servers, and listens to their announcements. False for a process that only
+   * migrates.
+   */
   readonly listens: boolean
 }
 
@@ -38,8 +41,8 @@ export interface ClientOptions {
 export const SessionLimits = Context.Reference("svc/src/database/postgres/SessionLimits", {
   defaultValue: () => ({
     /**
-     * Time after which the database ends a session that pauses inside a transaction, so that a frozen server cannot block the
-     * others.
+     * Time after which the database ends a session that pauses inside a transaction, so that a frozen server cannot block
+     * other servers.
      */
     idleInTransaction: "5s",
     /** Maximum time for which a writer waits for other writers. */
@@ -95,8 +98,8 @@ const otherUser = (exclusive: boolean) => {
 }
 
 /**
- * Begins a transaction of the only writer among all servers. The lock is its first statement, so everything that it reads is
- * current.
+ * Begins a transaction of the only writer among all servers. The first statement takes the lock, so everything that the
+ * transaction reads is current.
  */
 const beginWriting =
   ({ exclusive, listens }: ClientOptions) =>
@@ -208,7 +211,7 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
         : {}
     ),
     maxConnections: 1,
-    // The session holds the lock of a server.
+    // The session holds a server's lock.
     idleTimeout: "365 days"
   })
   const others = yield* PgPool.make({

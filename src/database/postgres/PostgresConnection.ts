@@ -18,8 +18,8 @@ const asNumber = (text: string): Result.Result<number, PgTypes.CodecError> => {
 }
 
 /**
- * Converts integers, sums and truth values to numbers, as SQLite does. Fails for an integer that a number cannot represent, like
- * the embedded database.
+ * Converts integers, sums and truth values to numbers, as SQLite does. Like the embedded database, fails for an integer that
+ * a number cannot represent.
  */
 export const makeCodecs = (): PgTypes.Registry => {
   const registry = PgTypes.makeRegistry()
@@ -58,7 +58,7 @@ const toBinding = (value: unknown): unknown => {
   return value
 }
 
-/** Converts values like the embedded database, and rejects a text that PostgreSQL cannot store. */
+/** Converts values like the embedded database, and rejects text that PostgreSQL cannot store. */
 const bound = (params: ReadonlyArray<unknown>): Result.Result<ReadonlyArray<unknown>, SqlError> =>
   params.some((value) => typeof value === "string" && value.includes("\u0000"))
     ? Result.fail(nulFound())

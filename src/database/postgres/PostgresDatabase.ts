@@ -15,7 +15,9 @@ import { announcingTriggers } from "./Notifications.ts"
 import { layerClients } from "./PostgresClient.ts"
 import { dialectFunctions, postgresStatements } from "./SchemaDialect.ts"
 
-/** The error if the server or the database is not suitable, or if a server of an earlier release uses the database alone. */
+/**
+ * Raised if the server or the database is not suitable, or if a server of an earlier release uses the database exclusively.
+ */
 export class DatabaseUnsuitable extends Schema.TaggedError<DatabaseUnsuitable>()("DatabaseUnsuitable", {
   message: Schema.String
 }) {}
@@ -103,7 +105,7 @@ const noFile = DatabaseFile.of({
   integrityCheck: refused
 })
 
-/** Fails if a server uses the database alone. */
+/** Fails if a server uses the database exclusively. */
 const claim = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.mapError(sql.withTransaction(Effect.void), (error): DatabaseUnsuitable | SqlError =>
     error.reason._tag === "LockTimeoutError" ? new DatabaseUnsuitable({ message: error.reason.message }) : error
@@ -111,15 +113,15 @@ const claim = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 )
 
 /**
- * A PostgreSQL database, migrated, with one writer and a pool of readers of this server. Other servers may use it, too, and hear of
- * each other's commits. The data folder keeps the master key and everything that
- * is not in the database. Fails if the database belongs to another installation than the folder.
+ * A PostgreSQL database, migrated, with one writer and a pool of readers of this server. Other servers may use the database
+ * too; each server is notified of the others' commits. The data folder contains the master key and all data that is not in
+ * the database. Fails if the database belongs to another installation than the folder.
  */
 export const layer = (url: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { path } = yield* DataFolder
-      // Before anything listens to the tables.
+      // Migrate before anything listens to the tables.
       yield* migratePostgres(url)
       const admitted = Layer.effectDiscard(
         Effect.gen(function* () {

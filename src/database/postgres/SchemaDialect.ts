@@ -1,11 +1,12 @@
 /**
- * SQLite functions that svc's statements use, implemented for PostgreSQL, so that both databases run the same text. JSON is
- * stored as text and read as `json`, never as `jsonb`, which rejects the escape of U+0000 and rewrites numbers.
+ * SQLite functions that svc's statements use, implemented for PostgreSQL, so that both databases can run the same
+ * statements. JSON is stored as text and read as `json`, never as `jsonb`, which rejects the escape of U+0000 and rewrites
+ * numbers.
  */
 const json = (name: string, parameters: string, returns: string, body: string): string =>
   `CREATE OR REPLACE FUNCTION ${name}(${parameters}) RETURNS ${returns} LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ ${body} $$`
 
-/** Converts the path of a member, such as `$.plan.digest`, to a list of names. The paths of svc contain nothing else. */
+/** Converts the path of a member, such as `$.plan.digest`, to a list of names. svc's paths contain only member names. */
 const names = "string_to_array(substr(path, 3), '.')"
 
 export const dialectFunctions: ReadonlyArray<string> = [

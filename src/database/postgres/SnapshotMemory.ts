@@ -5,7 +5,7 @@ import type { Commits } from "../../../actors/base/database/Commits.ts"
 import type { CommitCacheShape } from "../../../actors/base/database/CommitCache.ts"
 import { rowShape } from "../../../actors/base/database/Table.ts"
 
-// Maximum number of cached entries of each kind. Equal to that of the embedded database.
+// Maximum number of cached entries of each kind. Equal to the maximum for the embedded database.
 const maxRemembered = 4096
 
 const Snapshot = rowShape({ snapshot: Schema.String })

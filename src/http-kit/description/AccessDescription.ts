@@ -1,6 +1,6 @@
 import type { AccessRule, WorkspaceAccess } from "../../../schema/api/Access.ts"
 
-/** Security schemes by their names in OpenAPI. */
+/** Security schemes, keyed by their names in OpenAPI. */
 export const securitySchemes = {
   session: {
     type: "apiKey",

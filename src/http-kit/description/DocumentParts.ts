@@ -189,7 +189,7 @@ const described = (schema: unknown, words: Readonly<Record<string, string | unde
 
 const wordsOf: ReadonlyMap<string, Readonly<Record<string, string | undefined>>> = new Map(Object.entries(recordProse))
 
-/** Adds descriptions of their fields to the records. */
+/** Adds field descriptions to the records. */
 const describedRecords = (schemas: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [name, described(schema, wordsOf.get(name) ?? {})])

@@ -171,7 +171,7 @@ const blobRoutes = HttpRouter.use(
     const inline = yield* InlineBlobs
     const authority = yield* AuthorityChanges
 
-    /** Ends a transfer when the session ends, because a transfer may take long. */
+    /** Ends a transfer when the session ends, because a transfer may take a long time. */
     const untilOver = (session: AgentSession) =>
       untilRefused(
         authority,

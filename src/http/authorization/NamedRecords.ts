@@ -55,7 +55,7 @@ const broughtBy: Record<
     JOIN capsules c ON c.id = v.capsule_id JOIN provider_bindings b ON b.install_config_id = v.install_config_id
     WHERE v.id = ${inPath} AND b.connection_id NOT IN
       (SELECT connection_id FROM provider_bindings WHERE install_config_id = c.install_config_id)`,
-  // A backup contains the configuration that was the newest when it was made.
+  // A backup contains the configuration that was the newest when the backup was made.
   backup: (sql, inPath) => BoundConnection.rows(sql)`SELECT b.connection_id AS id FROM backups k
     JOIN capsules c ON c.id = k.capsule_id JOIN provider_bindings b ON b.install_config_id = (
       SELECT i.id FROM install_configs i WHERE i.capsule_id = c.id AND i.created_at <= k.created_at

@@ -28,10 +28,10 @@ const inactive = new ApiError({
 
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
-/** Returns true for a program's credential. The person can confirm its actions. */
+/** Returns true for a program's credential. The person can confirm the program's actions. */
 export const isToken = ({ credential }: Principal): boolean => credential === "token" || credential === "oauth"
 
-/** Returns the refusal of a credential whose kind does not permit the request. */
+/** Returns the refusal for a credential whose kind does not permit the request. */
 export const credentialRefusal = (principal: Principal, rule: AccessRule): ApiError | undefined => {
   const wantsSession =
     (rule.kind === "account" && rule.credential === "session") ||
@@ -44,7 +44,7 @@ export const credentialRefusal = (principal: Principal, rule: AccessRule): ApiEr
     : undefined
 }
 
-/** Returns the refusal of a credential without the scope that the method requires, regardless of the request's contents. */
+/** Returns the refusal for a credential without the scope that the method requires, regardless of the request's contents. */
 export const scopeRefusal = (principal: Principal, method: string): ApiError | undefined => {
   if (principal.scopes === "all") return undefined
   const scope = readMethods.has(method) ? "read" : "write"
@@ -56,7 +56,10 @@ export const scopeRefusal = (principal: Principal, method: string): ApiError | u
       })
 }
 
-/** Selects the Workspace in which the principal acts from the owners of the record, and adds the principal's role in it. */
+/**
+ * From the Workspaces that own the record, selects the Workspace in which the principal acts, and adds the principal's role
+ * in it.
+ */
 export const grantedWorkspace = (
   principal: Principal,
   required: Role,

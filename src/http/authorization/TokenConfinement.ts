@@ -23,8 +23,8 @@ const byCapsule =
 const wholeWorkspace: Places = () => Effect.succeed([])
 
 /**
- * Finds the Projects and environments to which a record belongs, by the way in which the route finds its Workspace. Finds none
- * for a record outside every Project.
+ * Finds the Projects and environments to which a record belongs, depending on how the route finds the record's Workspace.
+ * Finds none for a record outside every Project.
  */
 const placesOf: Record<WorkspaceLocator, Places> = {
   "path.workspaceId": wholeWorkspace,

@@ -74,8 +74,8 @@ const located = (rows: ReadonlyArray<typeof LocatedRow.Type>): ReadonlyArray<Loc
             ]
       )
 
-// Separates subject and id in a cache key. Subjects are generated here and never contain it; an id comes from the request, so it
-// must come last.
+// Separates subject and id in a cache key. Subjects are generated here and never contain the separator; an id comes from the
+// request, so it must come last.
 const separator = "\u0000"
 
 const unavailable = new ApiError({
@@ -164,7 +164,7 @@ export const locateWorkspaces = Effect.gen(function* () {
   const sql = yield* ReadSql
   const ownerOfReadyMade = readyMadeOwners(yield* OperatorConfigs)
   const memory = yield* CommitCache
-  // Each way has a separate cache, because a caller or a record is rarely looked up in both ways.
+  // Each way to find a Workspace has a separate cache, because a caller or a record is rarely looked up in both ways.
   const recordedBy = (locator: WorkspaceLocator) =>
     memory.untilCommit((key) => {
       const end = key.indexOf(separator)
@@ -181,8 +181,8 @@ export const locateWorkspaces = Effect.gen(function* () {
     const recorded = finders.get(locator) ?? recordedBy(locator)
     finders.set(locator, recorded)
     const noun = nounOf(locator)
-    // Finds the Workspace of a configuration from the operator. It has no record, so its id is derived from the Workspace that
-    // lists it.
+    // Finds the Workspace of an operator-provided configuration. The configuration has no record, so its id is derived from
+    // the Workspace that lists it.
     const unrecorded = Effect.fnUntraced(function* (id: string, subject: string) {
       const owner = locator === "path.capsuleConfigId" ? yield* ownerOfReadyMade(id, everyWorkspace) : undefined
       const found =

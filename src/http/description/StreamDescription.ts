@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../http-kit/description/DocumentSchemas.ts"
 
-/** Frames of live streams, by their names among the component schemas. */
+/** Frames of live streams, keyed by the names of their component schemas. */
 export type FrameName = "RunEvent" | "RunLog"
 
 const lastEventId = {

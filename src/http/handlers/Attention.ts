@@ -97,7 +97,7 @@ export interface Attention {
   readonly pause?: AutomationPause | undefined
   /** Approved plans that have not been applied. */
   readonly approvedPlans?: ReadonlyArray<LatestRun>
-  /** Capsules with a left-over state on which nobody has decided. */
+  /** Capsules with an orphaned state that nobody has adopted or discarded yet. */
   readonly leftOvers?: ReadonlyArray<CapsuleWithOrphanedState>
   /** Unfinished updates of the Workspace's Capsules. */
   readonly updates?: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>

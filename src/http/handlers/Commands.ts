@@ -33,7 +33,7 @@ export const pathId = <A>(kind: IdSchema<A>, text: string, noun: string): Effect
 
 type Header = { readonly "idempotency-key"?: string | undefined }
 
-/** Reads the required idempotency key of a create, with the digest of the request. */
+/** Reads the required idempotency key of a create request, with the digest of the request. */
 export const idempotent = (headers: Header, request: Schema.Json): Effect.Effect<IdempotentRequest, ApiError> =>
   Effect.map(parseIdempotencyKey(headers["idempotency-key"]), (key) => ({
     key,

@@ -17,8 +17,8 @@ const invitationScope = Effect.gen(function* () {
 })
 
 /**
- * Handlers for invitations. Requests to routes without a Workspace in the path are rate-limited, because anybody could guess a
- * secret.
+ * Handlers for invitations. Requests to routes without a Workspace in the path are rate-limited, because anybody could try
+ * to guess a secret.
  */
 export const invitationHandlers = HttpApiBuilder.group(
   SvcApi,

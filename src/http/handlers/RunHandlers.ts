@@ -48,8 +48,8 @@ const crossOrigin = new ApiError({
 })
 
 /**
- * Answers a read of a sequence live if the request asks for it: with a WebSocket or server-sent events that replay from `after`
- * and then follow. Returns `none` for an ordinary read.
+ * If the request asks for live streaming, responds to a read of a sequence with a WebSocket or server-sent events that
+ * replay from `after` and then follow. Returns `none` for an ordinary read.
  */
 const liveAnswer = Effect.fn("liveAnswer")(function* (
   request: HttpServerRequest.HttpServerRequest,

@@ -81,8 +81,9 @@ const refusalPage = ({ problems }: LinkRefusal, language: Language) => {
 }
 
 /**
- * Serves `GET /install`, which accepts or refuses a link as a whole. A valid link redirects to the creation flow at its canonical
- * address. An invalid link leads to a page with the reason, which uses nothing from the link. Neither creates anything.
+ * Serves `GET /install`, which accepts or refuses a link as a whole. A valid link redirects to the creation flow at its
+ * canonical address. An invalid link leads to a page with the reason; this page uses nothing from the link. Neither response
+ * creates anything.
  */
 export const installRoute = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

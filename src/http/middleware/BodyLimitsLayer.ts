@@ -28,8 +28,8 @@ const admitsNothing = (ast: SchemaAST.AST): boolean => {
   return ast._tag === "Objects" && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
 }
 
-// Returns true if the endpoint takes fields. A struct without fields accepts every object, so an endpoint that declares one
-// counts as having no body.
+// Returns true if the endpoint takes fields. A struct without fields accepts every object, so an endpoint that declares such
+// a struct counts as having no body.
 const takesFields = (endpoint: HttpApiEndpoint.Top): boolean =>
   [...endpoint.payload.values()].some(({ schemas }) => schemas.some(({ ast }) => !admitsNothing(ast)))
 

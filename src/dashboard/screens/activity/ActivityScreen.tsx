@@ -83,7 +83,7 @@ const withChosen = (
 ): ReadonlyArray<readonly [string, string]> =>
   chosen === undefined || options.some(([value]) => value === chosen) ? options : [...options, [chosen, chosen]]
 
-/** The sentence of an action as an option of a select, without its subject's particle, its full stop and its code marks. */
+/** An action's sentence as the text of a select option, without the subject's particle, the full stop or code marks. */
 const optionText = (sentence: string): string =>
   sentence
     .replace(/^が、?/, "")

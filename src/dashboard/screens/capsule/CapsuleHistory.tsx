@@ -158,7 +158,7 @@ const DriftStep = ({ line: { apply, checks } }: { readonly line: HistoryLine }) 
   )
 }
 
-/** The state that a change left behind, if the Capsule can be rolled back to it. */
+/** The state that a change produced, if the Capsule can be rolled back to it. */
 const useRollbackTargets = (capsule: Capsule, oldest: string | undefined) => {
   const may = useMay()
   const query = useInfiniteQuery(stateVersionsQuery(capsule.id))
@@ -199,7 +199,7 @@ const Lines = ({
   ...facts
 }: CommitFacts & {
   readonly lines: ReadonlyArray<HistoryLine>
-  /** The states to roll back to, by the Run that left them behind. */
+  /** The states to roll back to, by the Run that produced them. */
   readonly targets: ReadonlyMap<string, StateVersion>
 }) => (
   <ol className="history">

@@ -82,7 +82,7 @@ const ExportDialog = ({ capsule, onClose }: Shown) => {
   )
 }
 
-/** Exports a Capsule's contents for use with the tool alone. */
+/** Exports a Capsule's contents for use with the tool, without svc. */
 export const Export = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(exportWords)
   const may = useMay()

@@ -41,6 +41,6 @@ export const historyLines = (
 export const tellingCheck = (checks: ReadonlyArray<Run>): Run | undefined =>
   checks.find(({ drifted }) => drifted === true) ?? checks[0]
 
-/** Returns true if somebody decided on the change. The approver, or a note that there was none, is then shown. */
+/** Returns true if somebody decided on the change. If so, the approver is shown, or a note that there was no approver. */
 export const isDecided = ({ run, apply }: HistoryLine): boolean =>
   isPlan(run.type) && (run.approvedAt !== undefined || apply !== undefined)

@@ -19,7 +19,7 @@ import { useDecision } from "../../ui/Decision.ts"
 
 type Reason = NonNullable<Capsule["release"]>["reason"]
 
-/** The names of the Capsules that consume its Outputs. */
+/** The names of the Capsules that consume the Capsule's Outputs. */
 const useConsumers = (capsule: Capsule): ReadonlyArray<string> => {
   const workspace = useWorkspace()
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []

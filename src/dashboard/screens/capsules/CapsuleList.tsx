@@ -21,8 +21,8 @@ type Answers = ReadonlyArray<{ readonly data: ReadonlyArray<LatestRun> | undefin
 const answersOf = (answers: Answers) => answers.map(({ data }) => data)
 
 /**
- * The newest Run of each visible Capsule: `null` if it has never run, and absent while unknown. They are requested in blocks of
- * the whole list, so that searching and scrolling do not request them again.
+ * The newest Run of each visible Capsule: `null` if it has never run, and absent while unknown. The Runs are requested in
+ * blocks of the whole list, so that searching and scrolling do not request them again.
  */
 const useLatestRuns = (
   workspaceId: string,

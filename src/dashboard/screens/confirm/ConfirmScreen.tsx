@@ -71,7 +71,7 @@ const Waiting = ({ code, onAgain }: { readonly code: string; readonly onAgain: (
         }
       ),
     retry: false,
-    // Read only once, because a decision removes it.
+    // Read only once, because a decision removes the waiting action.
     staleTime: Number.POSITIVE_INFINITY
   })
   return (

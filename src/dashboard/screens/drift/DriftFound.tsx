@@ -43,7 +43,7 @@ const DriftChoices = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
-/** The ways to resolve the drift that a check found, on the page of that check. */
+/** The ways to resolve the drift that a check found, shown on the check's page. */
 export const DriftPanel = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(driftFoundWords)
   return (

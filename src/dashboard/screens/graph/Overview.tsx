@@ -42,8 +42,8 @@ const linksOf = (graph: LinkedGraph, around: LinkedCapsule | undefined): Readonl
       ]
 
 /**
- * Draws every linked Capsule as a dot in its layer, for orientation and for reaching any of them. The drawing is a single Tab
- * stop.
+ * Draws every linked Capsule as a dot in its layer, so that people can see and reach all of them. The drawing is a single
+ * Tab stop.
  */
 export const Overview = ({ graph, centre }: { readonly graph: LinkedGraph; readonly centre: LinkedCapsule }) => {
   const words = useWords(graphWords)

@@ -161,7 +161,7 @@ const FirstSteps = () => {
 }
 
 /**
- * Returns true only if everything is known to be well: every Capsule has been applied and checked, and no check found a
+ * Returns true only if everything is known to be healthy: every Capsule has been applied and checked, and no check found a
  * difference.
  */
 const allIsWell = ({ capsules, complete, healthy }: CapsuleHealth): boolean => complete && healthy === capsules
@@ -289,7 +289,7 @@ const Content = () => {
   )
 }
 
-/** A Capsule that was never checked for drift is not unhealthy. The page counts and names it. */
+/** A Capsule that was never checked for drift is not unhealthy. The page counts and lists such a Capsule. */
 const aboutHealth = ({ capsules, healthy, unchecked }: CapsuleHealth, words: (typeof homeWords)["en"]): string =>
   [words.asConfigured(healthy + unchecked, capsules), ...(unchecked === 0 ? [] : [words.neverChecked(unchecked)])].join(
     " "

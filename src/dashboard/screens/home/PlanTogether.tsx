@@ -17,7 +17,7 @@ interface PlanTogetherProps {
   readonly replaces: boolean
 }
 
-/** Plans all Capsules that wait for one commit in a single update. Nothing is applied without approval. */
+/** Plans, in a single update, all Capsules that wait for the same commit. Nothing is applied without approval. */
 export const PlanTogether = ({ capsuleIds, replaces }: PlanTogetherProps) => {
   const words = useWords(needWords)
   const workspace = useWorkspace()

@@ -2,7 +2,10 @@ import type { SourceBuild } from "../../api/Types.ts"
 import { useWords } from "../../words/Words.ts"
 import { installWords } from "./Words.ts"
 
-/** Shows exactly the commands that will run, argument by argument. They are not joined into a line, which could hide a quote. */
+/**
+ * Shows exactly the commands that will run, argument by argument. The arguments are not joined into a line, which could hide
+ * a quote.
+ */
 export const BuildDisclosure = ({ build }: { readonly build: SourceBuild }) => {
   const words = useWords(installWords)
   return (

@@ -27,7 +27,7 @@ const needsNone = ({ provider }: ProviderRequirement): boolean => credentialFree
 
 type Bindings = Readonly<Record<string, string>>
 
-/** The requirements without a Connection, whose plan would fail. */
+/** The requirements without a Connection, which would make the plan fail. */
 export const unboundRequirements = (
   requirements: ReadonlyArray<ProviderRequirement>,
   bindings: Bindings

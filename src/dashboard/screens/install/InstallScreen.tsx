@@ -32,7 +32,9 @@ interface StepProps {
   readonly number: number
   readonly title: string
   readonly state: "done" | "open" | "later"
-  /** The choice in a finished step, which is collapsed to show only this. A changed result collapses the step again. */
+  /**
+   * The choice in a finished step, which is collapsed to show only this choice. A changed result collapses the step again.
+   */
   readonly result?: { readonly id: string; readonly shown: ReactNode } | undefined
   readonly children?: ReactNode
 }
@@ -121,7 +123,7 @@ interface FlowProps {
   readonly link: InstallLink
 }
 
-/** The step with the repository is collapsed after reading, together with the button that the person pressed. */
+/** After the repository has been read, its step is collapsed, which also hides the button that the person pressed. */
 const hasLostFocus = (): boolean => {
   const { activeElement } = document
   return (
@@ -139,7 +141,7 @@ const Configured = ({
   report
 }: {
   readonly handOff: HandOff | undefined
-  /** True if the person has requested this reading, and so waits for the next field. */
+  /** True if the person started this read, and is therefore waiting for the next field. */
   readonly isAwaited: boolean
   readonly state: ReturnType<typeof useInstallDraft>
   readonly snapshot: SourceSnapshot

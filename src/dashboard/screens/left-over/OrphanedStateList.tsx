@@ -69,7 +69,7 @@ const OrphanedStateEntry = ({ capsule, leftOver }: OrphanedStateEntryProps) => {
   )
 }
 
-/** The undecided left-over states of a Capsule's applies, or of one apply. */
+/** The orphaned states of a Capsule's applies, or of one apply, that have been neither adopted nor discarded. */
 export const OrphanedStateList = ({ capsule, runId }: { readonly capsule: Capsule; readonly runId?: string }) => {
   const leftOvers = useQuery(leftOverStatesQuery(capsule.id)).data ?? []
   return leftOvers.map((leftOver) =>

@@ -46,7 +46,10 @@ export const StateFilter = ({
 
 const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 
-/** A link to the pull request at its forge. Only http and https addresses become links, because the forge chose the address. */
+/**
+ * A link to the pull request at its forge. Only http and https addresses become links, because the address comes from the
+ * forge.
+ */
 export const ForgeLink = ({ of, text, url }: { readonly of: string; readonly text?: string; readonly url: string }) => {
   const words = useWords(pullRequestListWords)
   const terms = useWords(vocabulary)

@@ -51,7 +51,7 @@ const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: s
   )
 }
 
-/** The agent's messages arrive, but it receives no responses. */
+/** The agent's messages reach the server, but the agent receives no responses. */
 const Unanswered = ({ name, since }: { readonly name: string; readonly since: string }) => {
   const words = useWords(agentRunWords)
   return (

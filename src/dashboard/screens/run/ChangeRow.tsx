@@ -17,7 +17,10 @@ export const ChangeSign = ({ kind }: { readonly kind: ChangeKind }) => (
   </span>
 )
 
-/** The tool's reason for a change. If a plan contains none, this describes the move. */
+/**
+ * The tool's reason for a change. Omits an unknown reason if the resource has moved, because the move is described
+ * separately.
+ */
 const toolReason = ({ previousAddress, reason }: ResourceChange, words: PlanWords): string | undefined => {
   const known: Readonly<Record<string, string>> = words.reasons
   if (reason === undefined || Object.hasOwn(known, reason)) return known[reason ?? ""]

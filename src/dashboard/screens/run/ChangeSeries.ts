@@ -28,7 +28,7 @@ const indexed = (change: ResourceChange): Indexed | undefined => {
   return found === null ? undefined : { change, index: Number(found[2]), start: found[1] ?? "", end: found[3] ?? "" }
 }
 
-/** A key that is equal for changes of the same attributes in the same way. */
+/** A key that is the same for all changes that affect the same attributes in the same way. */
 const shapeOf = ({ change, end, start }: Indexed): string =>
   JSON.stringify([
     start,

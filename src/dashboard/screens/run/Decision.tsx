@@ -128,8 +128,8 @@ const Content = ({
 }
 
 /**
- * The action that a person can or has to take on this Run now, if there is any. An open dialog remains after the review has
- * ended, and reports the result.
+ * The action that a person can or has to take on this Run now, if there is any. An open dialog remains open after the review
+ * has ended, and reports the result.
  */
 export const Decision = (props: DecisionProps) => {
   const { run, capsule, endReason } = props
@@ -138,8 +138,8 @@ export const Decision = (props: DecisionProps) => {
   const now = useNow(1000)
   const isReviewed = isPlan(run.type) && run.speculative !== true
   const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: isReviewed }).data
-  // Reads the approvals again, because an approved plan may have lost an approval since, and a rule or a left-over state may have
-  // been added.
+  // Reads the approvals again, because an approved plan may have lost an approval since, and a rule or an orphaned state may
+  // have been added.
   const acknowledged = (standing?.uncertain ?? []).every((each) => each.acknowledged)
   const approved =
     run.approvedAt !== undefined && acknowledged && (standing === undefined || standing.state === "approved")
@@ -147,7 +147,7 @@ export const Decision = (props: DecisionProps) => {
     ? planEndOf(run, { capsule, isApplied: apply !== undefined && apply !== null, now })
     : undefined
   const close = () => setOpen(undefined)
-  // The buttons decide whether there is something to open.
+  // The letter keys click the buttons, so they have no effect unless the button is shown and enabled.
   const press = (button: string) => () =>
     document.querySelector<HTMLButtonElement>(`[data-decide="${button}"]:not(:disabled)`)?.click()
   useLetterKeys({ a: press("approve"), d: press("discard") })

@@ -3,7 +3,7 @@ import { stripAnsi } from "./Ansi.ts"
 
 type LogLevel = "plain" | "warning" | "error"
 
-// Matches the bar before the text, which tools that draw boxes print.
+// Matches the bar before the text, as printed by tools that draw boxes.
 const error = /^(?:[│╷|] ?)*(?:Error: |panic: |fatal error: )/
 const warning = /^(?:[│╷|] ?)*Warning: /
 const continued = /^(?:[│╵|]| {2}|\t)/

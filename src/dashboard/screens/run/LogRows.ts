@@ -26,7 +26,7 @@ const widthOf = (character: string): number => {
 const plainBreak = (text: string, start: number, columns: number): number => {
   const end = start + columns
   const space = text.lastIndexOf(" ", end - 1)
-  // A row does not begin with the spaces of an indentation alone, and an address without spaces is broken anywhere.
+  // A row never consists of indentation alone, and text without spaces may be broken anywhere.
   return space > start && text.slice(start, space).trim() !== "" ? space + 1 : end
 }
 
@@ -43,7 +43,7 @@ export const rowStarts = (text: string, columns: number): ReadonlyArray<number> 
   let start = 0
   let used = 0
   let at = 0
-  // After the last space of the row: its position, and the columns up to it.
+  // The position after the row's last space, and the number of columns up to that position.
   let word = { at: 0, used: 0 }
   for (const character of text) {
     const width = widthOf(character)
@@ -116,7 +116,7 @@ export class LogRows {
     return this.#first[Math.max(0, this.#before(this.#shown, index))] ?? 0
   }
 
-  /** The last position with a number up to the given one. */
+  /** The last position whose number is at most the given number. */
   #before(numbers: ReadonlyArray<number>, wanted: number): number {
     let low = 0
     let high = numbers.length

@@ -183,7 +183,7 @@ const useColumns = (scroller: RefObject<HTMLElement | null>, wraps: boolean): nu
   return wraps ? columns : undefined
 }
 
-/** Number of rows rendered beyond each edge of the view. Scrolling past half of them renders again. */
+/** Number of rows rendered beyond each edge of the view. Scrolling past half of these rows triggers another render. */
 const margin = 16
 const step = margin / 2
 
@@ -296,8 +296,8 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   const [onlyProblems, setOnlyProblems] = useState(false)
   const [error, setError] = useState<number | undefined>(undefined)
   const [search, setSearch] = useState("")
-  // `undefined` until the reader steps through the matches. Then it starts at the first match after the line where they began to
-  // search.
+  // `undefined` until the reader steps through the matches, starting at the first match after the line where the search
+  // began.
   const [chosenMatch, setMatch] = useState<number | undefined>(undefined)
   const [begin, setBegin] = useState(0)
   const [isFull, setFull] = useState(false)
@@ -332,7 +332,7 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   }
   useEffect(() => {
     if (kept === undefined) return
-    // Later, once the size of the view has been measured.
+    // Run this later, once the size of the view has been measured.
     const frame = requestAnimationFrame(() => show(rows.rowOf(kept.line)))
     return () => cancelAnimationFrame(frame)
   }, [kept, rows, show])

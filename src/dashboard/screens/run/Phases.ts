@@ -177,7 +177,7 @@ export const expectedOf = (plan: Pick<Run, "planSummary"> | undefined): number =
     ? 0
     : plan.planSummary.add + plan.planSummary.change + plan.planSummary.destroy + 2 * plan.planSummary.replace
 
-/** The planned actions that the tool reports during an apply. All others only change the state. */
+/** The planned actions that the tool reports during an apply. All other actions only change the state. */
 const reportedActions: ReadonlySet<string> = new Set(["create", "update", "delete"])
 
 /** Addresses of the planned changes that the apply has not begun. */

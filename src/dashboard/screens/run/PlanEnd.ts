@@ -26,9 +26,9 @@ const endedBy: Readonly<Partial<Record<Run["status"], PlanEnd>>> = {
 }
 
 /**
- * The reason why the displayed plan can no longer be decided on, or `undefined` if it still can. The server decides; this only
- * prevents requests that it would refuse. A plan that has expired by the browser's clock is shown as expired before the server
- * reports it.
+ * The reason why the displayed plan can no longer be decided on, or `undefined` if it still can. The server makes the
+ * decision; this check only prevents requests that the server would refuse. A plan that has expired by the browser's clock
+ * is shown as expired before the server reports it.
  */
 export const planEndOf = (
   run: Standing,

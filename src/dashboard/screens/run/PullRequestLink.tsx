@@ -5,7 +5,7 @@ import { useWorkspace } from "../../app/Workspace.ts"
 import { useWords } from "../../words/Words.ts"
 import { changeReviewWords } from "./ChangeReviewWords.ts"
 
-/** A link to the pull request of a Run, with its title if svc knows it. */
+/** A link to the pull request of a Run, with its title if the title is known. */
 export const PullRequestLink = ({ id }: { readonly id: string }) => {
   const words = useWords(changeReviewWords)
   const workspace = useWorkspace()

@@ -29,7 +29,7 @@ const Source = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** The used Connection, the rule that selected it, and facts about it for reviewers. */
+/** The Connection that the Run uses, the rule that selected it, and facts about it for reviewers. */
 const Use = ({ use }: { readonly use: GrantedUse }) => {
   const words = useWords(runWords)
   const { refs } = use.rule
@@ -43,7 +43,7 @@ const Use = ({ use }: { readonly use: GrantedUse }) => {
   )
 }
 
-/** The private data that was opened for the code of an unreviewed ref, and the person who opened it. */
+/** The private data that was made available to the code of an unreviewed ref, and the person who made it available. */
 const Opened = ({ use }: { readonly use: NonNullable<Run["openedForRef"]> }) => {
   const words = useWords(runWords)
   const actorName = useActorName()

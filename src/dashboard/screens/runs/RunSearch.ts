@@ -37,7 +37,7 @@ export const isFiltered = (search: RunSearch): boolean => Object.values(search).
 export const showsChanges = ({ person, q, status, trigger, type }: RunSearch): boolean =>
   [person, q, status, trigger, type].every((value) => value === undefined)
 
-/** The filters by their names in the API. */
+/** The filters, keyed by their names in the API. */
 export const filterOf = (search: RunSearch): Readonly<Record<string, string>> =>
   setOnly({
     search: search.q,

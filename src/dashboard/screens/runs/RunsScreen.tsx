@@ -25,8 +25,8 @@ import { filterOf, isFiltered, type RunSearch, showsChanges } from "./RunSearch.
 const typingPauseMs = 250
 
 /**
- * The search field has its own text. If it waited for the URL, composing Japanese text would be interrupted. It follows the URL
- * if that changes for another reason, such as going back or clearing the filters.
+ * The search field has its own text. If it waited for the URL, composing Japanese text would be interrupted. The field
+ * follows the URL if the URL changes for another reason, such as going back or clearing the filters.
  */
 const useSearchText = (inAddress: string | undefined, change: (q: string | undefined) => void) => {
   const [typed, setTyped] = useState(inAddress ?? "")

@@ -1,4 +1,4 @@
-/** The Git servers with instructions. Each is the name of a page in `docs/webhooks`. */
+/** The Git servers with instructions, each identified by the name of its page in `docs/webhooks`. */
 export const forges = ["github", "gitlab", "forgejo-gitea", "bitbucket", "azure-devops", "plain"] as const
 export type Forge = (typeof forges)[number]
 

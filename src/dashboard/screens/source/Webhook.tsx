@@ -75,7 +75,7 @@ const verdictTones: Readonly<Record<NonNullable<Source["lastDelivery"]>["verdict
   failed: "bad"
 }
 
-/** The result of the last delivery, in the words of the person who set up the webhook. */
+/** The result of the last delivery, described for the person who set up the webhook. */
 const LastDelivery = ({ source: { lastDelivery } }: { readonly source: Source }) => {
   const words = useWords(sourceWords)
   if (lastDelivery === undefined) return <span className="muted">{words.noDelivery}</span>

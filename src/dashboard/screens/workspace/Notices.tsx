@@ -166,7 +166,7 @@ const Endpoint = ({ endpoint }: { readonly endpoint: NoticeEndpoint }) => {
   )
 }
 
-/** The endpoints that receive notices of the Workspace. */
+/** The endpoints that receive the Workspace's notices. */
 export const Notices = () => {
   const words = useWords(noticeWords)
   const workspace = useWorkspace()
