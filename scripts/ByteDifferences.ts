@@ -13,7 +13,7 @@ const gap = 16
 const printable = (bytes: Uint8Array) =>
   [...bytes].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : ".")).join("")
 
-/** Returns the ranges in which two files differ. If one file is longer, its additional bytes are a range too. */
+/** Returns the ranges in which two files differ. If one file is longer, its additional bytes also form a range. */
 export const byteDifferences = (one: Uint8Array, other: Uint8Array): ReadonlyArray<DifferentBytes> => {
   const ranges: Array<{ offset: number; end: number }> = []
   const shared = Math.min(one.length, other.length)

@@ -69,7 +69,7 @@ interface SidebarItem {
 
 export interface DocsSite {
   readonly pages: ReadonlyMap<string, string>
-  /** Files, and folders whose files, are link targets of pages. */
+  /** Files that pages link to, and folders whose files pages link to. */
   readonly copied: ReadonlyArray<string>
   readonly images: ReadonlyArray<string>
   readonly sections: ReadonlyArray<{ readonly text: string; readonly items: ReadonlyArray<SidebarItem> }>

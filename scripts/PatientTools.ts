@@ -10,9 +10,10 @@ const oneProcessor = { GOMAXPROCS: "1" }
 const shown = "/usr/"
 
 /**
- * Returns a PATH whose tools delay garbage collection and use one processor. Tests start these tools more than a thousand times
- * with small states, and garbage collection takes a fifth of each command's time. Writes the scripts that start the tools to
- * `folder`. Leaves a tool outside `/usr` unchanged, because a sandbox would contain its script but not the tool.
+ * Returns a PATH whose tools delay garbage collection and use one processor. Tests start these tools more than a thousand
+ * times with small states, and garbage collection would take a fifth of each command's time. Writes the scripts that start
+ * the tools to `folder`. Leaves a tool outside `/usr` unchanged, because a sandbox would contain its script but not the
+ * tool.
  */
 export const patientPath = Effect.fn("patientPath")(function* (searchPath: string, folder: string) {
   const files = yield* FileSystem.FileSystem

@@ -94,7 +94,7 @@ export const postgresServer = Effect.gen(function* () {
   yield* Effect.acquireRelease(start, () => Effect.ignore(stop("immediate")))
   return {
     url: `postgres:///postgres?host=${encodeURIComponent(folder)}&user=svc`,
-    /** The socket to which a proxy connects. */
+    /** The socket that a proxy connects to. */
     socket: `${folder}/.s.PGSQL.5432`,
     log: `${folder}/log`,
     start,

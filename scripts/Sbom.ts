@@ -44,9 +44,9 @@ const described = (component: Component, integrity: string | undefined) => {
 }
 
 /**
- * Creates the bill of materials of a binary, as CycloneDX 1.6. It lists exactly the components whose licences the binary
- * contains, with the hashes from the lock file. It contains no date and no random number, so the same commit produces the same
- * bytes. Fails if a bundled package is missing from the lock file.
+ * Creates a binary's bill of materials, as CycloneDX 1.6. It lists exactly the components whose licences the binary
+ * contains, with the hashes from the lock file. It contains no date and no random number, so the same commit produces the
+ * same bytes. Fails if a bundled package is missing from the lock file.
  */
 export const billOfMaterials = Effect.fn("sbom.billOfMaterials")(function* (root: string, report: LicenseReport) {
   const files = yield* FileSystem.FileSystem

@@ -50,7 +50,7 @@ const locked = Effect.fn("TargetRuntime.locked")(function* (root: string, name: 
   if (version === undefined || integrity?.startsWith("sha512-") !== true) {
     return yield* new RuntimeUnavailable({ message: `package-lock.json holds no version and sha512 of ${name}.` })
   }
-  // Require the same version of Bun, because only the version that produced byte code can read it.
+  // Require the same version of Bun, because byte code can be read only by the version that produced it.
   if (version !== Bun.version) {
     return yield* new RuntimeUnavailable({
       message: `This is Bun ${Bun.version}, and package-lock.json holds ${version}. Build with \`npm run build\` after \`npm ci\`.`

@@ -28,7 +28,7 @@ const shortFact = (text: string) =>
     ? text
     : `${text.slice(0, 60)}… ${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 12)}`
 
-/** Members of an OpenAPI document that only explain, without a promise. */
+/** Members of an OpenAPI document that are only explanations and promise nothing. */
 const explanations = new Set(["description", "summary", "title", "example", "examples"])
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -51,7 +51,7 @@ const Document = Schema.Struct({
   components: Schema.Struct({ schemas: Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Unknown)) })
 })
 
-/** Facts of `/openapi.json`: every operation, and every field of each named schema. */
+/** Facts about `/openapi.json`: every operation, and every field of each named schema. */
 const apiFacts = (): Facts => {
   const json: unknown = JSON.parse(JSON.stringify(OpenApi.fromApi(describedApi())))
   const { components, paths } = Schema.decodeUnknownSync(Document)(json)
@@ -74,7 +74,7 @@ const apiFacts = (): Facts => {
   return new Map([...operations, ...fields])
 }
 
-/** Facts of the command line: every command and flag. */
+/** Facts about the command line: every command and flag. */
 const commandFacts = Effect.map(
   commandHelps,
   (commands): Facts =>
@@ -118,7 +118,7 @@ const Column = Schema.Struct({
   key: Schema.Int
 })
 
-/** Facts of the tables: every column of a database that this version creates. */
+/** Facts about the tables: every column of a database that this version creates. */
 const tableFacts = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -185,12 +185,12 @@ export const promiseChanges = (
     ])
 }
 
-/** The section of the changelog about changes since the last release. */
+/** The changelog section about changes since the last release. */
 const unreleased = (changelog: string) =>
   /^## Unreleased[^\n]*\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(changelog)?.[1] ?? ""
 
 /**
- * The ways in which the changelog may mention a subject: by its own name or, for an addition, by the name of its parent, such as
+ * The ways the changelog may mention a subject: by its own name or, for an addition, by the name of its parent, such as
  * `Run` for `Run.status`, `notices` for `notices.id` and `svc pr list` for `svc pr list --output`.
  */
 const namesOf = ([subject, change]: readonly [string, string]): ReadonlyArray<string> => {

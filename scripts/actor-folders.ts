@@ -3,8 +3,8 @@ import { Effect, FileSystem, Path } from "effect"
 import { actorsPage, folderImports } from "../test/support/ActorFolders.ts"
 
 /**
- * Writes the folders of `actors/` and the dependencies between them into the documentation. Run it after adding an import between
- * two folders.
+ * Writes the folders of `actors/` and the dependencies between them into the documentation. Run this script after adding an
+ * import between two folders.
  */
 const program = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem

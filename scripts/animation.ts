@@ -1,5 +1,5 @@
-// `npm run animation` performs the main job in Chromium on a real server, and records an animation of about a minute for the
-// README: docs/pictures/main-job.webp. Requires `img2webp` of Debian's package `webp`.
+// `npm run animation` performs the main job in Chromium against a real server, and records an animation of about a minute
+// for the README: docs/pictures/main-job.webp. Requires `img2webp` from Debian's `webp` package.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"

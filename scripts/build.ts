@@ -18,8 +18,8 @@ class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { mes
   override readonly [Runtime.errorExitCode] = 1
 }
 
-// Factor by which code must run more often than by default before it is compiled to machine code, until the program resets it.
-// Code that runs once at startup takes longer to compile than to run.
+// Multiplies the default number of runs before code is compiled to machine code, until the program resets the factor. Code
+// that runs once at startup takes longer to compile than to run.
 const startReluctance = 100
 
 // Path of the entry point that replaces the server's own, and imports the files embedded in the binary.
@@ -101,7 +101,7 @@ const compile = Effect.fn("build.compile")(function* (
         root,
         target: "bun",
         format: "esm",
-        // Store code that two programs share only once in the binary. Each program loads only what it needs.
+        // Store code shared by two programs only once in the binary. Each program loads only what it needs.
         splitting: true,
         minify: true,
         bytecode: true,
@@ -117,7 +117,7 @@ const compile = Effect.fn("build.compile")(function* (
           outfile,
           jitPolicy: startReluctance,
           ...(target === undefined ? {} : { target: targets[target.name].compile, executablePath: target.runtime }),
-          // Ignore configuration files in the folder in which the binary is started.
+          // Ignore configuration files in the folder where the binary is started.
           autoloadDotenv: false,
           autoloadBunfig: false,
           autoloadTsconfig: false,

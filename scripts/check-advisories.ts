@@ -1,5 +1,5 @@
-// `npm run advisories` asks the registry for known vulnerabilities of the packages that the product contains. Exits with 1 if a
-// vulnerability has high or critical severity.
+// `npm run advisories` queries the registry for known vulnerabilities in the packages that the product contains. Exits with
+// 1 if a vulnerability has high or critical severity.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"

@@ -3,7 +3,7 @@ import { Effect, FileSystem, Path } from "effect"
 import { platform } from "../src/composition/Platform.ts"
 import { commandReference, exitCodeReference } from "./CommandReference.ts"
 
-/** Writes `docs/cli.md` and `docs/exit-codes.md`. Run it after changing a command, a flag or an example. */
+/** Writes `docs/cli.md` and `docs/exit-codes.md`. Run this script after changing a command, a flag or an example. */
 const program = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

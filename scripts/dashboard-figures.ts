@@ -1,6 +1,6 @@
-// `npm run bench:dashboard` measures the dashboard and compares every figure with its target. It uses the files of the release
-// binary in headless Chromium on the same machine as the server. Figures are medians of several rounds. `SVC_TEST_BINARY` selects
-// an existing binary. `-- --only size` runs one group and may be repeated: `size`, `loading`, `smoothness`, `plan`.
+// `npm run bench:dashboard` measures the dashboard and compares every figure with its target. It loads the release binary's
+// files in headless Chromium, on the same machine as the server. Figures are medians of several rounds. `SVC_TEST_BINARY`
+// selects an existing binary. `-- --only size` runs one group and may be repeated: `size`, `loading`, `smoothness`, `plan`.
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"

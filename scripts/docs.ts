@@ -1,5 +1,5 @@
-// `npm run docs` builds the documentation as static pages in dist/docs, with search, and fails on a broken link. VitePress has a
-// separate lock file in site/, so that `npm ci` of the product does not install it.
+// `npm run docs` builds the documentation as static pages in dist/docs, with search, and fails on a broken link. VitePress
+// has a separate lock file in site/, so that the product's `npm ci` does not install VitePress.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"

@@ -67,8 +67,8 @@ row("files named after Run / their folders", `${ofRun.length} / ${folders(ofRun)
 row("files that only a neighbour imports", single.length)
 row("imports of actors/Runtime.ts", files.find(({ path }) => path === "actors/Runtime.ts")?.targets.length ?? 0)
 
-// Paths of five requests through the code, as legs between files that import each other. A reader who follows a request reads the
-// shortest chain of imports of each leg. A leg without a chain is an error, because the path has changed.
+// Paths of five requests through the code, as legs between files that import each other. A reader who follows a request
+// reads the shortest chain of imports for each leg. A leg without a chain is an error, because the path has changed.
 const journeys: Readonly<Record<string, ReadonlyArray<readonly [from: string, to: string]>>> = {
   "install, from POST to the queued Run": [
     ["src/http/handlers/PlanHandlers.ts", "actors/commands/install-plan/InstallPlans.ts"],

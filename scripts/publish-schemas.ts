@@ -3,7 +3,8 @@ import { Effect, FileSystem, Path } from "effect"
 import { publishedSchemas, publishedText } from "../schema/manifest/PublishedSchemas.ts"
 
 /**
- * Writes the published JSON Schemas from the definitions that the parser uses. Run it after changing the schemas or the parser.
+ * Writes the published JSON Schemas from the definitions that the parser uses. Run this script after changing the schemas or
+ * the parser.
  */
 const program = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem

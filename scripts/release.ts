@@ -1,5 +1,6 @@
-// `npm run release` makes every artefact of this version in dist/release, with SHA256SUMS: binaries, Debian packages, OCI images, npm
-// packages, the chart and the bill of materials. It publishes nothing; .github/workflows/release.yml does.
+// `npm run release` makes every artefact of this version in dist/release, with SHA256SUMS: binaries, Debian packages, OCI
+// images, npm packages, the chart and the bill of materials. It publishes nothing; .github/workflows/release.yml publishes
+// the artefacts.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -25,7 +26,7 @@ const run = Effect.fnUntraced(function* (root: string, program: string, ...args:
   yield* Console.log(`ok    ${command}`)
 }, Effect.scoped)
 
-/** Checks that the changelog has a heading for the release, and that its promises match their snapshots. */
+/** Checks that the changelog has a heading for the release, and that the promises match their snapshots. */
 const checkPromises = Effect.fn("release.checkPromises")(function* (root: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

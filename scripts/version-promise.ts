@@ -3,7 +3,10 @@ import { Effect, FileSystem } from "effect"
 import { platform } from "../src/composition/Platform.ts"
 import { presentFacts, snapshotFile, snapshotText } from "./VersionPromise.ts"
 
-/** Writes the snapshots of the version promise. Run it as a step of a release, after the changelog names the release. */
+/**
+ * Writes the snapshots of the version promise. Run this script as a step of a release, after adding the release to the
+ * changelog.
+ */
 const program = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const facts = yield* presentFacts

@@ -8,7 +8,7 @@ const filter = "a filter of a query: text that is no id matches nothing"
 const credential = "the credential of the actor, which may also be a token of the issuer"
 const ofNobody = "a data key may belong to no Workspace, which is the empty text"
 
-/** Ids that may be any string, with the reason. */
+/** Ids that may be any string, each with the reason. */
 const asText: Readonly<Record<string, string>> = {
   "actors/access/account/PeopleBehind.ts: tokenId": credential,
   "actors/access/account/AccessTokens.ts: tokenId": "the end of the previous page, as the signed cursor has it",
@@ -38,6 +38,6 @@ const asText: Readonly<Record<string, string>> = {
 test("every id in actors/ and its messages has the brand of its record, or is listed with a reason", async () => {
   const { files, ids } = await unbrandedIds(root, ["actors", "schema/commands"])
   expect(files).toBeGreaterThan(300)
-  // If a new id fails here: use the brand from `schema/records/Ids.ts`, and decode the string where it enters.
+  // If a new id fails here: use the brand from `schema/records/Ids.ts`, and decode the string where it enters the program.
   expect(ids).toEqual(Object.keys(asText).toSorted())
 }, 60_000)

@@ -10,7 +10,7 @@ type Room = (typeof rooms)[number]
 
 const maxLines = 600
 const forbiddenNames = new Set(["utils", "util", "helpers", "helper", "common", "misc", "shared", "lib"])
-// Word lists have no limit of lines, because readers search them for a single word.
+// Word lists have no line limit, because readers search them for a single word.
 const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") || path.endsWith("/Words.ts")
 
 /**
@@ -26,7 +26,7 @@ const bunPorts = [
   "src/http/BunServer.ts",
   "src/http/HttpListener.ts"
 ]
-/** Code outside the library: the compiled binary, and the programs of a checkout or a build that run before it. */
+/** Code outside the library: the compiled binary, and the programs of a checkout or a build that run before the binary. */
 const ofBunAlone = [
   "runner/scan/EmbeddedHclWorker.ts",
   "src/BinaryMain.ts",

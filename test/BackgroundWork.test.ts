@@ -2,7 +2,9 @@ import { expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
-/** Every server does this work for itself, because it concerns its own memory, requests, files or processes. */
+/**
+ * Every server does this work for itself, because the work concerns the server's own memory, requests, files or processes.
+ */
 const own = "own" as const
 /** Any number of servers may do this work, because every step decides and writes in one transaction. */
 const repeatable = "repeatable" as const

@@ -70,7 +70,7 @@ const attacks = new Set(
   [...read("docs/builders/attack-walk.md").matchAll(/^\| ([A-Z]{1,2}\d{0,2}) \|/gm)].map(([, id]) => id)
 )
 
-/** Returns true if a section has a rule, in a numbered list or in prose: `(1) ... (2) ...`. */
+/** Returns true if a section contains the rule, in a numbered list or in prose: `(1) ... (2) ...`. */
 const hasRule = (body: string, rule: string) =>
   new RegExp(`^${rule}\\. `, "m").test(body) || body.includes(`(${rule}) `)
 

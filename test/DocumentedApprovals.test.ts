@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 /** A command that contacts the server. */
 const asks = /\$\([^)]*\b(?:svc|api|curl|fetch)\b/
 
-/** The reason why a line approves an unread plan; `undefined` if it approves none. */
+/** The reason why a line approves an unread plan; `undefined` if the line approves no unread plan. */
 const blindness = (line: string): string | undefined => {
   if (/\b(?:svc approve|\/approve)\b/.test(line) && asks.test(line)) {
     return "takes the digest at the moment of the approval"

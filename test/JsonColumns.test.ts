@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 
 const root = dirname(import.meta.dir)
 
-/** Files in `actors/` that produce JSON without a column's codec, with the reason. */
+/** Files in `actors/` that produce JSON without a column's codec, each with the reason. */
 const otherJson: Readonly<Record<string, string>> = {
   "actors/running/agent/JobSecrets.ts": "a job, sealed",
   "actors/access/approval/ApprovalRows.ts": "a canonical text for a comparison",

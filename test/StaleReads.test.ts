@@ -5,7 +5,10 @@ import { dirname, join } from "node:path"
 import { forEachSource } from "./support/ParsedSources.ts"
 import { type StaleRead, staleReads } from "./support/StaleReads.ts"
 
-/** Code inside a service, and the pattern that the check must find in it; `undefined` if it must find none. */
+/**
+ * Code inside a service, and the pattern that the check must find in the code; `undefined` if the check must find no
+ * pattern.
+ */
 const examples: ReadonlyArray<readonly [string, StaleRead["shape"] | undefined, string]> = [
   [
     "a line is added to a batch that is taken while the time is read",

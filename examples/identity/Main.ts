@@ -21,7 +21,7 @@ const admit = async ({ cookies, url }: Bun.BunRequest) => {
   return Response.redirect(app_url)
 }
 const greet = async ({ cookies }: Bun.BunRequest) => {
-  // Asks the issuer on every visit, so that a removed person loses access at once.
+  // Queries the issuer on every visit, so that a removed person loses access at once.
   const info = await oidc.fetchUserInfo(client, cookies.get("__Host-access_token") ?? "", oidc.skipSubjectCheck)
   return page(`<h1>Hello, ${Bun.escapeHTML(info.name ?? info.sub)}</h1><a href="/sign-out">Sign out</a>`)
 }

@@ -35,7 +35,7 @@ const manifest = {
   files: [program, commands, "docs", "NOTICE", thirdPartyFile]
 }
 
-/** Bundles one file for Node and returns the packages in it. It has the same commands as the binary. */
+/** Bundles one file for Node and returns the packages in the bundle. The bundle has the same commands as the binary. */
 const bundle = Effect.fn("cliPackage.bundle")(function* (root: string, folder: string) {
   const built = yield* Effect.tryPromise({
     try: () =>

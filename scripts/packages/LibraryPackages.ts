@@ -63,7 +63,7 @@ const RootManifest = Schema.fromJsonString(
   })
 )
 const decodeRoot = Schema.decodeUnknownEffect(RootManifest)
-/** A declaration map, with which an editor finds the source line of a declaration. */
+/** A declaration map, which editors use to find the source line of a declaration. */
 const DeclarationMap = Schema.fromJsonString(
   Schema.StructWithRest(Schema.Struct({ sources: Schema.Array(Schema.String) }), [
     Schema.Record(Schema.String, Schema.Json)

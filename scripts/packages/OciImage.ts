@@ -20,8 +20,8 @@ export interface ImageOptions extends Omit<DebOptions, "revision"> {
 }
 
 /**
- * Debian packages in the image. git makes syncs faster; bubblewrap, passt, iproute2 and util-linux provide the sandbox of Runs
- * and its network.
+ * Debian packages in the image. git makes syncs faster; bubblewrap, passt, iproute2 and util-linux provide the sandbox for
+ * Runs and the sandbox's network.
  */
 const packages = ["bubblewrap", "ca-certificates", "git", "iproute2", "passt", "passwd", "util-linux"]
 
@@ -30,7 +30,7 @@ const user = { name: "svc", id: 10001, home: "/var/lib/svc" }
 const environment = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
   SVC_DATA_DIR: `${user.home}/data`,
-  // Listen on all addresses inside the container's network. Publish the port only to networks from which people should reach it.
+  // Listen on all addresses inside the container's network. Publish the port only to networks whose users should reach it.
   SVC_LISTEN: "0.0.0.0:8787",
   SVC_RUNNER_ISOLATION: "required",
   SVC_LOG_FORMAT: "json"
@@ -92,7 +92,7 @@ const checkTofu = Effect.fn("image.checkTofu")(function* ({
 
 /**
  * Assembles an OCI image without a container engine, and returns the path of its archive, which `podman load`, `skopeo copy
- * oci-archive:` and tools of registries can read. Requires `mmdebstrap` and `tar`.
+ * oci-archive:` and registry tools can read. Requires `mmdebstrap` and `tar`.
  */
 export const ociImage = Effect.fn("ociImage")(function* (options: ImageOptions) {
   const { binary, out, root, target, tofu } = options

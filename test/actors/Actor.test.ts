@@ -17,7 +17,7 @@ const Doors = commandsOf(
   Rpc.make("Stick")
 )
 
-/** Test actors whose commands wait for `gate`, with logs of the commands that began and ended. */
+/** Test actors whose commands wait for `gate`, and logs of the commands that began and ended. */
 const makeDoors = () => {
   const gate = Deferred.makeUnsafe<void>()
   const begun: Array<string> = []
@@ -197,7 +197,7 @@ describe("Actor lifetime", () => {
 class Word extends Context.Service<Word, string>()("svc/test/Word") {}
 class Letter extends Context.Service<Letter, string>()("svc/test/Letter") {}
 const Known = Context.Reference<string>("svc/test/Known", { defaultValue: () => "default" })
-/** The caller provides its own value for this reference, and an actor must not see that value. */
+/** The caller provides its own value for this reference, which must not reach an actor. */
 const Own = Context.Reference<string>("svc/test/Own", { defaultValue: () => "default" })
 
 const Echoes = commandsOf(
@@ -284,7 +284,7 @@ describe("Actor: commands in transactions", () => {
         expect(Exit.isFailure(within) && Cause.pretty(within.cause)).toContain(
           "A command to the Row a inside a database transaction"
         )
-        // A command sent before the actors start is also a defect; otherwise the transaction would wait for the start.
+        // A command sent before the actors start is also a defect; otherwise the transaction would wait for them to start.
         expect(yield* noted).toEqual([])
         yield* transaction(sql)(sql.afterCommit(Effect.orDie(write)))
         expect(yield* noted).toEqual(["a"])

@@ -5,7 +5,7 @@ import { mailboxesKey, mailboxesOf, serve } from "../../actors/Actor.ts"
 import { commandsOf } from "../../schema/commands/Command.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 
-/** The end of a command after the given number of steps. */
+/** Outcome of a command after the given number of steps. */
 const End = Schema.Literals(["succeed", "fail", "die", "wait"])
 type End = typeof End.Type
 
@@ -24,7 +24,7 @@ interface Command {
   readonly record: string
   readonly steps: number
   readonly end: End
-  /** Interrupts the caller after this many of its own steps. `undefined` if the caller waits for the response. */
+  /** Number of its own steps after which the caller is interrupted. `undefined` if the caller waits for the response. */
   readonly leavesAfter: number | undefined
 }
 
@@ -81,20 +81,20 @@ const run = (commands: ReadonlyArray<Command>) => {
     yield* steps(3)
     yield* Deferred.succeed(gate, undefined)
     const exits = yield* Fiber.awaitAll(sent)
-    // Every record must still answer one more command. A stuck record would not.
+    // Every record must still process one more command. A stuck record would not.
     for (const record of history.keys()) {
       expect(yield* workers.Work(record, { command: -1, steps: 0, end: "succeed" })).toBe(-1)
     }
-    // Each mailbox must be removed within a few steps after its last answer, so that idle records use no memory.
+    // Each mailbox must be removed within a few steps after its last response, so that idle records use no memory.
     for (let left = 100; left > 0 && (yield* busy) > 0; left--) yield* step
     expect(yield* busy).toBe(0)
 
     for (const [record, events] of history) {
-      // Commands of one record never overlap.
+      // Commands to the same record never overlap.
       expect(events.map(([what]) => what)).toEqual(events.map((_, index) => (index % 2 === 0 ? "begin" : "end")))
       const begun = events.flatMap(([what, command]) => (what === "begin" && command >= 0 ? [command] : []))
       const ended = events.flatMap(([what, command]) => (what === "end" && command >= 0 ? [command] : []))
-      // Every command that began also ended, in the order of sending, and none ran twice.
+      // Every command that began also ended. Commands ran in the order in which they were sent, and no command ran twice.
       expect(ended).toEqual(begun)
       expect(begun).toEqual([...new Set(begun)].toSorted((left, right) => left - right))
       // No command is lost: only a command whose caller was interrupted may be missing.

@@ -226,7 +226,7 @@ describe("Host requirements", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { capsuleId, planRunId } = yield* deployed("guarded", "guarded")
-        // The registration matches what the reviewers of the plan saw.
+        // The registration matches what the plan's reviewers saw.
         expect((yield* settled(planRunId)).signIn?.postLogoutRedirectUris).toEqual([
           guardedOrigin,
           `${guardedOrigin}/goodbye`
@@ -339,7 +339,7 @@ describe("Host requirements", () => {
         const id = failure?.intentId ?? ""
         const stale = interfaces.retry(context, workspaceId, id, { attempt: 2, code: "output_type_mismatch" })
         expect((yield* Effect.flip(stale)).code).toBe("guard_conflict")
-        // The caller may act only in the Workspace of the URL (Z4).
+        // The caller may act only in the Workspace given in the URL (Z4).
         const elsewhere = interfaces.retry(context, otherWorkspaceId, id, { attempt: 1, code: "output_type_mismatch" })
         expect((yield* Effect.flip(elsewhere)).code).toBe("not_found")
         const again = yield* interfaces.retry(context, workspaceId, id, { attempt: 1, code: "output_type_mismatch" })

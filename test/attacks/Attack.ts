@@ -15,7 +15,7 @@ const longestBlock = 250
 const mostMemory = 2
 const often = Schedule.spaced("250 millis")
 const longPatience = 60
-/** The short form records the memory of each attack, but waits for it to shrink only after the last attack. */
+/** The short form records the memory of each attack, but waits for the memory to shrink only after the last attack. */
 const shortPatience = 1
 
 export interface Idle {
@@ -48,7 +48,7 @@ const memoryWithin = Effect.fnUntraced(function* (target: Target, idle: Idle, se
   return yield* memory
 })
 
-/** Prints the memory after the last attack, and returns true if it falls below its limit. */
+/** Prints the memory after the last attack, and returns true if the memory falls below its limit. */
 export const memoryReturns = Effect.fnUntraced(function* (target: Target, idle: Idle) {
   const times = yield* memoryWithin(target, idle, longPatience)
   yield* Console.log(
@@ -69,7 +69,8 @@ export const measured = Effect.fnUntraced(function* (target: Target, idle: Idle,
   const since = yield* target.now
   const result = yield* Effect.result(attack.run(target, isShort))
   const ended = yield* target.now
-  // The server reports a block only at the thread's next turn, and the bystander's last responses are in transit.
+  // The server reports that its thread was blocked only at the thread's next turn, and the bystander's last responses are
+  // still in transit.
   yield* Effect.sleep("300 millis")
   const blocked = yield* target.blocked
   const answers = target.answersSince(since)

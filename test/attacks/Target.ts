@@ -60,7 +60,8 @@ const member = Effect.fnUntraced(function* (
 
 /**
  * A real server with an agent that holds a Run, a Source with a webhook, and a bystander: a member who reads fifty times and
- * writes once a second. The server trusts client addresses that this machine reports, so that an attack can use many addresses.
+ * writes once a second. The server trusts client addresses reported by this machine, so that an attack can use many
+ * addresses.
  */
 export const startTarget = Effect.fn("startTarget")(function* (program: string) {
   const files = yield* FileSystem.FileSystem
@@ -140,7 +141,7 @@ export const startTarget = Effect.fn("startTarget")(function* (program: string) 
     memberEmail: bystander.email,
     memberToken: bystander.token,
     hasPriority,
-    /** Returns the bystander's responses to requests that were due since then. */
+    /** Returns the bystander's responses to requests that were due at or after this time. */
     answersSince: (due: number) => answers.filter((answer) => answer.due >= due),
     /** Returns the longest time, in milliseconds, for which the server's main thread was blocked since the previous call. */
     blocked: Effect.map(gauges, (text) => 1000 * Number(/^svc_main_thread_blocked_seconds (\S+)$/m.exec(text)?.[1])),

@@ -17,7 +17,7 @@ type Columns = Readonly<Record<string, string | number | null>>
 const letters = (index: number): string =>
   [5, 4, 3, 2, 1, 0].map((place) => String.fromCharCode(97 + (Math.floor(index / 26 ** place) % 26))).join("")
 
-/** Copies rows under new names, with the result of that many installs. */
+/** Copies rows under new names, which has the same effect as that many installs. */
 const multiply = (database: DatabaseSync, id: string, from: number, to: number) => {
   const row: Columns = { ...(database.prepare("SELECT * FROM capsules WHERE id = ?").get(id) as Columns) }
   const names = Object.keys(row)

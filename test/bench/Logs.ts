@@ -10,7 +10,7 @@ const timedLines = 300
 const quietCommands = 60
 // The interval between changes stays below an account's limit per minute.
 const commandEvery = "150 millis"
-// After this time, the parser's thread that the Run's scan started has exited, however fast the lines were processed.
+// After this time, the parser thread that the Run's scan started has exited, however fast the lines were processed.
 const settle = "10 seconds"
 
 const Frame = Schema.fromJsonString(
@@ -159,7 +159,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   }
 }, Effect.scoped)
 
-/** Measures the delay until a Run's output becomes visible, and its cost for other users. */
+/** Measures the delay until a Run's output becomes visible, and the cost of that output for other users. */
 export const logs = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem

@@ -34,7 +34,7 @@ const serviceAt = Effect.fnUntraced(function* (server: string, distance: number,
   const database = yield* distantDatabase(`${socketFolder}/.s.PGSQL.5432`, distance)
   const databaseUrl = `postgres://svc@127.0.0.1:${database.port}/${name}`
   const world = yield* embeddedWith({ policyFile, gitAllowOrigins: origin, databaseUrl })
-  // Creating the tables is one transaction, before any server writes.
+  // The tables are created in a single transaction, before any server writes.
   database.take()
   const pools = Context.get(world.services, Pools)
   yield* pools.create("far", {})
@@ -96,8 +96,8 @@ const figuresAt = (
 }
 
 /**
- * Services in this process with databases in PostgreSQL on this machine, which answer as if they were 0, 1 and 2 ms away. The
- * services take turns, so that other load on the machine affects all of them.
+ * Services in this process with databases in PostgreSQL on this machine, which respond as if they were 0, 1 and 2 ms away.
+ * The services take turns, so that other load on the machine affects all of them.
  */
 export const postgresDistance = Effect.gen(function* () {
   const { origin, url } = yield* repositoryOf({ "main.tf": module })

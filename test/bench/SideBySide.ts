@@ -6,7 +6,7 @@ import { startProduct } from "./support/Product.ts"
 
 const rounds = 25
 
-/** Duration of one plan and apply, and of the tool within them, in milliseconds. */
+/** Duration of one plan and apply, and of the tool's part in them, in milliseconds. */
 const mainJob = Effect.fnUntraced(function* (product: Product, url: string, name: string) {
   const planned = yield* install(product, url, name)
   const applied = yield* apply(product, planned.planRunId)
@@ -14,8 +14,8 @@ const mainJob = Effect.fnUntraced(function* (product: Product, url: string, name
 })
 
 /**
- * Compares plan and apply in this build and another. Both servers run throughout and take turns, each first in every other pair,
- * so that other load affects both equally.
+ * Compares plan and apply in this build and in another build. Both servers run throughout and take turns, each first in
+ * every other pair, so that other load affects both equally.
  */
 export const sideBySide = (binary: string, other: string, tool: string) =>
   Effect.gen(function* () {

@@ -113,7 +113,7 @@ describe("Pool runs", () => {
       expect(api.changes.map(({ body, method, path }) => [method, path, body])).toEqual([
         ["POST", `/api/v1/runs/${applyRun}/release`, { fence: 3, toolIsDead: true, reason: "The machine was deleted." }]
       ])
-      // Because the agent is lost, the page lists objects that may exist and results that may still arrive.
+      // Because the agent is lost, the page lists objects that may exist, and results that may still arrive.
       await page.getByText(diagnosisWords[look.language].advice.agent).waitFor()
       expect(faults).toEqual([])
     })

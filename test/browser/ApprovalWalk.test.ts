@@ -200,7 +200,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
   }
 }
 
-/** Ignores expected refusals, and the failed request of the invitation page for the signed-in person. */
+/** Ignores expected refusals, and the invitation page's failed request for the signed-in person. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|09)/.test(text))
 
 describe.each([

@@ -141,7 +141,7 @@ describe("Bulk decisions", () => {
       numbered.map((number) => ({ planDigest: digestOf(number), reason: "Not today." }))
     )
     await page.getByRole("dialog").waitFor({ state: "detached" })
-    // The button that opened the dialog is gone, so the focus is on the page's content.
+    // The button that opened the dialog is gone, so the focus moves to the page's content.
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("content")
   })
 })

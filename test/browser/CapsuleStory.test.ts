@@ -62,7 +62,7 @@ describe("Capsule story", () => {
         expect(rel).toContain("noopener")
       }
       expect(links.some(([href]) => href === "https://shop.acme.example/")).toBe(true)
-      // A badge is a single link to its target, not to its image.
+      // A badge is a single link to the badge's target, not to its image.
       for (const [badge, target] of [
         ["Build status", "https://ci.acme.example/storefront"],
         ["Coverage", "https://ci.acme.example/coverage"]

@@ -188,7 +188,7 @@ describe("Failed checks", () => {
       { ...body, expected: { authorityGuard: "guard-1" } },
       { ...body, reviewedUserVariables: { domain: "shop.example" }, expected: { authorityGuard: "guard-2" } }
     ])
-    // The refusal itself is logged by the browser.
+    // The browser itself logs the refusal.
     expect(faults.filter((fault) => !fault.includes("409"))).toEqual([])
   })
 })

@@ -21,7 +21,7 @@ interface Server {
 }
 
 declare global {
-  /** The bundle below defines this in the page. */
+  /** The bundle below defines this global in the page. */
   function useClient(server: Server): Promise<unknown>
 }
 

@@ -129,7 +129,7 @@ describe("Pool connections", () => {
       const dialog = page.getByRole("dialog")
       const place = dialog.getByLabel(isEnglish ? "Where its values are" : "値の保管場所")
       await place.selectOption("eu-west/aws-production")
-      // The page has no field in which a secret could be typed.
+      // The page has no field where a secret could be typed.
       expect(await dialog.locator('input[type="password"]').count()).toBe(0)
       expect(await barriers(page)).toEqual([])
       const fields = dialog.getByRole("textbox")

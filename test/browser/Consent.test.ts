@@ -238,7 +238,7 @@ describe("without JavaScript", () => {
         yield* Effect.promise(() => still.waitForURL(`${callback}?*`))
         expect(new URL(still.url()).searchParams.get("code")).not.toBeNull()
 
-        // The consent is remembered, so signing in leads straight to the application on the other site.
+        // The consent is stored, so signing in leads straight to the application on the other site.
         yield* Effect.promise(() => plain.clearCookies())
         yield* Effect.promise(() => still.goto(authorization(origin)))
         yield* Effect.promise(() => still.waitForURL("**/sign-in?return=*"))

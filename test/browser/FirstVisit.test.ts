@@ -96,7 +96,7 @@ describe("First visits", () => {
     await address.pressSequentially("mina@")
     const offered = page.waitForRequest("**/auth/offer")
     await code.release()
-    // The sign-in form of the loaded script requests the offer.
+    // The sign-in form from the loaded script requests the offer.
     await offered
     await page.keyboard.type("acme.example")
     const sent = page.waitForRequest("**/auth/sign-in")

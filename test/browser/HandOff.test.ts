@@ -77,7 +77,7 @@ describe("External installs", () => {
 
     await page.goto(`${api.origin}/w/acme/runs/${applyRun}`)
     await page.locator(".log-line").first().waitFor()
-    // The response may have been lost, so the same Run may send the ticket again. Another Run may not.
+    // The response may have been lost, so the same Run may send the ticket again, but another Run may not.
     await page.getByRole("button", { name: "Continue to notes" }).waitFor()
     expect(await stored(page)).not.toContain(ticket)
     api.world.runs = api.world.runs.map((run) => (run.id === applyRun ? { ...run, id: "run_later" } : run))

@@ -44,7 +44,7 @@ describe("Repository addresses", () => {
     await page.getByRole("button", { name: installWords.en.read }).click()
     await page.getByText(installWords.en.removed).waitFor()
     expect(world.sources.map(({ id }) => id)).toEqual(before)
-    // The page does not send the removal. The server removes the source, whether or not the page is open.
+    // The page does not request the removal: the server removes the source whether or not the page is open.
     expect(api.changes.map(({ method }) => method)).toEqual(["POST"])
     expect(faults).toEqual([])
   })
@@ -121,7 +121,7 @@ const variable = (name: string, line: number, required: boolean) => ({
   declaredAt: { path: "variables.tf", line }
 })
 
-/** A module with a provider that svc does not know. */
+/** A module with a provider that is unknown to svc. */
 const foreignProvider = () => {
   const world = newWorld()
   world.presentation = undefined

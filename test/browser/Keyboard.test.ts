@@ -98,7 +98,7 @@ describe("Keyboard only", () => {
     await page.keyboard.press("Enter")
     await page.locator(".tabs").waitFor()
     await page.waitForFunction(() => document.activeElement?.id === "content")
-    // A link of the navigation remains, and keeps the focus.
+    // A link in the navigation remains and keeps the focus.
     await page.getByRole("link", { name: "Runs", exact: true }).first().focus()
     await page.keyboard.press("Enter")
     await page.locator("[data-run-row]").first().waitFor()
@@ -120,7 +120,7 @@ describe("Keyboard only", () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".change")
     const row = page.locator(".change", { hasText: "aws_iam_policy.deploy" })
-    // A change within a value is visible without pressing a key.
+    // A change within a value is visible before any key is pressed.
     await row.getByText("s3:PutObject").first().waitFor()
     await row.locator("summary").first().focus()
     await page.keyboard.press("Enter")

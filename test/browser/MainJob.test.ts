@@ -33,7 +33,7 @@ resource "demo_note" "farewell" {
 }
 `
 
-/** Edits the real resource without the tool, so that the tool's state is out of date. */
+/** Edits the real resource without the tool, so that the tool's state becomes out of date. */
 const editNote = Effect.fnUntraced(function* (notesDir: string, name: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -10,7 +10,7 @@ import { lightEnglish } from "./support/Suite.ts"
 /** No server listens at this address, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
-/** The real server, a page whose browser has an authenticator, and the actions of its user. */
+/** The real server, a page whose browser has an authenticator, and the user's actions. */
 const visitor = Effect.gen(function* () {
   const { network, setupLink } = yield* realServer(noGit)
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>

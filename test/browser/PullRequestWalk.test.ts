@@ -21,7 +21,10 @@ const patience = 120_000
 
 const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 
-/** Creates the forge Connection in its form. Then selects it in the Source's form, and turns on plans of own branches. */
+/**
+ * Creates the forge Connection in the Connection form. Then selects the Connection in the Source form, and turns on plans
+ * for the repository's own branches.
+ */
 const connectForge = (page: Page, at: string, sourceId: string, forgeOrigin: string) =>
   step(async () => {
     const dialog = page.getByRole("dialog")
@@ -93,7 +96,7 @@ describe("Pull requests by two people on a real server", () => {
         expect(link).toStartWith(`${at}/runs/`)
         expect(comment).toContain(`[Open in svc](<${at}/pull-requests/pr_`)
 
-        // Ken finds the change on Home, and approves it on the page to which the comment links.
+        // Ken finds the change on Home, and approves it on the page that the comment links to.
         const { ja: review } = changeReviewWords
         yield* step(async () => {
           await ken.goto(at)

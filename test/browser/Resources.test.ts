@@ -28,7 +28,7 @@ describe("Capsule resources", () => {
       expect(events[2]).toContain(words.recordGone)
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
       expect(await barriers(page)).toEqual([])
-      // An open row does not overlap the row below.
+      // An open row does not overlap the row below it.
       const [open, next] = [
         await changes.boundingBox(),
         await page.getByRole("button", { name: /deploy/ }).boundingBox()

@@ -69,8 +69,8 @@ describe("Run log", () => {
     const log = page.locator(".log")
     const isSideways = () => log.evaluate((element) => element.scrollWidth > element.clientWidth)
     expect(await isSideways()).toBe(false)
-    // A character is about eight pixels wide, so the frame fits its rows most tightly at one of these widths. Widths decrease, so
-    // that rows wrapped for a wider frame would not fit.
+    // A character is about eight pixels wide, so at one of these widths the rows fit the frame most tightly. Widths
+    // decrease, so that rows wrapped for a wider frame would not fit.
     const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
     for (let narrower = 1; narrower <= 8; narrower++) {
       await page.setViewportSize({ width: width - narrower, height })

@@ -59,7 +59,7 @@ describe("Successful applies", () => {
 describe("Failed applies", () => {
   test("a failed apply shows completed and unstarted changes, with its error in the log", async () => {
     const { page, api, go } = await suite.visit()
-    // As on the server, the partial apply's state has been saved, and the Capsule waits for a plan to compare it.
+    // As on the server, the partial apply's state has been saved, and the Capsule waits for a plan that compares this state.
     api.world.runs = api.world.runs.map((run) =>
       run.id === failedRun
         ? {

@@ -11,8 +11,8 @@ import { type Work, workMeter } from "./support/Work.ts"
 const suite = browserSuite()
 
 /**
- * Maximum ratio between the cost of an action on the big list and on the small list. Work proportional to the list would cost 10
- * to 100 times as much.
+ * Maximum ratio between the cost of an action on the big list and its cost on the small list. Work proportional to the list
+ * would cost 10 to 100 times as much.
  */
 const factor = 3
 const rounds = 3

@@ -8,7 +8,7 @@ import { barriers, browserSuite, darkJapanese, lightEnglish } from "./support/Su
 
 const suite = browserSuite()
 
-/** Creates a world in which the reviewed plan is a speculative plan of a stale branch. */
+/** Creates a world in which the reviewed plan is a speculative plan for a stale branch. */
 const world = () => {
   const made = newWorld()
   const review = made.runs.find(({ id }) => id === reviewRun)

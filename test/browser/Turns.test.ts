@@ -22,7 +22,7 @@ const asMember = (page: Page) =>
     await route.fulfill({ response, body: (await response.text()).replaceAll('"role":"owner"', '"role":"member"') })
   })
 
-/** Removes the person from the Workspace, so that every read of it is refused. */
+/** Removes the person from the Workspace, so that every read of the Workspace is refused. */
 const removeFrom = async (page: Page) => {
   await page.route(bootstrap, async (route) => {
     const response = await route.fetch()

@@ -9,8 +9,9 @@ import { version } from "../../src/Version.ts"
 import { suite } from "../support/Effect.ts"
 
 /*
- * Helm renders a chart with Go's templates and Sprig's functions. `render/main.go` does the same with Debian's packages `golang-go`,
- * `golang-github-masterminds-sprig-dev` and `golang-github-ghodss-yaml-dev`, so that the test needs neither Helm nor a cluster.
+ * Helm renders a chart with Go's templates and Sprig's functions. `render/main.go` does the same, using Debian's packages
+ * `golang-go`, `golang-github-masterminds-sprig-dev` and `golang-github-ghodss-yaml-dev`, so that the test needs neither
+ * Helm nor a cluster.
  */
 
 const root = fileURLToPath(new URL("../..", import.meta.url))

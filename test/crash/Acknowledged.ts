@@ -9,7 +9,7 @@ export interface Acknowledged {
   readonly approved: Set<string>
   /** Number of links returned and archives received completely. */
   readonly exports: { granted: number; downloaded: number }
-  /** The kinds of the events 1, 2, 3, ... that have been read, by Run. */
+  /** For each Run, the kinds of its events 1, 2, 3, ... that have been read. */
   readonly events: Map<string, ReadonlyArray<string>>
 }
 

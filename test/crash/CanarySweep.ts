@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { contentOf } from "../support/CanarySweep.ts"
 
 const base64Forms = (text: string): ReadonlyArray<string> =>
-  // Base64 of a text inside a longer string has one of three alignments. The characters at the edges of the text depend on the
-  // characters around it.
+  // When a text is part of a longer string, its Base64 form has one of three alignments. The characters at the edges depend
+  // on the characters around the text.
   [0, 1, 2].map((shift) => {
     const encoded = Buffer.from(`${"\0".repeat(shift)}${text}`)
       .toString("base64")
@@ -22,7 +22,7 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-/** Files below the folders whose raw bytes contain one of the strings, plain or encoded. */
+/** The files below these folders that contain one of the strings, plain or encoded, in their raw bytes. */
 export const sweep = (
   folders: ReadonlyArray<string>,
   texts: ReadonlyArray<string>,

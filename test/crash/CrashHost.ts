@@ -2,7 +2,7 @@ import { Deferred, Effect } from "effect"
 import type { KillAt } from "./CrashEnvironment.ts"
 import { type NeverReady, type ServeOptions, serve, type ServerProcess } from "./ServerProcess.ts"
 
-/** The kill of a server process: at a named point, or this many milliseconds after the process becomes ready. */
+/** When to kill a server process: at a named point, or this many milliseconds after the process becomes ready. */
 export type Kill = { readonly _tag: "at"; readonly at: KillAt } | { readonly _tag: "after"; readonly millis: number }
 
 /** A server that is restarted after each kill, as a service manager would. */

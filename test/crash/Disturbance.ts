@@ -6,7 +6,7 @@ import type { Hunt, Strike } from "./Scenario.ts"
 import type { smallDisk } from "../support/SmallDisk.ts"
 import { killVictim } from "./Victims.ts"
 
-/** Kills the process while its work is held, then releases the work. The host counts the kills of the server. */
+/** Kills the process while its work is held, then releases the work. The host counts how often the server is killed. */
 export const hunt = Effect.fnUntraced(function* (
   host: CrashHost,
   { stage, victim }: Hunt,
@@ -63,7 +63,7 @@ export const spoil = Effect.fnUntraced(function* (
   while ((yield* readCloud(notesDir)).created.length === 0) yield* Effect.sleep("2 millis")
   yield* disk.fill
   while ((yield* readiness(host)) !== "503 storage_full") yield* Effect.sleep("50 millis")
-  // Counts as a fault only after the server has refused a write because the disk is full.
+  // The full disk counts as a fault only if the server has refused a write because of it.
   if ((yield* refusedWrite(host)) === "503 storage_full") killed()
   // Gives the tool time to exit, and the server time to fail while it records the exit.
   yield* Effect.sleep("3 seconds")

@@ -6,7 +6,7 @@ import { serve, type ServeOptions } from "./ServerProcess.ts"
 
 type Needs = FileSystem.FileSystem | ChildProcessSpawner.ChildProcessSpawner | Scope.Scope
 
-/** A data folder that the server must refuse: how to prepare it, and the expected message. */
+/** A data folder that the server must refuse: its preparation, and the expected message. */
 export interface FolderFault {
   readonly name: string
   readonly check: (program: string, root: string) => Effect.Effect<void, unknown, Needs>

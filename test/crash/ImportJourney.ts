@@ -4,7 +4,10 @@ import { holds } from "./CrashClient.ts"
 import { browser } from "./ExportJourney.ts"
 import type { Traveller } from "./Traveller.ts"
 
-/** Returns the sealed backup of a Capsule that its owner then releases, as on the server from which a Capsule moves away. */
+/**
+ * Returns the sealed backup of a Capsule and has its owner release the Capsule, as on the server that a Capsule moves away
+ * from.
+ */
 export const leave = Effect.fn("leave")(function* (traveller: Traveller, capsuleId: string) {
   const { client } = traveller
   const { capsule } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))

@@ -127,7 +127,10 @@ const untilThere = Effect.fnUntraced(function* <A, E>(
   return yield* new Broken({ message: `${what} never came through` })
 })
 
-/** Starts an apply that lasts until it is cancelled. Returns its id once it works on the slow resource or has ended. */
+/**
+ * Starts an apply that lasts until it is cancelled. Returns the apply's id once the apply has reached the slow resource or
+ * has ended.
+ */
 const startSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsuleId: string, attempt: number) {
   const { client } = traveller
   const plan = yield* planAgain(traveller, capsuleId, "plan", `slow-${attempt}`)

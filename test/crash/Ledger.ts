@@ -80,7 +80,7 @@ const State = Schema.fromJsonString(
   })
 )
 
-/** Capsules whose resource list differs from their state. Both are committed together. */
+/** Capsules whose resource list differs from their state, although svc commits the two together. */
 const unindexed = `SELECT c.id AS capsule_id, v.resource_count, i.outcome FROM capsules c
   JOIN state_versions v ON v.id = c.current_state_version_id LEFT JOIN state_indexes i ON i.state_version_id = v.id
   WHERE i.outcome IS NULL OR v.resource_count <>
@@ -94,7 +94,7 @@ export interface StateRecord {
   readonly notes: ReadonlyArray<string>
 }
 
-/** Reads rows of the database of a stopped server. */
+/** Reads rows from a stopped server's database. */
 interface LedgerRows {
   readonly all: (query: string) => Effect.Effect<ReadonlyArray<unknown>>
   /** Orders rows that were created in the same millisecond. */

@@ -5,7 +5,7 @@ import type { Hunt, Scenario, Victim } from "./Scenario.ts"
 
 const at = (point: KillPointName, passing: number): Kill => ({ _tag: "at", at: { point, passing } })
 
-/** The state is read a few times per second, so the tool has to wait until a read has seen it. */
+/** The state is read a few times per second, so the tool has to wait until a read has seen the state. */
 const heldAt = (point: KillPointName): Pick<Scenario, "hunt"> =>
   point === "apply.checkpoint" ? { hunt: { victim: "point", stage: "apply" } } : {}
 

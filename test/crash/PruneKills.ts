@@ -24,7 +24,10 @@ const pruneKills = (by: PruneKill["by"], points: ReadonlyArray<readonly [KillPoi
     ([point, passing]): PruneKill => ({ name: `${by} dies at ${point}:${passing}`, by, at: { point, passing } })
   )
 
-/** The point between two steps, for each kind, and the point inside the only transaction that has one. */
+/**
+ * For each kind of removal, the point between two steps; also the point inside a transaction, for the only transaction that
+ * has one.
+ */
 export const pruneScenarios: ReadonlyArray<PruneKill> = [
   ...pruneKills("svc prune", [
     ["log_removal.marked", 1],
@@ -103,7 +106,7 @@ const Numbers = Schema.Struct({
 const told = (action: string, field: string) =>
   `(SELECT COALESCE(SUM(json_extract(data, '$.${field}')), 0) FROM audit_events WHERE action = '${action}')`
 
-/** Number of remaining rows, and the numbers of removed rows in the history. */
+/** The number of remaining rows, and the numbers of removed rows that the history records. */
 const numbersOf = (dataDir: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`)),

@@ -126,7 +126,7 @@ const becomes = Effect.fnUntraced(function* (state: ForgeState, open: FakePullRe
   yield* holds(own(open)[0]?.body.includes(open.headCommit.slice(0, 7)) === true, "The comment is about another commit")
 })
 
-/** Starts servers that are each killed at one point. The first server gets the request that leads to the points. */
+/** Starts servers that are each killed at one point. The first server receives the request that leads to these points. */
 const killedAt = Effect.fnUntraced(function* (
   options: ServeOptions,
   points: ReadonlyArray<KillPointName>,
@@ -212,7 +212,7 @@ export const runReportKill = Effect.fn("runReportKill")(function* (
     mayFail: false,
     applyFailed: () => Effect.void
   })
-  /** Starts a server that no test kills, and stops it afterwards. */
+  /** Starts a server that is not killed, and stops it afterwards. */
   const alive = <A>(use: (client: CrashClient) => Effect.Effect<A, unknown>) =>
     Effect.scoped(
       Effect.gen(function* () {
@@ -246,7 +246,7 @@ export const runReportKill = Effect.fn("runReportKill")(function* (
       return { capsuleId: capsule.id, connectionId: connection.id, sourceId: capsule.sourceId }
     })
   )
-  /** Connects or removes the forge, and makes svc look at the repository, as a webhook does. */
+  /** Connects or removes the forge, and makes svc check the repository, as a webhook does. */
   const look = (client: CrashClient, isConnected: boolean) =>
     client.call(({ sources }) =>
       sources.update({

@@ -12,7 +12,7 @@ export interface Traveller {
   readonly acknowledged: Acknowledged
   /** True if Runs may fail for a reason other than a killed server. */
   readonly mayFail: boolean
-  /** Reads the Capsule immediately after a failed apply, because its report must be correct at that moment. */
+  /** Reads the Capsule immediately after a failed apply, because the Capsule's report must be correct at that moment. */
   readonly applyFailed: (apply: Run) => Effect.Effect<void, Broken>
 }
 

@@ -34,7 +34,7 @@ const acknowledgedIsThere = (ledger: Ledger, acknowledged: Acknowledged) => {
   ]
 }
 
-/** Checks that events of a Run that have been read are the same when they are read again. */
+/** Checks that reading a Run's events again returns the same events as before. */
 const eventsStay = (ledger: Ledger, acknowledged: Acknowledged) =>
   [...acknowledged.events].flatMap(([runId, kinds]) => {
     const told = new Map(
@@ -158,7 +158,7 @@ const uploadsAreInOnePlace = (ledger: Ledger) =>
     ...(plan_phase === "failed" ? [`A failed install holds the upload ${id}`] : [])
   ])
 
-/** Checks that every delivery is in the history, and that each entry without a delivery belongs to a kill. */
+/** Checks that every delivery is in the history, and that each entry without a delivery was caused by a kill. */
 const exportsAreRecorded = (ledger: Ledger, { exports: { downloaded, granted } }: Acknowledged, kills: number) => {
   const recorded = (action: string) => ledger.exports.find((each) => each.action === action)?.count ?? 0
   const links = recorded("capsule.export")

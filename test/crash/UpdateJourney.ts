@@ -89,7 +89,7 @@ const attend = Effect.fnUntraced(function* (traveller: Traveller, group: RunGrou
   }
 })
 
-/** Three Capsules in a chain are updated wave by wave, even if the server is killed meanwhile. */
+/** Three Capsules in a chain are updated wave by wave, even if the server is killed during the update. */
 export const updateJourney = Effect.fn("updateJourney")(function* (
   traveller: Traveller,
   commit: (revision: string) => Effect.Effect<unknown>

@@ -54,7 +54,7 @@ const matches: Record<Victim, (process: Process, subcommand: string) => boolean>
   sync: ({ commandLine }) => commandLine.includes(`\0${syncArgument}\0`)
 }
 
-/** Kills one child process of a server, at the given stage or at any stage. Returns `false` if there is none. */
+/** Kills one child process of a server, at the given stage or at any stage. Returns `false` if there is no such process. */
 export const killVictim = (server: number, victim: Victim, stage?: Stage): Effect.Effect<boolean> =>
   Effect.sync(() => {
     const subcommand = stage === undefined ? "" : (subcommands[stage] ?? "")

@@ -35,7 +35,7 @@ describe("Linked graph", () => {
   test("the linked graph places every Capsule after all its producers, as early as possible", () => {
     const graphs = fc.uniqueArray(fc.tuple(fc.nat(30), fc.nat(30)), { maxLength: 80 }).map((pairs) => ({
       nodes: Array.from({ length: 31 }, (_, index) => capsule(`c${index}`)),
-      // Links go from a smaller to a larger number, so there are no cycles; the service guarantees that too.
+      // Links go from a smaller to a larger number, so there are no cycles; the service also guarantees that there are none.
       edges: pairs.filter(([a, b]) => a !== b).map(([a, b]) => link(`c${Math.min(a, b)}`, `c${Math.max(a, b)}`))
     }))
     fc.assert(

@@ -18,7 +18,7 @@ const dictionaries = await Promise.all(
 
 type Texts = ReadonlyArray<readonly [path: string, text: string]>
 
-/** Lists all texts of a dictionary. Functions are called with `given` for each of their parameters. */
+/** Lists all texts in a dictionary. Functions are called with `given` for each of their parameters. */
 const texts = (value: unknown, path: string, given: ReadonlyArray<unknown>): Texts => {
   if (typeof value === "string") return [[path, value]]
   if (typeof value === "function") {

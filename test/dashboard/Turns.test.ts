@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Turns } from "../../src/dashboard/api/Turns.ts"
 
-/** A page whose clock advances with the work that it performs, and which runs queued tasks on request. */
+/** A page whose clock advances as the page performs work, and which runs queued tasks on request. */
 const page = () => {
   const tasks: Array<() => void> = []
   let at = 0

@@ -15,7 +15,7 @@ afterAll(tests.dispose)
 const drill = (name: string) =>
   shellBlocks("operations/backup.md").find(({ mark }) => mark === `drill: ${name}`)?.script ?? "false"
 
-/** The commands of the quickstart on a machine with the package. */
+/** The quickstart's commands on a machine with the package. */
 const quickstart = shellBlocks("quickstart.md")
   .filter(({ mark, script }) => mark !== "start: checkout" && !script.startsWith("npm "))
   .map(({ script }) => script)
@@ -45,7 +45,7 @@ describe.skipIf(!possible)("An empty Debian, by the pages alone", () => {
 
         const atFirst = yield* first.boot
         const atSecond = yield* second.boot
-        /** Runs a script of a page on a machine. It must succeed. */
+        /** Runs a page's script on a machine. The script must succeed. */
         const step = Effect.fnUntraced(function* (run: typeof atFirst, page: string, script: string) {
           const { code, stderr, stdout } = yield* run(script)
           expect([page, code, code === 0 ? "" : `${stdout.slice(-3000)}\n${stderr.slice(-3000)}`]).toEqual([

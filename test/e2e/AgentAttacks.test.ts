@@ -32,7 +32,7 @@ it.live("an enrolment token enrols one agent, whose greeting is accepted once an
     const { facts } = honest
     yield* honest.hello()
 
-    // Eight connections enrol with the same token at once, each with different keys.
+    // Eight connections enrol at once with the same token, each with different keys.
     const shared = yield* tokenOf("second")
     const raced = yield* Effect.all(
       Array.from({ length: 8 }, () => enrol(shared)),

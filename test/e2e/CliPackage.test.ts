@@ -10,7 +10,7 @@ setDefaultTimeout(120_000)
 const root = fileURLToPath(new URL("../../", import.meta.url))
 const isReady = ["node", "npm"].every((program) => Bun.which(program) !== null)
 
-/** Commands from the README: the installation of the package, and everyday commands. */
+/** Commands from the README: installing the package, and everyday use. */
 const readmeLines = (text: string) =>
   [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block.trim().split("\n"))
 

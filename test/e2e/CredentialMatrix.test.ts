@@ -278,7 +278,7 @@ it.live("each kind of credential works only on its own routes, and never after i
         expect([entrance, kind, browser.jar.has(sessionCookie)]).toEqual([entrance, kind, false])
       }
     }
-    // The agent protocol rejects every message without the agent's session, with an error that only it uses.
+    // The agent protocol rejects every message without the agent's session, with an error that only this protocol uses.
     for (const [kind, secret] of Object.entries(credentials)) {
       attempts += 2
       const headers = { authorization: `Bearer ${secret}` }

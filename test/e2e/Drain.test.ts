@@ -16,7 +16,10 @@ const live = (
 
 type Held = Effect.Success<ReturnType<typeof heldApply>>
 
-/** Opens a live stream of the Run and waits for its first frame. Returns the received frames, and how the stream was closed. */
+/**
+ * Opens a live stream of the Run and waits for its first frame. Returns the received frames and the way in which the stream
+ * was closed.
+ */
 const subscribe = Effect.fnUntraced(function* ({ runId, token, url }: Held) {
   const first = yield* Deferred.make<void>()
   const closed = yield* Deferred.make<{ readonly code: number; readonly reason: string }>()

@@ -52,7 +52,7 @@ const protectedPerson = Effect.fnUntraced(function* (server: AttackedServer, nam
   return { subject, owner, ...(yield* attempt(() => protect(owner))) }
 })
 
-/** Clears used codes and failures, like a wait of fifteen minutes. */
+/** Clears used codes and failures, as a wait of fifteen minutes would. */
 const forget = ({ sql }: AttackedServer) =>
   sql`UPDATE totp_factors SET last_step = NULL, failures = 0, failing_since = NULL`
 
@@ -265,7 +265,8 @@ it.live(
         text: text.replace(/req_\w+/, "req"),
         headers: [...headers.keys()].filter((name) => name !== "date").toSorted()
       })
-      // A test cannot compare response times reliably, so it counts the password hashes, which dominate the times, and their costs.
+      // A test cannot compare response times reliably, so it counts the password hashes, which dominate the times, and
+      // compares their costs.
       const hashes = yield* Effect.acquireRelease(
         Effect.sync(() => spyOn(passwordHashing, "verify")),
         (spy) => Effect.sync(() => spy.mockRestore())

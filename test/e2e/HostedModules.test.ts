@@ -31,7 +31,7 @@ const noteContent = Schema.decodeUnknownEffect(
   )
 )
 
-/** Polls until the condition holds, as a client must, because the server works in the background. */
+/** Polls until the condition holds, as a client has to, because the server works in the background. */
 const until = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
   Effect.gen(function* () {
     for (;;) {
@@ -189,7 +189,7 @@ describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
         expect(reading.error).toBeUndefined()
         expect((yield* apply(server, reading.id)).status).toBe("succeeded")
 
-        // The return works for this person, from these pages, with a single-use ticket.
+        // This person can return to the application, from these pages only, with a single-use ticket.
         const target = { runId: applied.id, product: "acme.app", returnUri: "acme-app://connected" }
         const elsewhere = yield* browse("/install/return", {
           body: target,

@@ -188,7 +188,7 @@ it.live("only the owner of a passkey can use it, on this site and for this chall
       const answer = yield* attempt(async () => ofAnn.get(await fresh(copy), here, counter, ann))
       expect([counter, (yield* attempt(() => enter(copy, answer))).status]).toEqual([counter, 401])
     }
-    // The device and its copy respond to different challenges with the same counter, at once.
+    // The device and its copy respond to different challenges at the same time, with the same counter.
     const twice = yield* attempt(() =>
       Promise.all(
         [6, 6].map(async (counter) => {
@@ -274,7 +274,7 @@ it.live("a passkey is registered once, from this site, and never in place of ano
     const sameId = makeAuthenticator(Buffer.from(ofAnn.id, "base64url"))
     expect(yield* add(rival, sameId.create(yield* asked(rival), here))).toBe(409)
     expect(yield* add(rival, ofAnn.create(yield* asked(rival), here))).toBe(409)
-    // Tries a challenge of another person, of another session and for another purpose, and no challenge.
+    // Tries challenges for another person, another session and another purpose, and no challenge at all.
     expect(yield* add(rival, makeAuthenticator().create(yield* asked(owner), here))).toBe(400)
     expect(yield* add(owner, makeAuthenticator().create(yield* asked(second), here))).toBe(400)
     const forSignIn = yield* attempt(() => challengeOf(rival, "signIn"))

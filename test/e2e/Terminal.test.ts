@@ -18,7 +18,7 @@ import { atTerminal, shellOf } from "./support/Shell.ts"
 
 setDefaultTimeout(180_000)
 
-/** The commands of the page, in order. Logging in needs a browser and has a separate test. */
+/** The page's commands, in order. Logging in needs a browser and has a separate test. */
 const linesOfPage = [...terminalPage.matchAll(/^```sh\n(.*?)^```$/gms)]
   .flatMap(([, block = ""]) => block.trim().split("\n"))
   .filter((line) => !line.startsWith("svc login"))

@@ -134,7 +134,7 @@ it.live("svc rejects every forged response of a provider, and tokens of another 
       yield* server.sql`DELETE FROM upstream_identities`
     }
     expect(seen).toEqual(attacks.map(([name]) => [name, 401, undefined]))
-    // Control: the same response signs in if the attack's change is left out.
+    // Control: the same response signs in without the attack's change.
     const honest = browserAt(server.url)
     expect((yield* attempt(() => enter(honest, trusted, annAt))).status).toBe(303)
     expect(yield* attempt(() => whoIs(honest))).toBe(ann)
@@ -361,7 +361,7 @@ it.live("svc limits the size of a provider's responses, and never follows its re
     const hostile = yield* signInProvider("hostile")
     const server = yield* attackedServer(settingsFor(trusted))
     yield* server.person("ann")
-    // In the order of the server's requests, because the server caches each response.
+    // Listed in the order of the server's requests, because the server caches each response.
     const answers: ReadonlyArray<readonly [path: string, status: number, claims: Readonly<Record<string, unknown>>]> = [
       ["/.well-known/openid-configuration", 503, annAt],
       ["/jwks", 401, annAt],

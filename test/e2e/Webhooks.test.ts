@@ -16,7 +16,7 @@ const isUnfit =
   ["bash", "curl", "jq", "openssl"].some((program) => Bun.which(program) === null) &&
   process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
 
-/** Creates a Source by an install. Nobody has seen its webhook secret. */
+/** Creates a Source through an install. Nobody has seen the Source's webhook secret. */
 const installed = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const server = yield* hostedServer({ "main.tf": "" })
@@ -37,7 +37,7 @@ const installed = Effect.gen(function* () {
   yield* server.client.sources.update({ params: { sourceId }, payload: { autoSync: true } })
   const shell = yield* shellOf({ SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token), SVC_WORKSPACE: "acme" })
   yield* files.writeFileString(`${shell.home}/password.txt`, `${personPassword}\n`)
-  /** Links contain the public address, at which no server listens in this test. */
+  /** Links contain the public address, where no server listens in this test. */
   const run = (line: string) =>
     shell.run(line.replaceAll("jq -r .url hook.json", `jq -r .url hook.json | sed 's#${publicOrigin}#${server.url}#'`))
   return { run, server, sourceId, shell, workspace }

@@ -4,7 +4,7 @@ import { join } from "node:path"
 
 const root = join(import.meta.dir, "../..")
 
-/** The only names from which a program may import svc. */
+/** The only names that a program may import svc from. */
 const published = ["schema", "client", "server", "server/testing", "dashboard", "cli"].map((name) => `@svc-dev/${name}`)
 
 const filesBelow = (folder: string): ReadonlyArray<string> =>

@@ -9,7 +9,7 @@ setDefaultTimeout(180_000)
 
 const root = join(import.meta.dir, "../..")
 
-/** The commands of the page, in order: rule, token, plan and apply. */
+/** The page's commands, in order: rule, token, plan and apply. */
 const [addRule = "", createToken = "", plan = "", apply = ""] = [
   ...readFileSync(join(root, "docs/pipeline.md"), "utf8").matchAll(/^```sh\n(.*?)\n```$/gms)
 ].map(([, line = ""]) => line)

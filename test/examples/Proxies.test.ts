@@ -79,7 +79,7 @@ for (const name of proxies) {
         const discovery = yield* Effect.promise(async () => (await fetch(`${origin}/.well-known/svc`, { tls })).json())
         expect(discovery).toMatchObject({ apiBaseUrl: `${origin}/api/v1` })
 
-        // The stream remains open because the Run is waiting, so a buffering proxy would forward nothing.
+        // The stream remains open because the Run is waiting, so a buffering proxy would forward nothing yet.
         const events = `${origin}/api/v1/runs/${runId}/events`
         const first = yield* Effect.promise(async () => {
           const response = await fetch(events, { tls, headers: { ...headers, accept: "text/event-stream" } })

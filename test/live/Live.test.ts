@@ -25,7 +25,7 @@ const kills: ReadonlyArray<Kill> = [
   { _tag: "at", at: { point: "plan.settled", passing: 1 } }
 ]
 
-/** Runs one operator command on a data folder without a server. Returns its JSON. */
+/** Runs one operator command on a data folder without a server, and returns the command's JSON output. */
 const operate = <S extends Schema.Top>(program: string, schema: S, stdin: string, ...args: ReadonlyArray<string>) =>
   Effect.promise(async () => {
     const child = Bun.spawn([program, "admin", ...args, "--json"], {
@@ -67,7 +67,10 @@ const secondPerson = Effect.fnUntraced(function* (program: string, dataDir: stri
   return { subject, token: Redacted.make(token) }
 })
 
-/** Opens a socket, waits for its first frame, and returns how the socket closes, or the status if the upgrade is refused. */
+/**
+ * Opens a socket, waits for its first frame, and returns the code with which the socket closes, or the status if the upgrade
+ * is refused.
+ */
 const watch = Effect.fnUntraced(function* (url: string, headers: Readonly<Record<string, string>>) {
   const opened = yield* Deferred.make<void>()
   const closed = yield* Deferred.make<number>()
@@ -125,8 +128,8 @@ describe("Live sequences", () => {
         }
         for (const { received } of ofEvents) expect(received).toEqual(upTo(kinds.length))
         const lines = ofLogs[0]?.received.length ?? 0
-        // The provider's output from both attempts. The first attempt may lack the lines that it had not stored when it was
-        // killed, at most one batch.
+        // The provider's output from both attempts. The first attempt may lack at most one batch of lines, which it had not
+        // stored when it was killed.
         expect(lines).toBeGreaterThan(2500)
         for (const { connections, received } of ofLogs) {
           expect(received).toEqual(upTo(lines))

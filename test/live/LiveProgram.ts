@@ -14,7 +14,10 @@ const onNode = Effect.fnUntraced(function* (node: string) {
   return command
 })
 
-/** The server for these tests: the compiled server, or the sources on the Node (22.19 or newer) named by `SVC_TEST_NODE`. */
+/**
+ * The server for these tests: the compiled server, or the sources on the Node (22.19 or newer) that `SVC_TEST_NODE`
+ * specifies.
+ */
 export const liveProgram = Effect.suspend(() => {
   const node = process.env["SVC_TEST_NODE"] ?? ""
   return node === "" ? serverBinary : onNode(node)

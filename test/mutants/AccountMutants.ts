@@ -7,7 +7,7 @@ const linksFile = "actors/access/account/SetupLinks.ts"
 const profile = "test/src/accounts/ProfileRoutes.test.ts"
 const confirmations = "test/src/accounts/ConfirmationRoutes.test.ts"
 
-/** Mutants of the checks when people change their accounts or confirm their identity. */
+/** Mutants of the checks made when people change their accounts or confirm their identity. */
 export const accountMutants: ReadonlyArray<Mutant> = [
   {
     name: "sign-in: the password that was compared still stands",

@@ -5,7 +5,7 @@ const routes = "test/src/embedding/Routes.test.ts"
 const conformance = "test/src/embedding/Conformance.test.ts"
 const principal = "src/http-kit/HostIdentity.ts"
 
-/** Mutants of the permissions of an embedding program. */
+/** Mutants of an embedding program's permissions. */
 export const embeddingMutants: ReadonlyArray<Mutant> = [
   {
     name: "embedding: an actor has an open account",

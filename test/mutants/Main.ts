@@ -1,6 +1,7 @@
-// `npm run test:mutants`: breaks each listed guard in a copy of the code, and expects its test to fail. `-- --short` runs one
-// guard from each list and one share of all others, chosen by the commit, without running the tests on intact code. `-- --only
-// NAME` runs the guards whose name contains NAME. Runs as many guards at once as there are processors, each in its own copy.
+// `npm run test:mutants`: breaks each listed guard in a copy of the code, and expects its test to fail. `-- --short` runs
+// one guard from each list and one share of all the others, which depends on the commit, without running the tests on intact
+// code. `-- --only NAME` runs the guards whose name contains NAME. Runs as many guards at once as there are processors, each
+// in its own copy.
 import { availableParallelism } from "node:os"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Queue, Runtime, Schema, Stream } from "effect"

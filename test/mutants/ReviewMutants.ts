@@ -7,7 +7,7 @@ const guardsOf = (
   guards: Readonly<Record<string, readonly [text: string, broken: string]>>
 ): ReadonlyArray<Mutant> => Object.entries(guards).map(([name, [text, broken]]) => ({ name, file, text, broken, test }))
 
-/** Mutants of the facts that a reviewer sees about a plan and its module, and of the limits for an untrusted README. */
+/** Mutants of the facts shown to a reviewer about a plan and its module, and of the limits for an untrusted README. */
 export const reviewMutants: ReadonlyArray<Mutant> = [
   ...guardsOf("actors/commands/attention/NeedTurns.ts", "test/actors/commands/attention/NeedTurns.test.ts", {
     "turns: the rules of approval decide": [

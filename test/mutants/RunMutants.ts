@@ -24,7 +24,9 @@ const stablePaths = "test/runner/execution/StablePaths.test.ts"
 const stablePathsFile = "runner/execution/StablePaths.ts"
 const providersFile = "actors/running/execution/ProviderObstacle.ts"
 
-/** Mutants of a Run: its hold, its sequences, the applied plan, and the checks that are repeated before its tool starts. */
+/**
+ * Mutants of a Run: its hold, its sequences, the plan it applies, and the checks that are repeated before its tool starts.
+ */
 export const runMutants: ReadonlyArray<Mutant> = [
   {
     name: "list of Runs: the Workspace",

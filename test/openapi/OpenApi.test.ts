@@ -30,7 +30,7 @@ const run = (folder: string, command: ReadonlyArray<string>, env: Readonly<Recor
 
 const bun = process.execPath
 
-/** Installs the validators and generators of the lock file into a temporary folder. */
+/** Installs the validators and generators from the lock file into a temporary folder. */
 const tools = Effect.gen(function* () {
   const folder = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(`${tmpdir()}/svc-openapi-`)),

@@ -16,7 +16,7 @@ export const withExample = Effect.fn("withExample")(function* (root: string, fol
   }
 })
 
-/** The application deploys, shows the Run, offers the API, and then exits. */
+/** The application deploys, shows the Run, serves the API, and then exits. */
 export const applicationWorks = Effect.fn("applicationWorks")(function* (
   folder: string,
   runtime: ReadonlyArray<string>

@@ -14,7 +14,7 @@ const compilerOptions = {
   types: ["node"]
 }
 
-/** Errors of the type checker outside Effect's declarations. */
+/** Type errors outside Effect's declarations. */
 const errorsOfOurs = (output: string) =>
   output.split("\n").filter((line) => line.includes("error TS") && !line.startsWith("node_modules/effect/"))
 
@@ -59,7 +59,7 @@ export const docsCompile = Effect.fn("docsCompile")(function* (library: string) 
 export const demoWorks = (folder: string, runtime: string, program: string) =>
   succeeded(folder, runtime, [program, "demo"])
 
-/** Requests that the parsers of Node and Bun refuse differently. */
+/** Requests that Node's and Bun's parsers refuse in different ways. */
 const knownDifferences: ReadonlyMap<string, string> = new Map([["H6 bare line feeds: 505", "H6 bare line feeds: 400"]])
 
 /** Checks that a program prints the same lines on every runtime. */

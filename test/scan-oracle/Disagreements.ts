@@ -120,7 +120,10 @@ export const laxer: ReadonlyArray<KnownDisagreement> = [
   { rule: "Test files", reasons: ["Argument or block definition required"], about: /\.tftest\.hcl/ }
 ]
 
-/** The rules that explain a disagreement; `undefined` if no rule explains one of its reasons. An agreement needs no rule. */
+/**
+ * The rules that explain a disagreement; `undefined` if any of its reasons is not explained by a rule. An agreement needs no
+ * rule.
+ */
 export const rulesFor = ({ scan, tool }: Verdicts, files: string): ReadonlyArray<string> | undefined => {
   if ((scan.length === 0) === (tool.length === 0)) return []
   const [known, reasons] = scan.length > 0 ? [stricter, scan] : [laxer, tool]

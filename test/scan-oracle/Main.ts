@@ -1,5 +1,5 @@
-// `npm run test:scan-oracle [-- --short] [-- --seed N] [-- --count N]`: compares the verdicts of the scan and of the `terraform`
-// on PATH on generated modules. Each disagreement must be explained in docs/scan.md.
+// `npm run test:scan-oracle [-- --short] [-- --seed N] [-- --count N]`: compares the scan's verdicts on generated modules
+// with those of the `terraform` on PATH. Each disagreement must be explained in docs/scan.md.
 import { NodeRuntime } from "@effect/platform-node"
 import { Clock, Console, Effect, FileSystem, Layer, Schema } from "effect"
 import { parseArgs } from "node:util"

@@ -4,7 +4,7 @@ import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import { toolProblems } from "../../runner/scan/ToolFit.ts"
 import type { Snippet } from "./Snippets.ts"
 
-/** The reasons for which the tool and the scan refuse a module. An empty list means that the module is accepted. */
+/** The reasons why the tool and the scan refuse a module. An empty list means that the module is accepted. */
 export interface Verdicts {
   readonly tool: ReadonlyArray<string>
   readonly scan: ReadonlyArray<string>
@@ -58,7 +58,7 @@ export const verdictsOn = Effect.fn("verdictsOn")(function* ({ files }: Snippet,
     yield* system.makeDirectory(path.dirname(file), { recursive: true })
     yield* system.writeFile(file, typeof content === "string" ? new TextEncoder().encode(content) : content)
   }
-  // Scans first, because the tool leaves a folder behind.
+  // Scans first, because the tool leaves a folder behind in the module.
   const scan = yield* scanner.scanModule(yield* folderTree(folder), ".", "terraform")
   const unfit = toolProblems(scan, { name: "terraform", version })
   const callsModules = Object.keys(files).some((name) => name.includes("/"))

@@ -5,9 +5,9 @@ import type { RegexLiteral } from "./RegexLiterals.ts"
 const file = `${import.meta.dirname}/JudgedExpressions.json`
 
 /**
- * Settings of the analysis. It uses only static analysis and counts of steps, with a fixed seed and no time limit, so that a busy
- * machine gives the same verdicts. An expression is rejected if an input as long as the longest document costs more than 5,000
- * steps per character.
+ * Settings of the analysis. The analysis is purely static and counts steps, with a fixed seed and no time limit, so that the
+ * verdicts are the same on a busy machine. An expression is rejected if an input as long as the longest document costs more
+ * than 5,000 steps per character.
  */
 export const budget = {
   timeout: null,
@@ -20,7 +20,7 @@ export const budget = {
   maxRepeatCount: 40
 }
 
-/** Identifies an expression and all other inputs of its verdict. A different analyser or budget needs a new verdict. */
+/** Identifies an expression and all other inputs to its verdict. A different analyser or budget needs a new verdict. */
 export const judgementOf = ({ flags, source }: RegexLiteral): string =>
   createHash("sha256")
     .update(JSON.stringify([version, budget, source, flags]))

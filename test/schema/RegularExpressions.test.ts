@@ -6,7 +6,9 @@ import { type RegexLiteral, regexLiterals } from "./RegexLiterals.ts"
 
 const root = `${import.meta.dirname}/../..`
 
-/** Excludes pages and their scripts. They run in the user's own browser, so a slow expression cannot block the service. */
+/**
+ * Excludes pages and their scripts, which run in the user's own browser, so that a slow expression cannot block the service.
+ */
 const isServed = (file: string) => !file.startsWith("src/dashboard/")
 
 const files = (await Array.fromAsync(new Bun.Glob("{schema,runner,actors,src}/**/*.ts").scan({ cwd: root }))).filter(
@@ -55,7 +57,8 @@ describe("every regular expression in the service takes at most linear time (J15
       { source: "a+", flags: "g" }
     ]
     expect(judgementOf(one)).not.toBe(judgementOf(other))
-    // Uses recorded verdicts. Other expressions are analysed in every run until `SVC_TEST_RECORD=1` records them.
+    // Uses recorded verdicts. Expressions without a recorded verdict are analysed in every run until `SVC_TEST_RECORD=1`
+    // records their verdicts.
     expect([...patterns.values()].filter(isJudgedSafe).length).toBeGreaterThan(isRecording ? -1 : patterns.size / 2)
   })
 

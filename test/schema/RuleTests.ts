@@ -1,4 +1,4 @@
-/** Test files that cover rules of several sections, relative to the test folder. */
+/** Test files that cover rules from several sections, relative to the test folder. */
 export const manifest = (name: string) => `schema/manifest/${name}.test.ts`
 export const parser = manifest("ManifestParser")
 export const inputs = manifest("InputDeclaration")

@@ -28,7 +28,7 @@ describe("Version promise", () => {
       const changes = yield* Effect.forEach(Object.entries(facts), ([name, list]) =>
         Effect.map(files.readFileString(snapshotFile(name)), (snapshot) => promiseChanges(snapshot, list))
       )
-      // Add each of them in backticks to the section "Unreleased" of CHANGELOG.md.
+      // List each of these changes, in backticks, in the section "Unreleased" of CHANGELOG.md.
       expect(unnamedChanges(changes.flat(), text)).toEqual([])
       for (const list of Object.values<Facts>(facts)) expect(list.size).toBeGreaterThan(9)
     })

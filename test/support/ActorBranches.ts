@@ -6,14 +6,15 @@ const filesOf = (root: string, folder: string): ReadonlyArray<string> =>
     .filter((path) => /\.tsx?$/.test(path))
     .map((path) => join(folder, path))
 
-/** Finds the modules from which a test imports values. Importing only types does not test a module. */
+/** Finds the modules that a test imports values from. Importing only types does not test a module. */
 const imported = (root: string, file: string): ReadonlyArray<string> =>
   [...readFileSync(join(root, file), "utf8").matchAll(/^import (?!type\b)(?:[^"]*?from )?"(\.[^"]+)"/gm)].map(
     ([, path = ""]) => normalize(join(dirname(file), path))
   )
 
 /**
- * Branches that do not count as decisions: refusing a missing record, which is the same everywhere, and omitting a missing field.
+ * Branches that do not count as decisions: refusing a missing record, which works the same way everywhere, and omitting a
+ * missing field.
  */
 const isPlain = (line: string): boolean =>
   /=== undefined\) return(?: undefined| yield\* .*)?$/.test(line) ||

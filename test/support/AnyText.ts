@@ -4,8 +4,8 @@ const firstSurrogate = 0xd800
 const surrogates = 0x800
 
 /**
- * Generates every character except lone surrogates. fast-check's "binary" unit generates the same, but keeps a list of all 1.1
- * million characters in memory.
+ * Generates every character except lone surrogates. fast-check's "binary" unit generates the same characters, but keeps a
+ * list of all 1.1 million in memory.
  */
 const character = fc.integer({ min: 0, max: 0x10ffff - surrogates }).map(
   (index) => String.fromCodePoint(index < firstSurrogate ? index : index + surrogates),

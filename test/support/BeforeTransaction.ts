@@ -15,8 +15,8 @@ interface Watched {
  * - `layer`: the `SqlClient` through which the service under test writes
  * - `interrupted`: runs `command`, with `happens` just before its transaction number `at` (the first by default), and fails with
  *   a defect if the command ended before that transaction. Transactions of other fibers do not count
- * - `interruptedRequest`: does the same for the first transaction of an effect that sends a request to the service. The second
- *   value is true if the request began a transaction
+ * - `interruptedRequest`: like `interrupted`, but for the first transaction of an effect that sends a request to the
+ *   service. The second value is true if the request began a transaction
  */
 export const beforeTransaction = () => {
   const watched = new Set<Watched>()
@@ -67,7 +67,7 @@ export const beforeTransaction = () => {
     happens: Effect.Effect<unknown, never, R2>,
     at = 1
   ): Effect.fn.Return<Result.Result<A, E>, never, R | R2> {
-    // A command runs in its actor's fiber, where its caller's admission is available.
+    // A command runs in its actor's fiber, where the caller's admission is available.
     const admission = Effect.suspend(() => Effect.void)
     const admitted = Effect.provideService(command, Readmission, admission)
     const isOwn = (context: Context.Context<never>) => Context.get(context, Readmission) === admission

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, watch, writeFileSync } from "node:fs"
 
-/** The folder shared by all processes of one test run. There is none if a test file was started directly. */
+/** The folder shared by all processes of one test run. The folder does not exist if a test file was started directly. */
 const shared = process.env["SVC_TEST_BUILDS"]
 
 /** The reason why the build failed in the process that ran it; empty if it succeeded. */
@@ -22,8 +22,8 @@ const writeResult = (folder: string, name: string, problem: string) => {
 }
 
 /**
- * Builds something once for a whole test run: the first process that needs it builds it while the others wait. `build` writes to
- * a location that all of them know.
+ * Builds something once for a whole test run: the first process that needs the result builds it while the other processes
+ * wait. `build` writes to a location known to all processes.
  */
 export const builtOnce = async (name: string, build: () => Promise<void>): Promise<void> => {
   if (shared === undefined) return build()

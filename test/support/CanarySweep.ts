@@ -5,7 +5,7 @@ const encodings = (canary: string): ReadonlyArray<readonly [form: string, bytes:
   ["plain", Buffer.from(canary)],
   ["utf-16", Buffer.from(canary, "utf16le")],
   ["base64", Buffer.from(Buffer.from(canary).toString("base64").replace(/=+$/, "").slice(0, -2))],
-  // Base64 of a text inside a longer string has one of three alignments.
+  // When a text is part of a longer string, its Base64 form has one of three alignments.
   ["base64 +1", Buffer.from(Buffer.from(`x${canary}`).toString("base64").slice(4, -4))],
   ["base64 +2", Buffer.from(Buffer.from(`xx${canary}`).toString("base64").slice(4, -4))],
   ["hex", Buffer.from(Buffer.from(canary).toString("hex"))]
@@ -27,8 +27,9 @@ export const contentOf = (file: string) => {
 }
 
 /**
- * Finds unencrypted secrets: returns `<file> (<form>)` for every file below `folder` whose raw bytes contain one, including the
- * database and its write-ahead log. A canary must be longer than 12 characters, so that no form occurs by chance.
+ * Finds unencrypted secrets: returns `<file> (<form>)` for every file below `folder` whose raw bytes contain a canary,
+ * including the database and its write-ahead log. A canary must be longer than 12 characters, so that no form occurs by
+ * chance.
  */
 export const canarySweep = (folder: string, canaries: ReadonlyArray<string>): ReadonlyArray<string> =>
   filesBelow(folder).flatMap((path) => {

@@ -2,13 +2,13 @@ import { Effect } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 
 /**
- * Selects every `count`th case, starting at the `share`th, so that each share includes every kind. Each case belongs to exactly
- * one share. The short form of a slow suite runs one share.
+ * Selects every `count`th case, starting at the `share`th, so that each share includes every kind of case. Each case belongs
+ * to exactly one share. The short form of a slow suite runs one share.
  */
 export const shareOf = <A>(all: ReadonlyArray<A>, share: number, count: number): ReadonlyArray<A> =>
   all.filter((_, index) => index % count === share % count)
 
-/** This commit's share, below `count`. The same commit always gets the same share, and a few commits cover all of them. */
+/** This commit's share, below `count`. The same commit always gets the same share, and a few commits cover all shares. */
 export const shareOfCommit = (count: number) =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -7,8 +7,8 @@ import { storage } from "../../src/composition/Storage.ts"
 import { loadSettings, type Settings } from "../../src/settings/Settings.ts"
 
 /**
- * Default settings on the test's data folder, except that Runs use the host's network, because creating one takes as long as a
- * plan.
+ * Default settings on the test's data folder, except that Runs use the host's network, because creating a network takes as
+ * long as a plan.
  */
 export const testSettings = (overrides: Partial<Settings>) =>
   Effect.map(
@@ -17,7 +17,8 @@ export const testSettings = (overrides: Partial<Settings>) =>
   )
 
 /**
- * Turns off background work, which would otherwise run every minute and interfere with tests. Tests start its turns explicitly.
+ * Turns off background work, which would otherwise run every minute and interfere with tests. Tests start turns of the
+ * background work explicitly.
  */
 export const cleanupByHand = Layer.succeed(CleanupRhythm, () => Effect.void)
 

@@ -5,7 +5,7 @@ import { DatabaseFile } from "../../actors/base/database/DatabaseFile.ts"
 
 const notCopied = /^(svc\.sqlite.*|instance\.(lock|holder).*)$/
 
-/** Copies the data folder as a kill at this moment would leave it, while the process keeps running. */
+/** While the process keeps running, copies the data folder in the state in which a kill at this moment would leave it. */
 export const copied = Effect.fnUntraced(function* (from: string, to: string) {
   yield* Effect.promise(async () => {
     await mkdir(to, { mode: 0o700 })

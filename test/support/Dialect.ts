@@ -23,7 +23,7 @@ export const danglingRows = (sql: SqlClient.SqlClient) =>
     orElse: () => Effect.map(sql`PRAGMA foreign_key_check`, (rows): ReadonlyArray<unknown> => rows)
   })
 
-/** The names of all tables of svc. */
+/** The names of all svc tables. */
 export const tableNames = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql.onDialectOrElse({

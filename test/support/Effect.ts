@@ -11,9 +11,9 @@ const run = <E>(effect: Effect.Effect<unknown, E, Scope.Scope>) =>
   Effect.runPromise(Effect.scoped(Effect.provide(effect, processWide))).then(() => {})
 
 /**
- * Effect tests. `it.effect` uses TestClock and TestConsole, and `it.live` the real services; all close the test's Scope.
- * `it.concurrent` is `it.live` for tests that mostly wait for a lease or another process, so that the tests of a file wait at the
- * same time.
+ * Effect tests. `it.effect` uses TestClock and TestConsole, and `it.live` the real services; each closes the test's Scope.
+ * `it.concurrent` is `it.live` for tests that mostly wait for a lease or another process, so that the tests in a file wait
+ * at the same time.
  */
 export const it = {
   effect: <E>(name: string, body: Body<E, Scope.Scope>, timeout?: number) =>

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http"
 
 /**
  * Serves responses chosen by the test on loopback until the Scope closes. `requests` records the requested paths, and
- * `authorizations` the headers of that name.
+ * `authorizations` the authorization headers.
  */
 export const httpServer = Effect.fnUntraced(function* (listener: RequestListener) {
   const requests: Array<string> = []

@@ -27,7 +27,7 @@ import { RunCommands } from "../../schema/commands/RunCommands.ts"
 
 let keys = 0
 
-/** Returns an unused idempotency key with its request's digest. */
+/** Returns an unused idempotency key, with the request's digest. */
 export const freshKey = (digest = "digest") => {
   keys += 1
   return { key: `key-${keys}`, requestDigest: digest }
@@ -56,7 +56,9 @@ export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, tim
 
 const CoordinatedRun = rowShape({ id: RunId })
 
-/** Returns the Run that an install plan or revision plan waits for, which is the newest it has started. */
+/**
+ * Returns the Run that an install plan or revision plan is waiting for, which is the newest Run that the plan has started.
+ */
 export const coordinatedRun = Effect.fnUntraced(function* (planId: InstallPlanId | RevisionPlanId) {
   const sql = yield* SqlClient.SqlClient
   const newest = sql.literal("COALESCE(plan_run_id, check_run_id, sync_run_id)")
@@ -68,7 +70,7 @@ export const coordinatedRun = Effect.fnUntraced(function* (planId: InstallPlanId
 
 type Coordinated = Pick<InstallPlan | RevisionPlan, "id" | "nextAction">
 
-/** Advances an install or revision, like the background work, until it can be reviewed or has failed. */
+/** Advances an install or revision, as the background work does, until it can be reviewed or has failed. */
 export const stepped = Effect.fnUntraced(function* <P extends Coordinated, E, R>(reconcile: Effect.Effect<P, E, R>) {
   for (;;) {
     const plan = yield* reconcile
@@ -96,7 +98,7 @@ export const requestOf = Effect.fnUntraced(function* (branch: string, more: Inst
   } satisfies CreateInstallPlan
 })
 
-/** Commits a module on its own branch and installs it; returns the coordinator once it has finished. */
+/** Commits a module on a separate branch and installs it; returns the coordinator once the install has finished. */
 export const install = Effect.fnUntraced(function* (branch: string, files: CommitFiles, more: InstallOptions = {}) {
   const { commit, context, workspaceId } = yield* TestPlane
   yield* commit(branch, files)

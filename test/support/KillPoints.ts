@@ -14,5 +14,5 @@ export const killPoints = () => {
   return { at, layer }
 }
 
-/** Stops the code at the kill point, like the end of the process. */
+/** Stops the code at the kill point, as if the process had ended. */
 export const processEnd: Effect.Effect<never> = Effect.die(new Error("the process ended here"))

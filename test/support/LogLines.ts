@@ -1,6 +1,6 @@
 import type { RunLogEntry } from "../../schema/events/RunEvent.ts"
 
-/** The number of lines that a Run prints in the tests of its log. `npm run test:logs` sets a larger number. */
+/** The number of lines that a Run prints in log tests. `npm run test:logs` sets a larger number. */
 export const logLines = Number(process.env["SVC_LOG_LINES"] ?? 5000)
 
 /** A resource whose apply prints `line 1` to `line <logLines>`. */
@@ -15,8 +15,8 @@ resource "terraform_data" "lines" {
 const printed = "(local-exec): "
 
 /**
- * Returns the first difference from a log that has every line once, in order and numbered without gaps. A line may arrive in
- * parts, because a busy machine delivers a line before the tool has completed it.
+ * Returns the first difference from a log that contains every line once, in order and numbered without gaps. A line may
+ * arrive in parts, because a busy machine delivers a line before the tool has completed it.
  */
 export const lineProblem = (entries: ReadonlyArray<Pick<RunLogEntry, "seq" | "text">>): string | undefined => {
   const gap = entries.findIndex(({ seq }, index) => seq !== index + 1)

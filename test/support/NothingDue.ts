@@ -10,7 +10,10 @@ export const marks = `SELECT 'capsule ' || id AS mark FROM capsules WHERE follow
   UNION ALL SELECT 'revision ' || id FROM revision_plans WHERE phase = 'syncing_source' AND sync_run_id IS NULL
   UNION ALL SELECT 'interface ' || id FROM interface_intents WHERE status = 'pending'`
 
-/** Waits until no work is due. A step commits together with its mark, so the work is then done. */
+/**
+ * Waits until no work is due. A step's work is committed together with the change to its mark, so the work is done once no
+ * mark is left.
+ */
 export const nothingDue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* eventually(sql`${sql.literal(marks)}`, ({ length }) => length === 0)

@@ -114,7 +114,7 @@ export const pliantServer = Effect.gen(function* () {
       return tokens === undefined ? json({ error: "invalid_grant" }, 400) : json(tokens)
     })
   })
-  /** Returns the browser's callback after the person has agreed to the request at this address. */
+  /** Returns the callback that the browser is sent to after the person has agreed to the request at this address. */
   const agreed = (authorizationUrl: string): URLSearchParams => {
     const asked = new URL(authorizationUrl).searchParams
     const code = `code-${codes.size + state.forms.length}-${crypto.randomUUID()}`

@@ -65,7 +65,7 @@ const databaseOf = Effect.fnUntraced(function* (folder: string) {
   return name
 })
 
-/** Creates an empty database that is dropped when the scope closes. Returns its address. */
+/** Creates an empty database that is dropped when the Scope closes, and returns its address. */
 export const emptyDatabase = Effect.fnUntraced(function* (options = "") {
   const name = `svc_${randomBytes(12).toString("hex")}`
   yield* Effect.acquireRelease(
@@ -94,7 +94,8 @@ const layer = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* DataFolder
     const name = yield* Effect.orDie(databaseOf(folder.path))
-    // Not exclusive, because some tests open a folder's database twice. A restart therefore detects no other server.
+    // The database is not opened exclusively, because some tests open a folder's database twice. A restart therefore detects
+    // no other server.
     return Layer.merge(
       // A busy machine may pause a test for longer than the limit for pauses in a transaction.
       PostgresDatabase.layer(Redacted.make(urlOf(name))).pipe(

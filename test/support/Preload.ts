@@ -6,7 +6,7 @@ import { recordStatements, samplesFolder } from "./StatementSamples.ts"
 
 setDefaultTimeout(120_000)
 
-// `npm run test:postgres` prepares the statements of `npm test` on PostgreSQL.
+// `npm run test:postgres` prepares, on PostgreSQL, the statements that `npm test` executed.
 if (samplesFolder !== undefined && process.env["SVC_TEST_POSTGRES"] === undefined) recordStatements(samplesFolder)
 
 // All generated examples depend on this seed, so a new failure is caused by a change. `SVC_TEST_SEED=random` searches for new

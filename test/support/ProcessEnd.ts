@@ -12,7 +12,7 @@ const pidfdOpen = 434
 const readable = 1
 const entryBytes = 8
 
-/** A process's state, its parent, and the other fields that the kernel lists after its name. */
+/** A process's state, parent, and the other fields that the kernel lists after the process's name. */
 const statusOf = (pid: number): ReadonlyArray<string> => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")

@@ -9,7 +9,7 @@ import { takenInTurn } from "./TakenInTurn.ts"
 import { bundledConfinement } from "./BundledConfinement.ts"
 import { bundledSync, syncsInThisProcess } from "./SyncProgram.ts"
 
-// A test process starts hundreds of services, so it creates expensive things without service state only once.
+// A test process starts hundreds of services, so it creates expensive objects that hold no service state only once.
 const processScope = Scope.makeUnsafe()
 
 const threads = Effect.runSync(Effect.cached(Scope.provide(parserThreads, processScope)))
@@ -44,7 +44,8 @@ const passwordCost = { memoryCost: 64, timeCost: 1 }
 
 /**
  * Shared by all services of a test process: the bundled confinement and sync programs, the parser and redaction threads, the
- * working variant of bubblewrap, key pairs, and the cost of a password. There are no spans, as in a service without a collector.
+ * working variant of bubblewrap, key pairs, and the cost of a password. No spans are recorded, as in a service without a
+ * collector.
  */
 export const processWide = Layer.mergeAll(
   bundledConfinement,

@@ -171,7 +171,7 @@ describe.skipIf(tool === "")("Demo provider", () => {
       const { mirror, start, succeed, state } = yield* workspace(module)
       yield* succeed("init", "-no-color")
       const handle = yield* start(["apply", "-auto-approve", "-json"])
-      // The tool reports the start before the provider begins; if it is stopped between the two, it creates nothing.
+      // The tool reports the start before the provider begins; if the tool is stopped between the two, it creates nothing.
       const interrupt = Effect.andThen(
         eventually(countCreations(mirror.notesDir), (count) => count === 1),
         handle.kill({ killSignal: "SIGINT" })

@@ -48,7 +48,7 @@ export interface StaleRead {
 interface Write {
   readonly node: Node
   readonly by: Node
-  /** True if the variable is assigned, not only its current value changed. */
+  /** True if the variable is assigned a new value, rather than its current value being modified. */
   readonly replaces: boolean
   /** The written value, if it is a literal. */
   readonly literal: string | undefined
@@ -165,8 +165,8 @@ const variablesOf = (file: SourceFile): ReadonlyMap<Node, Variable> => {
 }
 
 /**
- * Returns true if the call's result is yielded, which means that it is an Effect rather than a method of an array, a Map or a
- * Set.
+ * Returns true if the call's result is yielded, which means that the call returns an Effect rather than being a method of an
+ * array, a Map or a Set.
  */
 const isYielded = (call: Node): boolean => {
   let at = call
@@ -176,7 +176,7 @@ const isYielded = (call: Node): boolean => {
   return pauses(at.parent)
 }
 
-/** Returns the expression to which this node writes. */
+/** Returns the expression that this node writes to. */
 const targetOf = (node: Node): Node | undefined => {
   if (isBinaryExpression(node)) return isAssignmentOperator(node.operatorToken.kind) ? node.left : undefined
   if (isPostfixUnaryExpression(node)) return node.operand
@@ -248,7 +248,10 @@ export const staleReads = (file: SourceFile): ReadonlyArray<StaleRead> => {
 
   const isShared = ({ owner, writes }: Variable) => writes.some(({ by }) => by !== owner)
   const isReplaced = ({ owner, writes }: Variable) => writes.some(({ by, replaces }) => replaces && by !== owner)
-  /** Returns true if the identifier's current value is kept. Code can still read a list later that it only passes on. */
+  /**
+   * Returns true if this expression keeps the identifier's current value. If code only passes a list on, the list can still
+   * be read later.
+   */
   const keeps = (node: Node) => {
     const variable = variables.get(node)
     if (variable === undefined || !isShared(variable)) return false

@@ -6,7 +6,10 @@ import { leftOut, programs } from "../../src/licenses/BundledPackages.ts"
 import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-/** In the folder of the sources from which it was built, so that modified copies of the sources can share `node_modules`. */
+/**
+ * The folder of built programs, which is inside the folder of their sources, so that modified copies of the sources can
+ * share `node_modules`.
+ */
 const cache = `${root}dist/test/`
 
 /**
@@ -21,7 +24,7 @@ let program: Promise<void> | undefined
 const compile = async (): Promise<void> => {
   const fresh = `${cache}${process.pid}-program/`
   mkdirSync(fresh, { recursive: true })
-  // If the entry's folder is missing, the compiler gives the entry another name, and the binary cannot find it.
+  // If the entry's folder is missing, the compiler gives the entry another name, and the binary cannot find the entry.
   mkdirSync(dirname(entry), { recursive: true })
   const entrypoints = [
     `${root}${programs.main}`,

@@ -52,7 +52,7 @@ export interface TestPlaneOptions {
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
   /** True if the service shares its database with other services. */
   readonly shared?: boolean
-  /** The other service whose database is shared, if any. */
+  /** The other service whose database this service shares, if any. */
   readonly database?: Layer.Layer<DatabaseServices>
   /** Wraps the service's writing database client. */
   readonly writer?: Layer.Layer<SqlClient.SqlClient, never, Commits | SqlClient.SqlClient>
@@ -66,7 +66,7 @@ export class TestPlane extends Context.Service<
     readonly context: CommandContext
     readonly workspaceId: WorkspaceId
     readonly dataDir: string
-    /** The folder in which the demo provider creates its notes. */
+    /** The folder where the demo provider creates its notes. */
     readonly notesDir: string
     readonly url: string
     /** Commits exactly these files on a branch, and returns the commit. */
@@ -114,7 +114,7 @@ const sandbox = (
     )
   )
 
-/** The environment of the service, which outlives it. */
+/** The service's environment, which outlives the service. */
 export interface TestPlaneEnvironment {
   readonly dataDir: string
   readonly mirror: { readonly path: string; readonly interpreter: string; readonly notesDir: string }

@@ -11,7 +11,7 @@ import {
 } from "typescript/unstable/ast/is"
 import { forEachSource } from "./ParsedSources.ts"
 
-/** Names of branded ids, singular or plural, spelled as in code or as a column. */
+/** Names of branded ids, singular or plural, spelled as in code or as in a column name. */
 const branded =
   /(?:capsule|workspace|project|snapshot|source|(?:install_?)?config|state_?version|left_?over_?state|connection|interface|(?:install|revision)_?plan|run|group|share|dependency|report|membership|backup|token)_?ids?$/i
 

@@ -1,5 +1,5 @@
 const mebibyte = 1024 * 1024
-/** A block has at most this size, and takes four bytes if it repeats one byte. */
+/** The maximum size of a block. A block that repeats a single byte takes four bytes. */
 const blockBytes = 128 * 1024
 
 /**

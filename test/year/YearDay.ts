@@ -19,7 +19,7 @@ import { RunCommands } from "../../schema/commands/RunCommands.ts"
 const dayMillis = 86_400_000
 /** The days of the week on which a person reviews waiting plans. */
 const reviewDays = [1, 4]
-/** One of this many waiting plans is never reviewed and expires. */
+/** One in this many waiting plans is never reviewed, and expires. */
 const forgottenPlans = 6
 
 const decodeAccepted = Schema.decodeUnknownEffect(Schema.Struct({ runIds: Schema.Array(Schema.String) }))
@@ -63,7 +63,7 @@ const review = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace)
   const { items } = yield* runs.list(id, { status: ["waiting_approval"] }, { limit: 100 })
   for (const [index, run] of items.entries()) {
     if (index % forgottenPlans === forgottenPlans - 1) continue
-    // The server refuses a plan that was superseded meanwhile.
+    // The server refuses a plan that has been superseded in the meantime.
     yield* Effect.option(
       Effect.gen(function* () {
         yield* runCommands.Approve(run.id, { context: admin.context, comment: "Looks as expected." })

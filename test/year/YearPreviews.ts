@@ -40,7 +40,7 @@ export const preview = Effect.fn("preview")(function* (workspace: YearWorkspace,
   }
 })
 
-/** Returns what is left of destroyed Capsules after twice every retention period. */
+/** Returns the data that remains of destroyed Capsules after twice the retention period. */
 export const previewFaults = Effect.fn("previewFaults")(function* (now: number, keep: number) {
   const sql = yield* SqlClient.SqlClient
   const before = new Date(now - (2 * keep + turnDays) * dayMillis).toISOString()

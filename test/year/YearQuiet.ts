@@ -6,7 +6,7 @@ import type { YearClock } from "./YearClock.ts"
 
 /** Maximum number of polls for an idle installation, far more than any work needs. */
 const mostLooks = 200_000
-/** Number of polls after which time advances for work that waits for its next attempt. */
+/** Number of polls after which time advances, for work that is waiting for its next attempt. */
 const looksWithoutTime = 40
 
 interface Busy {
@@ -15,7 +15,8 @@ interface Busy {
 }
 
 /**
- * Waits until no work is left at the current time. Time does not advance while a program executes a Run, even on a slow machine.
+ * Waits until no more work is due at the current time. Time does not advance while a program executes a Run, even on a slow
+ * machine.
  */
 export const quiet = Effect.fn("quiet")(function* (time: YearClock) {
   const read = yield* ReadSql

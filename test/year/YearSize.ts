@@ -10,7 +10,10 @@ export interface YearSize {
   readonly turnHours: number
   /** Days between two pushes to a Source. */
   readonly pushEvery: number
-  /** Days between two environments. Each is created for one change and destroyed when the next is created. */
+  /**
+   * Days between two environments. Each environment is created for one change, and destroyed when the next environment is
+   * created.
+   */
   readonly previewEvery: number
   /** Retention period, in days, of everything that has a retention setting. */
   readonly keep: number

@@ -86,7 +86,7 @@ export const preflightOf = Effect.fnUntraced(function* (context: CommandContext,
   }
 })
 
-/** A Source at its first commit, already checked. All its Capsules start from it. */
+/** A Source at its first commit, already checked. All of its Capsules start from this commit. */
 const checkedSource = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   { context }: Person,

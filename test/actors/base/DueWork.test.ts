@@ -13,8 +13,8 @@ const workspace = WorkspaceId.make("ws_aaaaaaaaaaaaaaaaaaaaaaaa")
 const at = "2026-01-01T00:00:00.000Z"
 
 /**
- * Test handler for due work: rings bells that are marked as due. A bell in `broken` fails and keeps its mark. A step waits for
- * its gate and, after its commit, for its echo.
+ * Test handler for due work: rings bells that are marked as due. A bell in `broken` fails and keeps its mark. Each step
+ * waits for the bell's gate and, after the commit, for the bell's echo.
  */
 const bells = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -55,7 +55,7 @@ const bells = Effect.gen(function* () {
 
 const provided = DueWork.layer.pipe(Layer.provideMerge(testDatabase))
 
-/** Lets running work finish; the test database answers within a few turns of the event loop. */
+/** Lets running work finish. The test database responds within a few turns of the event loop. */
 const settle = Effect.forEach(
   Array.from({ length: 20 }),
   () =>

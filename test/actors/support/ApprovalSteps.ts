@@ -49,7 +49,7 @@ export const admin = Effect.gen(function* () {
   return yield* newMember(workspaceId, context, "admin")
 })
 
-/** A token of a person: a second credential for the same subject. */
+/** A person's token, which is a second credential for the same subject. */
 export const tokenOf = (context: CommandContext): CommandContext => ({
   actor: { kind: "token", subject: subjectOf(context), tokenId: "pat_aaaaaaaaaaaaaaaaaaaaaaaa" },
   actorKey: "pat_aaaaaaaaaaaaaaaaaaaaaaaa"

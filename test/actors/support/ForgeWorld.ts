@@ -15,13 +15,13 @@ import { branched, followed, pullRef } from "./PullRequestWorld.ts"
 export const robot = { id: 7, login: "svc-robot" }
 export const ada = { id: 8, login: "ada" }
 
-/** A fake GitHub that also serves the Git repository of the tests. */
+/** A fake GitHub that also serves the tests' Git repository. */
 export class GitHubWithGit extends Context.Service<
   GitHubWithGit,
   {
     readonly state: ForgeState
     readonly address: string
-    /** The GitHub App of the Connections, with its private key. Without an App they have tokens. */
+    /** The GitHub App that the Connections use, with its private key. Without an App, the Connections use tokens. */
     readonly app?: { readonly facts: FakeApp; readonly privateKey: string } | undefined
   }
 >()("test/actors/support/GitHubWithGit") {}
@@ -41,10 +41,10 @@ const plane = (app?: App) => {
   )
 }
 
-/** The layer of tests whose Sources are on the fake GitHub. */
+/** The layer for tests whose Sources are on the fake GitHub. */
 export const planeOnGitHub = plane()
 
-/** The same with a GitHub App. */
+/** The same layer with a GitHub App. */
 export const planeOfApp = Effect.sync(() => {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,
@@ -110,7 +110,7 @@ export const onGitHub = Effect.fnUntraced(function* (
     context,
     request: { forgeConnectionId: connection.id, pullRequests: "own_branches", ...change }
   })
-  /** Opens a pull request of a branch, on the forge and in Git. */
+  /** Opens a pull request for a branch, on the forge and in Git. */
   const opens = Effect.fnUntraced(function* (
     number: number,
     changed: Record<string, string>,
@@ -121,7 +121,10 @@ export const onGitHub = Effect.fnUntraced(function* (
     yield* pullRef(number, headCommit)
     return openPullRequest(repository, number, ada, { headCommit, headRef, baseRef: lane, ...facts })
   })
-  /** Waits until the newest status of the commit passes. Reports immediately, without the minimum time between two reports. */
+  /**
+   * Waits until the commit's newest status satisfies `passes`. Lets svc report immediately, without the minimum time between
+   * two reports.
+   */
   const statusOf = (commit: string, passes: (description: string) => boolean) =>
     eventually(
       sql`UPDATE pull_request_reports SET next_at = NULL`.pipe(
@@ -130,7 +133,7 @@ export const onGitHub = Effect.fnUntraced(function* (
       ),
       (found) => found !== undefined && passes(found.description)
     )
-  /** Waits until the newest check of the commit passes. */
+  /** Waits until the commit's newest check satisfies `passes`. */
   const checkOf = (commit: string, passes: (title: string) => boolean) =>
     eventually(
       sql`UPDATE pull_request_reports SET next_at = NULL`.pipe(

@@ -28,7 +28,7 @@ export const stateFile = (lineage: string, serial: number, outputs: Readonly<Rec
     })
   )
 
-/** Reads a Capsule's current state from its record. */
+/** Reads a Capsule's current state from the Capsule's record. */
 export const currentState = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id =

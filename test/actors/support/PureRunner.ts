@@ -191,7 +191,7 @@ export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?:
     if (adopted === undefined) return yield* Effect.die(new Error(`${capsuleId} has adopted nothing`))
     const id = SourceSnapshotId.make(`snap_${digestOf(`snapshot ${commits} ${capsuleId}`).slice(0, 24)}`)
     const [newest] = yield* sql<{ at: string }>`SELECT MAX(created_at) AS at FROM source_snapshots`
-    // The time must be later than that of every earlier commit, even if commits follow each other quickly.
+    // The time must be later than the time of every earlier commit, even if commits follow each other quickly.
     const createdAt = new Date(Math.max(Date.now(), Date.parse(newest?.at ?? "") + 1)).toISOString()
     yield* sql`INSERT INTO source_snapshots ${sql.insert({ ...adopted, id, resolved_commit: commit, created_at: createdAt })}`
     const { path, ref, source_id: sourceId } = adopted

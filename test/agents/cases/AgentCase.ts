@@ -16,7 +16,7 @@ export interface LaneCase {
   readonly run: (lane: Lane) => Effect.Effect<unknown, unknown, Services>
 }
 
-/** A case that needs a separate world and evaluates the world itself. */
+/** A case that needs a separate world and checks that world itself. */
 export interface WorldCase {
   readonly name: string
   readonly run: (options: WorldOptions) => Effect.Effect<unknown, unknown, Services>

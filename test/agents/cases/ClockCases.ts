@@ -24,7 +24,7 @@ const wallClock = (file: string, offset: number) => {
   }
 }
 
-/** A case in which one clock is wrong at enrolment and jumps while the tool is working. */
+/** A case in which a clock is wrong at enrolment, and jumps while the tool is working. */
 const clocks = (name: string, offset: number, jump: number, side: "agent" | "server"): WorldCase => ({
   name,
   run: Effect.fnUntraced(function* (options) {
@@ -50,7 +50,7 @@ const clocks = (name: string, offset: number, jump: number, side: "agent" | "ser
     const apply = yield* world.over(applyId)
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.code} ${apply.error?.message}`)
     yield* holds((yield* world.capsule(capsuleId)).status === "active", "The Capsule is not active")
-    // The reports contain the time of that clock, which proves that the clock was wrong.
+    // The reports contain that clock's time, which proves that the clock was wrong.
     const told = (yield* world.eventsOf(applyId)).map(({ at }) => Date.parse(at))
     const furthest = Math.max(...told.map((at) => Math.abs(at - Date.now())))
     yield* holds(furthest > 50_000, `No time of the Run is wrong, so the clock was not: ${furthest} ms`)

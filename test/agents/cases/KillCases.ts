@@ -6,14 +6,14 @@ import { journeyTo, keptAgent, type KeptAgent } from "./Journeys.ts"
 import { faultAt } from "./LineCases.ts"
 
 /**
- * The point at which the agent is killed: before the server receives the message, or after the server has acted but before the
- * agent has the response.
+ * The point at which the agent is killed: before the server receives the message, or after the server has acted but before
+ * the agent receives the response.
  */
 const moments = { "request lost": "before", "answer lost": "after" } as const
 
 /**
- * Kills the agent between each pair of messages, and restarts it on its folder. A plan is repeated. An apply ends with the
- * outcome that the server recorded, which the verdict compares with the provider's creations.
+ * Kills the agent between each pair of messages, and restarts the agent on its folder. A plan is repeated. An apply ends
+ * with the outcome that the server recorded, which the verdict compares with the provider's creations.
  */
 export const killCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
   (["request lost", "answer lost"] as const).map((way) => ({

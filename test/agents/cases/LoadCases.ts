@@ -31,7 +31,7 @@ const diskFull: WorldCase = {
     yield* eventually(() => agent.line.said.slice(asked).includes("Decline"))
     yield* disk.free
     const apply = yield* world.over(applyId)
-    // The state survives: the tool either wrote it in time or printed it, and svc saved the output.
+    // The state survives: the tool either wrote the state in time, or printed the state and svc saved the output.
     yield* holds(apply.status === "succeeded" || apply.status === "failed", apply.status)
     const planned = yield* world.over(other.planRunId)
     yield* holds(planned.status === "waiting_approval", `${planned.status} ${planned.error?.message}`)
@@ -66,7 +66,9 @@ const oneEach: WorldCase = {
 const manyRuns = 200
 const runsOfOther = 40
 
-/** The order in which agents accepted the Runs shows whether one Workspace waited for all Runs of the other Workspace. */
+/**
+ * The order in which agents accepted the Runs shows whether one Workspace had to wait for all of the other Workspace's Runs.
+ */
 const fair: WorldCase = {
   name: "4 agents, 200 Runs, fair between two Workspaces",
   run: Effect.fnUntraced(function* (options) {
@@ -93,7 +95,7 @@ const fair: WorldCase = {
       .toSorted((a, b) => Date.parse(a.startedAt ?? "") - Date.parse(b.startedAt ?? ""))
       .map(({ workspaceId }) => workspaceId)
     const last = order.lastIndexOf(second.id)
-    // If the Workspaces take turns, the Workspace with fewer Runs is done after about as many Runs of the other Workspace.
+    // If the Workspaces take turns, the Workspace with fewer Runs is done after about as many of the other Workspace's Runs.
     yield* holds(
       last < runsOfOther * 3,
       `The last of ${runsOfOther} Runs of the second Workspace began as number ${last}`

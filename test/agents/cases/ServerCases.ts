@@ -72,7 +72,7 @@ const longerThanLease: WorldCase = {
     yield* world.letGo("one-b")
     yield* world.serveAgain()
     const apply = yield* world.over(applyId)
-    // The agent asked the tool to stop, and saved its state as usual.
+    // The agent asked the tool to stop, and saved the state as usual.
     yield* holds(
       apply.status === "succeeded" || apply.error?.code === "apply_interrupted",
       `${apply.status} ${apply.error?.code} ${apply.error?.message}`

@@ -18,7 +18,7 @@ const planned = Effect.fnUntraced(function* (world: AgentWorld, label: string, m
 })
 
 /**
- * The time that the tool worked on all objects except the held object, and the number of objects in the saved states at that
+ * The time that the tool spent on all objects except the held object, and the number of objects in the saved states at that
  * time.
  */
 const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {

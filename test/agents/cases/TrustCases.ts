@@ -44,7 +44,7 @@ const ownCredentials: WorldCase = {
     // The server's memory contains the data that the server has read, but never the credential.
     const remembered = wordsInMemory(world.first.pid, [credential, "demo_note"])
     yield* holds(remembered.join() === "demo_note", `The server's memory holds ${remembered.join()}`)
-    // The plan is not applied, so the server keeps its file.
+    // The plan is not applied, so the server keeps the plan file.
     yield* world.over((yield* world.installed("two")).planRunId)
     // Without the operator's permission, the server refuses the Run with an error that explains whose permission is missing.
     yield* world.operator("pool", "withhold", "far", ownName, world.workspace.handle)

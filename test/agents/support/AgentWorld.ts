@@ -18,7 +18,7 @@ import { type Started, started } from "./Processes.ts"
 import { reviewed } from "../../support/ReviewedPlan.ts"
 
 const [credential, password] = canaries
-/** The name by which agents hold the provider's credential when the control plane does not have it. */
+/** The name that agents use for the provider's credential when the control plane does not have the credential. */
 export const ownName = "cloud"
 
 const mostAttempts = 5
@@ -49,11 +49,11 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly folder?: string
   readonly places?: number
-  /** The address of the server for the agent, if it is not the address of the line. */
+  /** The address at which the agent contacts the server, if it differs from the line's address. */
   readonly server?: string
   /** Overrides the world's program. */
   readonly program?: ReadonlyArray<string>
-  /** Runs the agent as this user, in a separate folder and without the provider. Only root can start it. */
+  /** Runs the agent as this user, in a separate folder and without the provider. Only root can start such an agent. */
   readonly user?: number
 }
 
@@ -259,8 +259,8 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     )
     const { capsuleId, planRunId } = plan
     if (planRunId === undefined || capsuleId === undefined) {
-      // Retries, because the server reads a module for a few seconds only, which may be too short on a busy machine. Behind a
-      // balancer, also because a sync fails if its server loses the database.
+      // Retries, because the server spends only a few seconds reading a module, which may be too short on a busy machine.
+      // Behind a balancer, a sync also fails if its server loses the database.
       const again = options.front === undefined ? ["parse_deadline"] : ["parse_deadline", "internal_error"]
       const isLate = plan.diagnostics.some(({ code }) => again.includes(code))
       if (isLate && attempt < mostAttempts) return yield* installed(label, module, workspaceId, attempt + 1)
@@ -317,7 +317,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     dataDir,
     output,
     notesDir: mirror.notesDir,
-    /** The files of the provider that must be visible in a sandbox. */
+    /** The provider's files that must be visible in a sandbox. */
     interpreter: mirror.interpreter,
     first,
     /** The first server at its own address, with or without a balancer. */
@@ -343,7 +343,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       await current?.exited
     }),
     serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
-    /** Starts another server, with a data folder of its own or the folder of one that has ended. */
+    /** Starts another server, with a new data folder or the folder of a server that has ended. */
     serveIn: (ownFolder: string, more: Readonly<Record<string, string>>) => serve("127.0.0.1:0", more, ownFolder),
     /** If the provider is held during an apply, its note already exists. */
     ...holdOf("apply"),

@@ -1,7 +1,7 @@
 import { appliesHavePlans, capsulesAreTrue, nothingStays, runsAreOver } from "../../crash/Truth.ts"
 import type { Cloud, Ledger } from "../../crash/Ledger.ts"
 
-/** The evidence that is available after the programs of a world have ended. */
+/** The evidence that is available after a world's programs have ended. */
 export interface Witnessed {
   readonly ledger: Ledger
   readonly cloud: Cloud

@@ -14,7 +14,7 @@ interface Round {
   readonly parts: Readonly<Record<"plan" | "apply", RunParts>>
 }
 
-/** Duration of one plan and apply, and of the tool within them, in milliseconds. */
+/** Duration of one plan and apply, and of the tool's part in them, in milliseconds. */
 const round = Effect.fnUntraced(function* (product: FarProduct, url: string, name: string) {
   const planned = yield* install(product, url, name)
   const applied = yield* apply(product, planned.planRunId)
@@ -46,7 +46,10 @@ const partsOf = (near: ReadonlyArray<Round>, far: ReadonlyArray<Round>): Readonl
     })
   )
 
-/** Compares an agent on its server's machine with the server itself. They take turns, each first in every other pair. */
+/**
+ * Compares an agent on its server's machine with the server itself. The two take turns, each going first in every other
+ * pair.
+ */
 export const beside = Effect.fn("beside")(function* (binary: string, tool: string) {
   const product = yield* farProduct(binary, tool, { "main.tf": module }, { isDirect: true })
   const priority = yield* promptly(product)

@@ -139,7 +139,7 @@ export const commandKinds = Effect.fnUntraced(function* (world: World, url: stri
           tokens.revoke(context, subject, token.token_id)
         )
     },
-    // Creating and removing a Source starts an actor each time, and idle actors use memory for some seconds.
+    // Each creation or removal of a Source starts an actor, and idle actors use memory for some seconds.
     {
       name: "create and remove a Source",
       once: (index) =>

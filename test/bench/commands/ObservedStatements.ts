@@ -21,8 +21,8 @@ interface Prepared {
 }
 
 /**
- * Observes this process's statements until the scope closes. Start it before the service opens its database, because a statement
- * does not reveal its connection.
+ * Observes this process's statements until the scope closes. Start observing before the service opens its database, because
+ * a statement does not reveal its connection.
  */
 export const observedStatements = Effect.gen(function* () {
   const prepared = new WeakMap<StatementSync, Prepared>()
@@ -62,7 +62,7 @@ export const observedStatements = Effect.gen(function* () {
         const known = prepared.get(statement)
         if (known === undefined) continue
         if (known.sql.startsWith("VACUUM INTO")) {
-          // The copy contains all data that has been written so far.
+          // The copy contains all data written so far.
           source = known.database
           taken = []
         } else if (known.database === source) taken.push({ sql: known.sql, bindings, method })

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 export interface ObservedTransaction {
   readonly statements: number
   readonly millis: number
-  /** The beginning of its first statement after the lock, which identifies it for people. */
+  /** The beginning of the transaction's first statement after the lock, so that people can identify the transaction. */
   readonly first: string
 }
 
@@ -24,8 +24,8 @@ const textAt = (bytes: Buffer, offset: number): readonly [text: string, next: nu
 }
 
 /**
- * Reads the messages of a client of PostgreSQL. `Parse` has the text of a statement, `Bind` executes a prepared statement by its
- * name, and `Query` is a statement without values. The first message of a connection has no type.
+ * Reads a PostgreSQL client's messages. `Parse` contains the text of a statement, `Bind` executes a prepared statement by
+ * its name, and `Query` is a statement without values. The first message of a connection has no type.
  */
 const frontend = (statement: (text: string) => void) => {
   const prepared = new Map<string, string>()
@@ -56,8 +56,8 @@ const frontend = (statement: (text: string) => void) => {
 }
 
 /**
- * A TCP address of the server at a Unix socket, as if it were on another machine: each message of the client arrives `delay`
- * milliseconds later, in order. Observes the transactions that are committed.
+ * A TCP address for the server behind a Unix socket, as if the server were on another machine: each message of the client
+ * arrives `delay` milliseconds later, in order. Observes the transactions that are committed.
  */
 export const distantDatabase = Effect.fnUntraced(function* (socketPath: string, delay: number) {
   let observed: Array<ObservedTransaction> = []

@@ -31,9 +31,9 @@ const Result = Schema.fromJsonString(
 const decodeResult = Schema.decodeEffect(Result)
 
 /**
- * Measures load on `servers` (process ids) from a separate process until the Scope closes. Repeats one request over kept-alive
- * connections, one request at a time on each connection, and records the duration of each response. `hasPriority` is true if
- * client and servers run at a real-time priority.
+ * Measures load on `servers` (process ids) from a separate process until the Scope closes. Repeats one request over
+ * kept-alive connections, one request at a time on each connection, and records the duration of each response. `hasPriority`
+ * is true if the client and the servers run at a real-time priority.
  */
 export const loadClient = Effect.fn("loadClient")(function* (servers: ReadonlyArray<number>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -13,7 +13,7 @@ interface Waiting {
   sentAt: number
 }
 
-// The number of bytes in which the head must end; larger than any head.
+// The maximum number of bytes to read before the end of the head; larger than any head.
 const headBytes = 4096
 
 const headEnd = "\r\n\r\n"

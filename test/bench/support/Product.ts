@@ -39,7 +39,7 @@ export const startServer = Effect.fn("startServer")(function* (options: StartOpt
   return { ...(yield* decodeAnnounced(Option.getOrThrow(line))), pid: server.pid }
 })
 
-/** Starts a server with its first account, a token, and that account's Workspace. */
+/** Starts a server with its first account, and that account's token and Workspace. */
 export const startProduct = Effect.fn("startProduct")(function* (
   flags: ReadonlyArray<string>,
   program?: ReadonlyArray<string>

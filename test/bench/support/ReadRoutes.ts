@@ -22,7 +22,7 @@ export interface ReadRoute {
   readonly rows?: Rows
 }
 
-// Routes that are not measured because they have side effects: a browser calls the first route once, from another site, and the
+// Routes that are not measured because they have side effects: a browser calls the first route once, from another site; the
 // other routes are downloads.
 const unmeasured: ReadonlySet<string> = new Set(["connections.finishOAuth", "backups.archive", "exports.download"])
 
@@ -64,7 +64,7 @@ const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {
   }
 }
 
-/** Every GET route in the API with a request to which it responds with 200. */
+/** Every GET route in the API, with a request that gets a 200 response. */
 export const readRoutes = (world: World): ReadonlyArray<ReadRoute> => {
   const { bearer, capsuleIds, ids, session } = world
   const parameters: Readonly<Record<string, string>> = ids

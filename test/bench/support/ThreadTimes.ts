@@ -5,9 +5,9 @@ const millisPerTick = 10
 const nanosPerMilli = 1e6
 
 /**
- * Returns, in milliseconds so far, the CPU time of all threads of a process, and the time that its main thread was ready to run
- * while the cores were busy. The kernel counts both, so the bench can distinguish a slow service from a response that another
- * process delayed.
+ * Returns, in milliseconds, the total CPU time of all threads of a process so far, and the time that its main thread was
+ * ready to run while the cores were busy. The kernel counts both, so the bench can distinguish a slow service from a
+ * response that another process delayed.
  */
 export const threadTimes = Effect.fnUntraced(function* (pid: number) {
   const files = yield* FileSystem.FileSystem

@@ -20,7 +20,7 @@ const collect = Effect.fnUntraced(function* (command: ChildProcess.Command) {
   return { stdout, stderr, code: Number(code) }
 }, Effect.scoped)
 
-// Files that a program would load by accident if it read its working directory.
+// Files that a program would load accidentally if it read its working directory.
 const hostileFiles: Readonly<Record<string, string>> = {
   ".env": "SVC_DATA_DIR=from-dotenv\nSVC_LISTEN=127.0.0.1:1\nSVC_NAME=from-dotenv\nSVC_LOG=nonsense\n",
   ".env.production": "SVC_NAME=from-dotenv\n",
@@ -52,8 +52,9 @@ const make = Effect.gen(function* () {
   if (built.code !== 0) return yield* new BinaryUnavailable({ message: built.stderr + built.stdout })
   const program = path.join(installed, "svc")
 
-  // Bun writes paths from the build machine into bundles. A test detects that the binary uses such a path only if the path does
-  // not exist. So the sandbox contains the binary, the system folders and the tool, but no repository, caches or home directory.
+  // Bun writes paths from the build machine into bundles. A test can detect that the binary uses such a path only if the
+  // path does not exist. So the sandbox contains the binary, the system folders and the tool, but no repository, caches or
+  // home directory.
   const tool = Bun.which("tofu") ?? Bun.which("terraform")
   const toolFolders = tool === null ? [] : [path.dirname(tool), path.dirname(yield* files.realPath(tool))]
   const seen = yield* Effect.filter([...systemFolders, ...toolFolders], (folder) => files.exists(folder))
@@ -81,7 +82,7 @@ const make = Effect.gen(function* () {
     return folder
   })
 
-  /** The process of the service. bubblewrap is its parent and does not forward signals. */
+  /** The service's process. Its parent is bubblewrap, which does not forward signals. */
   const processOf = Effect.fnUntraced(function* (pid: number) {
     if (!masked) return pid
     const children = yield* files.readFileString(`/proc/${pid}/task/${pid}/children`)

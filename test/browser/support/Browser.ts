@@ -66,7 +66,7 @@ export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<Te
         })
       })
       page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`))
-      // Timeout for waiting until something does not happen, far longer than a busy machine needs.
+      // Time after which a test concludes that an event does not happen, far longer than a busy machine needs.
       page.setDefaultTimeout(30_000)
       return { page, faults }
     },

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 
-/** Counts a person's clicks across all pages of the tab. */
+/** Counts a person's clicks across all pages in the tab. */
 export const countClicks = async (page: Page) => {
   let clicks = 0
   await page.exposeFunction("__clicked", () => {

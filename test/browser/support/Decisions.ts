@@ -89,7 +89,7 @@ const inDialog = async (page: Page): Promise<Locator> => {
   return decide
 }
 
-/** Finds a dialog in the list of all dialogs by its file; `nth` selects among the dialogs of one file. */
+/** Finds a dialog in the list of all dialogs by its file; `nth` selects one of the dialogs in that file. */
 const dialogOf = (line: string, source: string, nth = 0): DecisionRow => {
   const found = dialogs.filter((each) => each.source === source)[nth]
   if (found === undefined) throw new Error(`No dialog of ${source} is the number ${nth}.`)

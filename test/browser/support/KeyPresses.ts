@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 
-/** Counts a person's key presses across all pages of the tab, except the letters that they type into fields. */
+/** Counts a person's key presses across all pages in the tab, except the letters typed into fields. */
 export const countKeyPresses = async (page: Page) => {
   const presses: Array<string> = []
   await page.exposeFunction("__pressed", (key: string) => presses.push(key))

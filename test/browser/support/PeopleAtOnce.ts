@@ -8,7 +8,7 @@ import { realServer } from "./RealServer.ts"
 /** No server listens at this address, because the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
-/** Ignores expected refusals, and the failed request of the invitation page for the signed-in person. */
+/** Ignores expected refusals, and the invitation page's failed request for the signed-in person. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|03|04|09)/.test(text))
 
 /** Starts a fresh server with several people, each with a separate browser context, language and theme. */

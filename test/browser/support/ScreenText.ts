@@ -6,7 +6,7 @@ const address = /^(\s*)- \/url: (.*)$/
 interface Control {
   /** The role and the accessible name, after the name of the navigation that contains the control. */
   readonly name: string
-  /** The address of a link. Every other control has a different target. */
+  /** The address of a link. A control that is not a link has a unique target. */
   readonly target: string
 }
 
@@ -29,8 +29,8 @@ const controlsIn = (snapshot: string): ReadonlyArray<Control> => {
 }
 
 /**
- * Finds accessible names that several controls with different targets share, so that a person cannot distinguish them in a list
- * of controls. Each navigation may have a link with the same name.
+ * Finds accessible names that several controls with different targets share, so that a person cannot distinguish them in a
+ * list of controls. Different navigations may each have a link with the same name.
  */
 export const sharedNames = async (page: Page): Promise<ReadonlyArray<string>> => {
   const targets = new Map<string, Set<string>>()
@@ -40,8 +40,8 @@ export const sharedNames = async (page: Page): Promise<ReadonlyArray<string>> =>
 }
 
 /**
- * Finds controls that are partly outside the window, except in a row that a person can scroll, and the current tab if its row is
- * not scrolled to it.
+ * Finds controls that are partly outside the window, unless they are in a row that a person can scroll. Also finds the
+ * current tab if its row is not scrolled to that tab.
  */
 export const outsideControls = (page: Page): Promise<ReadonlyArray<string>> =>
   page.evaluate(() => {

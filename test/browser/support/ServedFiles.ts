@@ -10,7 +10,7 @@ export type ServedFiles = (request: Request) => Promise<Response>
 /** Request headers that affect the dashboard's response. The other headers belong to the connection. */
 const asked = ["accept", "accept-encoding", "accept-language", "if-none-match"] as const
 
-/** Headers that belong to a single connection, or that the next server sets. */
+/** Headers that belong to a single connection, or that the next server sets itself. */
 const ofTheConnection: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding", "date"])
 
 /** Forwards each request to the compiled binary and returns its response byte for byte: status, headers, encoding and policy. */

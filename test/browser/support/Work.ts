@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 
-/** Work of the page's main thread during one action. */
+/** Work done by the page's main thread during one action. */
 export interface Work {
   /** CPU time for scripts, style and layout, in milliseconds, without other load on the machine. */
   readonly cost: number

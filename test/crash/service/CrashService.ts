@@ -8,7 +8,7 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { RecheckInterval } from "../../../src/streams/LiveSubscription.ts"
 import { CrashEnvironment } from "../CrashEnvironment.ts"
 
-/** A clock whose wall time is ahead of another one's. Elapsed time is the same. */
+/** A clock whose wall time is ahead of the given clock's. Elapsed time is the same on both. */
 const aheadOf = (clock: Clock.Clock, millis: number): Clock.Clock => {
   const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + millis
   const currentTimeNanosUnsafe = () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n

@@ -4,7 +4,7 @@ import { succeed } from "./DebianRoot.ts"
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** Builds the program of the package. */
+/** Builds the program for the package. */
 export const built = succeed(process.execPath, ["scripts/build.ts"], repository)
 
 /** Assembles a package of this revision from the built program, and returns its path. */

@@ -118,7 +118,7 @@ const make = Effect.gen(function* () {
       const ready: { readonly url: string } = JSON.parse(Option.getOrThrow(line))
       return ready.url
     })
-    /** Boots systemd in the folder, with the network that boot.sh describes. Returns a function that runs commands as root. */
+    /** Boots systemd in the folder, with the network described in boot.sh. Returns a function that runs commands as root. */
     const boot = Effect.gen(function* () {
       const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
       const network = yield* files.makeTempDirectoryScoped({ prefix: "network-", directory: folder })

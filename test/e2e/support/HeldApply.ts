@@ -47,8 +47,8 @@ const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String, operatorU
 class NotReached extends Schema.TaggedError<NotReached>()("NotReached", { message: Schema.String }) {}
 
 /**
- * Runs a real `svc serve` whose apply has created a resource and waits in its provider until `release`. Modules run without a
- * sandbox, so that the provider can write its notes to a folder outside.
+ * Runs a real `svc serve` whose apply has created a resource and waits in its provider until `release`. Modules run without
+ * a sandbox, so that the provider can write its notes to a folder outside the Run's own.
  */
 export const heldApply = Effect.fn("heldApply")(function* (options: {
   readonly flags?: ReadonlyArray<string>

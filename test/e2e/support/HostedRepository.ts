@@ -1,6 +1,6 @@
 import { demo } from "../../support/TestPlane.ts"
 
-/** Modules with the demo provider that use every field by which a manifest can require something from the host. */
+/** Modules with the demo provider that use every field with which a manifest can impose requirements on the host. */
 
 const provider = `
 terraform {

@@ -95,7 +95,7 @@ export const hostedServer = Effect.fnUntraced(function* (
       return { status: response.status, headers: response.headers, text: await response.text() }
     })
   const pools = Context.get(services, Pools)
-  /** Creates an agent pool with these credentials, and lets a Workspace use them as its operator would. */
+  /** Creates an agent pool with these credentials, and lets a Workspace use these credentials, as an operator would. */
   const providing = (pool: string, credentials: string, workspace: string) =>
     Effect.gen(function* () {
       yield* pools.create(pool, {})

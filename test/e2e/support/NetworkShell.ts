@@ -39,7 +39,7 @@ output "queue" {
 }
 `
 
-/** The page's repository, at a commit at which its next steps are possible. */
+/** The page's repository, at a commit from which the page's next steps work. */
 export const modulesWith = (action: string) => ({ "network/main.tf": policyOf(action), "queue/main.tf": queue })
 
 /** A state that the tool wrote without svc, for the infrastructure that the page adopts. */

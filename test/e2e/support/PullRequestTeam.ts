@@ -25,7 +25,7 @@ interface PullRequestRead {
   readonly capsules?: ReadonlyArray<{ readonly verdict?: string; readonly run?: { readonly id: string } }>
 }
 
-/** The parts of a plan of the lane that the tests compare. */
+/** The parts of a lane's plan that the tests compare. */
 export interface LanePlan {
   readonly id: string
   readonly status: string
@@ -37,7 +37,7 @@ export interface LanePlan {
   }
 }
 
-/** Polls slowly, because the server limits the requests of a person. */
+/** Polls slowly, because the server limits each person's requests. */
 export const patiently = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
   Effect.gen(function* () {
     for (;;) {
@@ -156,7 +156,7 @@ export const pullRequestTeam = Effect.gen(function* () {
     roleOfKen,
     sourceId,
     within,
-    /** Approves the change of a pull request as Ken, as soon as it is planned. */
+    /** Approves a pull request's change as Ken, as soon as the change is planned. */
     approveChange: Effect.fnUntraced(function* (number: number) {
       const runId = (yield* judged(number, "planned"))?.capsules?.[0]?.run?.id ?? ""
       const { run } = yield* ken.send("GET", `/api/v1/runs/${runId}`)

@@ -125,7 +125,7 @@ export const signInProvider = Effect.fn("signInProvider")(function* (kid: string
     issuer,
     state,
     newKey,
-    /** Signs a person in, and returns the query with which the browser returns. */
+    /** Signs a person in, and returns the query that the browser carries back. */
     authorize: (location: string, claims: Readonly<Record<string, unknown>>): URLSearchParams => {
       const asked = new URL(location).searchParams
       const code = randomBytes(16).toString("hex")

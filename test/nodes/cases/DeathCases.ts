@@ -6,7 +6,7 @@ import { answered, appliesAgain, planned, succeeds } from "../support/Progress.t
 import { writer } from "../support/Writer.ts"
 import type { NodesCase } from "./NodesCase.ts"
 
-/** Points of an agent's apply at which a server can be killed between two steps. */
+/** Points in an agent's apply at which a server can be killed between two steps. */
 const points: ReadonlyArray<readonly [point: KillPointName, passing: number]> = [
   ["approve.decided", 1],
   ["apply.run.queued", 1],
@@ -53,7 +53,7 @@ const atPoint = (signal: "SIGKILL" | "SIGSTOP", [point, passing]: (typeof points
       yield* node.signal("SIGCONT")
     }
     yield* succeeds(world, yield* Fiber.join(applying))
-    // A result that a server has received, and that another has to settle.
+    // A result that one server has received and another server has to settle.
     if (point === "apply.run.succeeded") {
       const passed = performance.now() - died
       yield* holds(passed <= backgroundWithin, `The result was settled after ${Math.round(passed)} ms`)

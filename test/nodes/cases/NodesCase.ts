@@ -2,7 +2,7 @@ import type { Effect, Layer, Scope } from "effect"
 import type { platform } from "../../../src/composition/Platform.ts"
 import type { NodesWorld } from "../support/NodesWorld.ts"
 
-/** A scenario with several servers that evaluates itself. Cases share a world until one of them fails. */
+/** A scenario with several servers that checks its own result. Cases share a world until one of them fails. */
 export interface NodesCase {
   readonly name: string
   /** True if the short form runs this case. */

@@ -68,7 +68,7 @@ const firstStart: NodesCase = {
   })
 }
 
-/** Difference between the clock of a server and the right one, in milliseconds. */
+/** Difference between a server's clock and the correct time, in milliseconds. */
 const clockOffset = 60_000
 
 const clocks: NodesCase = {
@@ -84,7 +84,7 @@ const clocks: NodesCase = {
     yield* world.hold(`${label}-b`)
     const applyId = yield* world.applied(planRunId)
     yield* world.held(`${label}-b`)
-    // Nobody is counted as gone because of its clock.
+    // No node is considered dead because its clock is wrong.
     const before = world.nodes.map(({ starts }) => starts())
     yield* Effect.sleep("20 seconds")
     const after = world.nodes.map(({ starts }) => starts())

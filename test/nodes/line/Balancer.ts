@@ -18,9 +18,9 @@ const noneReady = 503
 const lostOnTheWay = 502
 
 /**
- * A balancer as operators use them: it sends each request to the next ready server, regardless of the client. It checks the
- * readiness of each server, and aborts the requests of a server that is not ready. It never repeats a request that may have
- * arrived.
+ * A balancer like the ones that operators use: it sends each request to the next ready server, regardless of the client. It
+ * checks the readiness of each server, and aborts the requests of a server that is not ready. It never repeats a request
+ * that may have arrived.
  */
 export const balancer = Effect.fn("balancer")(function* () {
   let members: ReadonlyArray<Member> = []
@@ -121,7 +121,7 @@ export const balancer = Effect.fn("balancer")(function* () {
     leave: (url: string) => {
       members = members.filter((member) => member.url !== url)
     },
-    /** Sends all requests to this server, or again to all servers. */
+    /** Sends all requests to this server, or distributes them among all servers again. */
     only: (url: string | undefined) => {
       chosen = url
       if (url === undefined) return

@@ -12,7 +12,7 @@ interface Pump {
 
 /**
  * A connection between two programs that forwards bytes.
- * - `cut`: closes every connection and refuses new ones, as a machine that answers with a reset
+ * - `cut`: closes every connection and refuses new connections, like a machine that responds with a reset
  * - `stop`: forwards and closes nothing, like a network that drops packets; bytes are delivered when the line resumes
  * - `delay`: every piece arrives this many milliseconds later
  */

@@ -43,7 +43,10 @@ const composedEnvironment = Effect.gen(function* () {
   return (yield* Schema.decodeUnknownEffect(Composed)(Bun.YAML.parse(text)))["x-node"].environment
 })
 
-/** Several servers on one database, agents, and a line between every two of them that a case can cut, stop and delay. */
+/**
+ * Several servers on one database, agents, and a line between each pair of these programs that a case can cut, stop and
+ * delay.
+ */
 export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptions) {
   const { folder, postgres } = options
   const socketUrl = (database: string) => Redacted.make(postgres.url.replace("/postgres?", `/${database}?`))
@@ -59,7 +62,7 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
     return created
   })
   const name = yield* createDatabase
-  /** The database as the suite reads it, without any line in between. */
+  /** The suite's own access to the database, which uses no line. */
   const databaseUrl = socketUrl(name)
   const front = yield* balancer()
   const composed = yield* composedEnvironment
@@ -150,7 +153,7 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
   const installed = (label: string, module: "notes" | "built" | "plain" = "notes") =>
     insist(`Installing ${label}`, world.installed(label, module), "60 seconds")
 
-  /** Approves and applies a plan, however often servers are killed in between. */
+  /** Approves and applies a plan, however often servers are killed during the process. */
   const applied = Effect.fnUntraced(function* (planRunId: RunId) {
     const plan = yield* run(planRunId)
     yield* insist(

@@ -33,7 +33,7 @@ export const succeeds = Effect.fn("succeeds")(function* (
   yield* holds(status === "succeeded", `The apply ${applyId} is ${status}: ${error?.code} ${error?.message}`)
 })
 
-/** Plans and applies a new Capsule, which proves that nothing waits for a server that is gone. */
+/** Plans and applies a new Capsule, which proves that nothing is waiting for a dead server. */
 export const appliesAgain = Effect.fn("appliesAgain")(function* (world: NodesWorld, label: string) {
   const { planRunId } = yield* planned(world, label)
   yield* succeeds(world, yield* world.applied(planRunId))

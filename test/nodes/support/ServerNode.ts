@@ -8,7 +8,10 @@ import type { TcpLine } from "../line/TcpLine.ts"
 
 type Served = Started & { readonly url: string }
 
-/** What is special about one life of a server: the point at which it ends, and how far its clock is ahead, in milliseconds. */
+/**
+ * Settings for a single server process: the point at which it is killed, and the number of milliseconds by which its clock
+ * is ahead.
+ */
 export interface Life {
   readonly at?: KillAt
   readonly clockOffset?: number
@@ -87,7 +90,7 @@ export const serverNode = Effect.fn("serverNode")(function* (parts: {
     isStopped: () => current !== undefined && stateOf(current.pid) === "T",
     serving,
     signal,
-    /** Stops the server as an upgrade does, and starts it again. `life` is about the next life alone. */
+    /** Stops the server as an upgrade does, and starts it again. `life` applies only to the next process. */
     restarted: Effect.fnUntraced(function* (life: Life = {}) {
       const before = starts
       next = life

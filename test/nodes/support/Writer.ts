@@ -14,7 +14,7 @@ let writers = 0
 
 /**
  * Creates Connections until the Scope closes, each on the next server that the balancer chooses. Does not repeat a request
- * without a response, because it may have taken effect.
+ * without a response, because such a request may have taken effect.
  */
 export const writer = Effect.fn("writer")(function* (world: NodesWorld) {
   writers += 1

@@ -39,7 +39,10 @@ export const recorder = (server: { readonly url: string; readonly origin: string
   return { call, examples }
 }
 
-/** The text at a path of keys in a response. Exits the program if the text is missing, because every later step needs it. */
+/**
+ * Returns the text at a path of keys in a response. Exits the program if the text is missing, because every later step needs
+ * it.
+ */
 export const textAt = (answer: Schema.Json, ...path: ReadonlyArray<string | number>): string => {
   let value: unknown = answer
   for (const key of path) value = Object(value)[key]

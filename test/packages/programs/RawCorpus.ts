@@ -1,4 +1,5 @@
-// Runs the raw request corpus against the current runtime's listener, and prints the differences from the record.
+// Runs the raw request corpus against the current runtime's listener, and prints the differences from the recorded
+// responses.
 import { Console, Effect, Layer, References } from "effect"
 import { platform } from "../../../src/composition/Platform.ts"
 import { answersIn, corpus, exchange } from "../../src/http/raw/RawExchange.ts"

@@ -1,5 +1,5 @@
-// Requests to this runtime's server that a corpus of bytes cannot express. Prints one line for each; the lines from Bun
-// and Node are compared.
+// Requests to this runtime's server that a corpus of bytes cannot express. Prints one line for each request; the lines from
+// Bun and Node are compared.
 import { once } from "node:events"
 import { request } from "node:http"
 import { connect } from "node:net"
@@ -271,7 +271,7 @@ await served(
       const work = raw(port, "GET /work HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n")
       await workBegan.promise
       say("a connection that says nothing ends", await raw(port, ""))
-      // Each of these requests has only just started when the work has sent nothing for longer than the limit.
+      // The work reaches its limit for sending nothing when each of these requests has only just started.
       const [half, kept] = await Promise.all([
         raw(port, "GET / HTTP/1.1\r\nhost:"),
         raw(port, "GET / HTTP/1.1\r\nhost: a.test\r\n\r\n"),

@@ -27,8 +27,8 @@ const problem = (summary: string, address?: string, severity: "error" | "warning
 const died = "Plugin did not respond"
 
 /**
- * Returns the objects that a journal of these messages reports as possibly created. Checks that reading the journal back after a
- * crash gives the same objects.
+ * Returns the objects that are possibly created according to a journal of these messages. Checks that reading the journal
+ * back after a crash gives the same objects.
  */
 const listed = Effect.fnUntraced(function* (messages: ReadonlyArray<ToolMessage>) {
   const path = join(yield* temporaryFolder, "journal.ndjson")

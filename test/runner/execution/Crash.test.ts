@@ -63,7 +63,7 @@ const crash = (isolation: "auto" | "off") =>
     expect(left?.stateProblem).toBeUndefined()
     expect(workingIn(runFolder)).toEqual([])
     expect(yield* countCreations(mirror.notesDir)).toBe(1)
-    // Calling it again returns the same result.
+    // A second recovery returns the same result.
     expect(Option.getOrUndefined(yield* runner.recover(runFolder))).toMatchObject({ serial: left?.serial ?? -1 })
   }).pipe(Effect.provide(runnerWith({ isolation })))
 

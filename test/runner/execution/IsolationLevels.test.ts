@@ -21,7 +21,7 @@ const linkOf = (key: Redacted.Redacted) =>
     .digest("hex")
     .slice(0, 24)}`
 
-/** All expressions by which the module can obtain an absolute path. */
+/** All expressions with which the module can obtain an absolute path. */
 const absolute = {
   "infra/main.tf": `
     resource "terraform_data" "paths" {

@@ -100,7 +100,7 @@ describe("ModuleRunner", () => {
         "show",
         "plan.summary"
       ])
-      // The disk contains no secret any more.
+      // The disk no longer contains any secrets.
       expect(readdirSync(first.runFolder)).toEqual([])
 
       const applied = recorder()

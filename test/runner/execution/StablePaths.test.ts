@@ -80,7 +80,7 @@ describe("Stable paths", () => {
           Effect.scoped(Effect.map(hold(job, second), (held) => readlinkSync(held))),
           { startImmediately: true }
         )
-        // Runs of another Capsule begin and end meanwhile.
+        // Meanwhile, Runs of another Capsule begin and end.
         const other = { addressKey: Redacted.make(randomUUID()) }
         for (let run = 0; run < 20; run++) yield* Effect.scoped(hold(other, join(first, "other")))
         expect(readlinkSync(path)).toBe(join(first, "capsule"))

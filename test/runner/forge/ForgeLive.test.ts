@@ -17,7 +17,7 @@ const robot = { id: 7, login: "svc-robot" }
 const ada = { id: 8, login: "ada" }
 const mallory = { id: 9, login: "mallory" }
 
-/** The permissions that a token needs, in the words of each fake forge. */
+/** The permissions that a token needs, in each fake forge's terms. */
 const sufficient: Readonly<Record<ForgeKind, ReadonlyArray<string>>> = {
   github: ["pull_requests=read", "pull_requests=write", "statuses=write"],
   gitlab: ["api", "notes", "statuses"],
@@ -29,7 +29,7 @@ const serve = { github: fakeGitHub, gitlab: fakeGitLab, forgejo: fakeForgejo }
 const client = (allowOrigins: ReadonlyArray<string>) =>
   Layer.fresh(ForgeLive.layer).pipe(Layer.provide(GitPolicy.layerWith({ allowOrigins })))
 
-/** A fake forge with one repository, a token of svc's account, and a client for the forge. */
+/** A fake forge with one repository, a token for svc's account, and a client for the forge. */
 const world = Effect.fnUntraced(function* (kind: ForgeKind) {
   const state = forgeState()
   const address = yield* serve[kind](state)

@@ -80,7 +80,7 @@ describe("GitRemote.history", () => {
         const history = new Map(histories.flatMap((each) => [...(each ?? [])]))
         expect(mergeBase(history, one, other)).toBe(git(gitdir, "merge-base", one, other))
       }
-      // Each of the two merges contains both branches, so both tips are equally good.
+      // Each of the two merges contains both branches, so both tips are equally good merge bases.
       const crossed = [child("One", branch, later), child("Other", later, branch)] as const
       const both = new Map(
         (yield* Effect.forEach(crossed, (commit) => historyOf(url, commit))).flatMap((each) => [...(each ?? [])])

@@ -55,8 +55,8 @@ it.live("an OAuth client rejects metadata from another issuer, without PKCE, or 
     expect(yield* told({ code_challenge_methods_supported: undefined })).toContain("PKCE")
     expect(yield* told({ authorization_endpoint: "javascript:alert(1)" })).toContain("no https address")
     expect(yield* told({ authorization_endpoint: "http://elsewhere.example/authorize" })).toContain("no https address")
-    // If the operator declares that the server supports PKCE although its metadata does not mention it, svc sends a challenge,
-    // never in plain text.
+    // If the operator declares that the server supports PKCE although its metadata does not mention it, svc sends a
+    // challenge, and never sends the verifier in plain text.
     state.metadata = { code_challenge_methods_supported: undefined }
     const url = yield* startAt(at(issuer, { pkce: "sent" })).pipe(Effect.provide(client([issuer])))
     expect(new URL(url).searchParams.get("code_challenge_method")).toBe("S256")

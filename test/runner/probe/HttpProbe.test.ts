@@ -15,7 +15,7 @@ const server = (fetch: (request: Request) => Response) =>
     (running) => Effect.promise(() => running.stop(true))
   )
 
-/** Sends one request under a policy that allows these origins. Every name resolves to this machine. */
+/** Sends one request under a policy that allows these origins. Every host name resolves to this machine. */
 const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) =>
   Effect.flatMap(HttpProbe, (probe) => probe.ask(new URL(url), text)).pipe(
     Effect.provide(

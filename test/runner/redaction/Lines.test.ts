@@ -44,7 +44,7 @@ describe("Multi-line secrets", () => {
     test(`a secret spread across several lines becomes one mark: ${name}`, () => {
       const result = visible(shown(target, ["before", ...lines, "after"]))
       expect([result[0], result.at(-1)]).toEqual(["before", "after"])
-      // The rest is padding, and up to five characters that were shown before the sixth arrived.
+      // The rest is padding and up to five characters of the secret that were shown before the sixth arrived.
       const left = result.slice(1, -1).join("").replaceAll(mark, "").replaceAll(/[\s=]/g, "")
       expect(result.join("")).toContain(mark)
       expect(left.length).toBeLessThanOrEqual(name.includes("JSON") ? 35 : name.includes("percent") ? 17 : 5)

@@ -90,7 +90,7 @@ describe("Secret rule", () => {
       }))
     expect(budgetProblem(texts(1500, 400))).toBeUndefined()
     expect(budgetProblem(texts(2600, 400))).toBeUndefined()
-    // A value that occurs in plan, input and Connection counts once.
+    // A value that occurs in the plan, an input and a Connection counts once.
     const twice = { origin: "var.a", value: Redacted.make("x".repeat(secretBudget.bytes - 1)) }
     expect(budgetProblem([twice, { ...twice, origin: "env.A" }])).toBeUndefined()
     expect(budgetProblem(texts(3, secretBudget.bytes / 2))).toContain(String(secretBudget.bytes))

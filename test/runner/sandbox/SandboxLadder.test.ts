@@ -6,7 +6,7 @@ import { SandboxLevel } from "../../../schema/records/Run.ts"
 
 /** Levels that work as the table specifies, and record each attempt to use them. */
 const rungsOf = (works: ReadonlySet<SandboxLevel>, tried: Array<SandboxLevel>): ReadonlyArray<Rung<SandboxLevel>> =>
-  // In the wrong order, and with an entry for the level that must never be chosen.
+  // The levels in the wrong order, with an entry for the level that must never be chosen.
   [...SandboxLevel.literals].toReversed().map((level) => ({
     level,
     attempt: Effect.sync(() => {

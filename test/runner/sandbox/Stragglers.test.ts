@@ -102,7 +102,7 @@ describe("Process records", () => {
         (started) => Effect.sync(() => started.kill("SIGKILL"))
       )
       const reading = Effect.runPromise(everyWriterEnded(folder))
-      // Waits for the process's first output, because it may not ignore the signal before that.
+      // Waits for the process's first output, because until then the process may not ignore the signal.
       yield* Effect.promise(() => supervisor.stdout.getReader().read())
       yield* noteProcess(note, supervisor.pid)
       yield* endNotedProcesses(note)

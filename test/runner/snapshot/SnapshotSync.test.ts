@@ -50,7 +50,7 @@ const sync = (
     Effect.provide(syncLayer({ origin: at.origin, folder: at.store, ...settings }))
   )
 
-/** Reads from /proc. Returns an empty text if the process has exited meanwhile. */
+/** Reads from /proc. Returns an empty string if the process has exited in the meantime. */
 const ofProcess = (read: () => string) => Result.getOrElse(Result.try(read), () => "")
 
 /** The command lines of the processes whose working directory is in a folder. */

@@ -5,7 +5,7 @@ import { extensions } from "../../../schema/api/Extensions.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
 const page = readFileSync(new URL("../../../docs/builders/specification.md", import.meta.url), "utf8")
-/** Replaces path parameters by a placeholder, because their names are irrelevant. */
+/** Replaces path parameters with a placeholder, because their names are irrelevant. */
 const shape = (route: string) => route.replace(/\{\w+\}|:\w+/g, "{}")
 /** Rows of the endpoint tables in the specification. */
 const specified = new Set(

@@ -77,7 +77,7 @@ const addressVerdicts: Readonly<Record<string, (text: string) => boolean>> = {
   "svc link check": (text) => linkVerdict(`https://svc.example/install?git=${q(text)}`).status === "valid",
   "svc options check": (text) => Result.isSuccess(options({ url: text })),
   "the origins of a Connection": (text) => Option.isSome(Schema.decodeOption(GivenCredentialOrigin)(text)),
-  // The form in the dashboard trims its input.
+  // The dashboard's form trims its input.
   "the server beside the form": (text) => text.trim() === text && serverOf(text) !== ""
 }
 

@@ -81,8 +81,8 @@ const mutations: fc.Arbitrary<(old: unknown) => unknown> = fc.oneof(
 )
 
 /**
- * Generates documents that differ from a valid one in one to three places: a member is dropped, retyped, oversized, duplicated or
- * renamed.
+ * Generates documents that differ from a valid document in one to three places: a member is dropped, retyped, oversized,
+ * duplicated or renamed.
  */
 export const nearValid = (document: unknown): fc.Arbitrary<unknown> =>
   fc.array(fc.tuple(fc.nat(), mutations), { minLength: 1, maxLength: 3 }).map((steps) =>

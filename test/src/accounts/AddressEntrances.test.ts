@@ -11,7 +11,7 @@ setDefaultTimeout(120_000)
 
 /** The canonical spelling: browsers send it from `<input type=email>`, and svc stores, compares and emails it. */
 const stored = "bob@xn--bcher-kva.example"
-/** Other spellings of the same address, as people type them or other programs send them. */
+/** Other spellings of the same address, as typed by people or sent by other programs. */
 const spellings = ["bob@bücher.example", "BOB@BU\u0308CHER.Example", " bob@b\u00fccher\u3002example ", stored]
 const password = "a long enough password"
 
@@ -22,7 +22,7 @@ const Members = Schema.Struct({
 const Made = Schema.Struct({ subject: Subject, email: Schema.String })
 const Invited = Schema.Struct({ invitation: Schema.Struct({ email: Schema.String }), link: Schema.String })
 
-/** A server, its `svc admin` commands, and requests from Olga, who operates it and owns a Workspace. */
+/** A server, its `svc admin` commands, and requests from Olga, who operates the server and owns a Workspace. */
 const running = Effect.gen(function* () {
   const dataDir = `${yield* folder}/data`
   const { services, url } = yield* serve(dataDir)

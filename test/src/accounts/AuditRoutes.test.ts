@@ -13,7 +13,7 @@ import { AccountServer, call, fromPage, openSession } from "./support/AccountSer
 const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
 const decodeLine = Schema.decodeUnknownSync(Schema.fromJsonString(ExportedAuditEvent))
 
-/** Returns the lines of an export and its response headers. */
+/** Returns an export's lines and response headers. */
 const exported = Effect.fnUntraced(function* (path: string, headers: Readonly<Record<string, string>>) {
   const server = yield* AccountServer
   const response = yield* server.handle(new Request(`${server.origin}${path}`, { headers }), "192.0.2.1")

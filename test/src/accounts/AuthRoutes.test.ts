@@ -116,7 +116,7 @@ it.effect("a session cookie lasts 30 days and is renewed with the session, at mo
       renewed: headers.get("set-cookie")
     }))
     expect(yield* read).toEqual({ status: 200, renewed: null })
-    // Three periods of 16 days exceed the 30-day lifetime, so the session survives only because each use extends it.
+    // Three periods of 16 days exceed the 30-day lifetime, so the session survives only because each request extends it.
     for (let n = 0; n < 3; n++) {
       yield* TestClock.adjust("16 days")
       const { renewed, status } = yield* read

@@ -104,7 +104,7 @@ it.effect("automation tokens need an expiry and scopes from the catalogue, withi
       Effect.map(call(path, { body, headers: owner.headers }), ({ status }) => status)
     )
     expect(new Set(statuses)).toEqual(new Set([400]))
-    // Limited tokens of a person have the same limits, and must be bound to a Workspace.
+    // A person's limited tokens have the same limits, and must be bound to a Workspace.
     const own = (body: object) => call("/api/v1/account/tokens", { body, headers: owner.headers })
     const scopes = ["read", "environment:production"]
     expect((yield* own({ name: "x", scopes })).status).toBe(400)

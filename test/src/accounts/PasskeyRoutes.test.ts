@@ -110,7 +110,7 @@ it.effect("a passkey challenge works once, within five minutes, and only for its
     const late = device.get(yield* signInChallenge(), here, 3, subject)
     yield* TestClock.adjust("5 minutes")
     expect((yield* signIn(late)).status).toBe(401)
-    // The session's confirmation has expired after five minutes too, so open a new session.
+    // The session's confirmation has also expired after five minutes, so open a new session.
     const { secret } = yield* openSession(subject)
     const ann = { subject, headers: headersOf(secret) }
     expect((yield* signIn(device.get(yield* registrationChallenge(ann), here, 4, subject))).status).toBe(401)

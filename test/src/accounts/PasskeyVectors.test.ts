@@ -77,7 +77,7 @@ it.effect("a signed and verified passkey response from inside another site's fra
     const sql = yield* SqlClient.SqlClient
     const { answer } = yield* registered(passkeyVectors.framed)
     expect(answer.status).toBe(400)
-    // The same passkey, registered outside a frame, cannot sign in from within a frame.
+    // The same passkey, if registered outside a frame, cannot sign in from within a frame.
     const { framed } = passkeyVectors
     yield* sql`DELETE FROM passkey_challenges`
     const outside = { ...framed, registration: { ...framed.registration, crossOrigin: false } }

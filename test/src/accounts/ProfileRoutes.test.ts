@@ -123,7 +123,7 @@ it.effect("if svc sends email, people can request an address-change link themsel
     const asked = yield* ask(ann, "Ann@New.example")
     expect(asked).toMatchObject({ status: 202, json: { expiresAt: expect.any(String) } })
     expect(Object.keys(Object(asked.json))).toEqual(["expiresAt"])
-    // The response does not disclose the owner of the address.
+    // The response does not disclose the address's owner.
     const taken = yield* ask(ann, bob.email)
     expect(taken).toMatchObject({ status: 202, json: asked.json })
     expect(yield* sql`SELECT recipient, kind FROM mails ORDER BY created_at, recipient`).toEqual([

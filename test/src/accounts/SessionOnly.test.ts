@@ -64,7 +64,7 @@ it.effect("every other account route requires a session before it reads the body
     } as const
     for (const { method, name, path } of guarded) {
       for (const [caller, [status, headers]] of Object.entries(callers)) {
-        // Two callers are refused only for writes: a page on another site, which cannot see the response of a read, and a
+        // Two callers are refused only for writes: a page on another site, which cannot see the response to a read, and a
         // confined credential, which may read the person's own details.
         const reads = method === "GET" && status === 403
         const body = method === "POST" ? { body: { bogus: 1 } } : {}

@@ -126,7 +126,7 @@ describe("Provisioned roles", () => {
           [["platform"], "admin"],
           [undefined, undefined],
           [["platform"], "admin"],
-          // Only a list grants a role. A plain string or an object grants none.
+          // Only a list grants a role. A plain string or an object grants no role.
           ["platform", undefined],
           [["staff"], "viewer"],
           [{ platform: true }, undefined]

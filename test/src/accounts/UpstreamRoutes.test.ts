@@ -65,7 +65,7 @@ it.live("the upstream provider signs in a person by a verified address, and link
     // The response works only once, and only in the browser that started the sign-in.
     expect((yield* here.visit(back)).status).toBe(400)
     expect(counted.entered - before).toBe(2)
-    // After an identity is linked, only the identity identifies the person. Changed addresses have no effect.
+    // Once an identity is linked, it alone determines the person. A changed address has no effect.
     yield* sql`UPDATE users SET email = 'renamed@example.com' WHERE subject = ${subject}`
     const again = yield* here.visit("/auth/upstream/start")
     expect((yield* here.visit(yield* throughProvider(again.location, "ann"))).location).toBe(`${origin}/`)
@@ -247,7 +247,7 @@ it.live("people see linked identities, and can unlink all but their last sign-in
     const unlink = (headers: Record<string, string> = ours) =>
       here.visit(`${identities}/${identity.id}`, headers, "DELETE")
     expect((yield* unlink({})).status).toBe(403)
-    // The provider may remember people for days, so a session at the provider confirms nothing.
+    // The provider may keep people signed in for days, so a session at the provider confirms nothing.
     expect(JSON.parse((yield* unlink()).body).error.code).toBe("reauthentication_required")
     // Passwords are off here, so a stored password is not a sign-in method. An identity at another provider is not a sign-in
     // method either.

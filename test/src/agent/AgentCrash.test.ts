@@ -136,12 +136,12 @@ describe("Stopped agents", () => {
         yield* until(() => held.ended(0))
         held.release()
         expect(bootSeconds() - stopped).toBeLessThan(leaseSeconds)
-        // After it continues, the agent still reports the outcome of the apply correctly.
+        // After the agent process resumes, it still reports the outcome of the apply correctly.
         child.kill("SIGCONT")
         yield* until(() => apply.results.length > 0)
         const [result] = apply.results
         if (result?.kind !== "apply" || result.status !== "ended") throw new Error(JSON.stringify(result))
-        // The tool was killed, or it was cancelled because the time for a graceful stop began earlier.
+        // The tool was killed, or it was cancelled because the period for a graceful stop had already begun.
         expect(["killed", "cancelled"]).toContain(result.outcome.exit)
         expect(result.outcome.possiblyCreated).toEqual(["terraform_data.slow"])
       }),

@@ -213,7 +213,7 @@ describe("an agent", () => {
         const { agent, folder, server, snapshot } = yield* withAgent("held")
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot))
         yield* hears(apply, "resource.started")
-        // The agent deleted its plan once the server had the result.
+        // The agent deleted the plan file once the server had the result.
         yield* until(() => roomsOf(folder).length === 1)
         const sessions = server.held.length
         server.forgetSessions()

@@ -40,7 +40,7 @@ const settingsOf = (dataDir: string, backups: string) =>
     Option.none()
   )
 
-/** Runs the schedule without a server. Waits for a second turn, which proves that the first turn is over. */
+/** Runs the schedule without a server. Waits for a second turn to begin, which proves that the first turn is over. */
 const scheduled = Effect.fnUntraced(function* (dataDir: string, backups: string) {
   const services = yield* Layer.build(
     ScheduledBackups.layer(yield* settingsOf(dataDir, backups)).pipe(Layer.provideMerge(testDatabase))

@@ -18,7 +18,7 @@ const filesBelow = Effect.fnUntraced(function* (root: string) {
   return names.filter((name) => name.endsWith(".tar.zst") || name.endsWith(".tar")).toSorted()
 })
 
-/** Copies `file` with one bit flipped in the byte at `at`. */
+/** Copies `file`, flipping one bit in the byte at `at`. */
 const damaged = Effect.fnUntraced(function* (file: string, at: number) {
   const files = yield* FileSystem.FileSystem
   const bytes = yield* files.readFile(file)

@@ -19,7 +19,7 @@ describe("svc", () => {
       expect(JSON.parse(version.out)).toMatchObject({
         name: "svc",
         platform: `${process.platform}-${process.arch}`,
-        // Two builds of the same version may have different tables.
+        // Two builds of the same version may define different tables.
         tables: newestKnown
       })
       expect(help.code).toBe(0)
@@ -120,8 +120,8 @@ describe("svc", () => {
         svc(["link", "check", `${link}${back}https://app.example.com/back`, "--json"]),
         svc(["link", "check", `${link}${back}https://svc.example.com/back`, "--json"])
       ])
-      // Offline checks give the same results as the service: it rejects a file over the limit and a return address on the service
-      // itself.
+      // Offline checks give the same results as the service, which rejects a file over the limit and a return address on the
+      // service itself.
       expect(JSON.parse(large.out).diagnostics.map(({ code }: { code: string }) => code)).toEqual(["json_too_large"])
       expect([large.code, elsewhere.code, home.code]).toEqual([1, 0, 1])
       expect(home.out).toContain("invalid_return_uri")

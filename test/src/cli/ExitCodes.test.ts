@@ -20,7 +20,7 @@ const runnable = Effect.map(commandHelps, (all) =>
   all.filter(({ help, path }) => (help.subcommands ?? []).length === 0 || path.join(" ") === "token")
 )
 
-/** Client commands that store data on this machine or use a server other than the login's server. */
+/** Client commands that store data on this machine or use a server other than the one used for the login. */
 const isLocal = ({ path }: CommandHelp) =>
   ["login", "logout", "context", "completion"].includes(path[0] ?? "") || path.join(" ") === "invite accept"
 

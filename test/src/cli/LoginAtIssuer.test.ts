@@ -83,7 +83,7 @@ it.live(
       expect([yield* call("GET"), yield* call("POST", { handle: "made-here" })]).toEqual([200, 201])
       const applications = yield* page(`${url}/auth/grants`)
       expect(JSON.parse(applications).grants).toMatchObject([{ clientName: "svc CLI", offline: true }])
-      // The terminal counts as a separate device, so signing out of the browser does not log it out.
+      // The terminal counts as a separate device, so signing out in the browser does not log the terminal out.
       expect((yield* browse(`${url}/auth/sign-out`, {})).status).toBe(204)
       expect((yield* browse(`${url}/auth/session`)).status).toBe(401)
       expect(yield* call("GET")).toBe(200)

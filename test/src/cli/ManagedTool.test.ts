@@ -12,7 +12,7 @@ import { live } from "./support/CommandLine.ts"
 
 const version = "1.9.2"
 
-/** A machine without the tool, and a mirror with one release of it. */
+/** A machine without the tool, and a mirror with one release of the tool. */
 const machine = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-managed-tool-" })

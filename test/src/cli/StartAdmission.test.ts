@@ -143,7 +143,7 @@ describe("Doctor and startup", () => {
     "doctor and startup refuse a file that the server's user cannot open, and the remedy fixes it",
     () =>
       Effect.gen(function* () {
-        // Commands run in a separate process without root's capability to open every file.
+        // Commands that run in a separate process, without root's capability to open every file.
         const { doctor, serve } = apart
         const dataDir = yield* usedFolder
         yield* shell(`chmod 0 '${dataDir}/svc.sqlite'`)

@@ -19,9 +19,9 @@ test("the client is bundled for browsers without code from Node, the service or 
   expect(own.filter((path) => !/(?:^|\/)(?:schema|src\/client)\//.test(path))).toEqual([])
 })
 
-// The size limit for the whole bundle. Effect takes two thirds of it; most of the rest is the declarations of every route and
-// record. Server-only code (prose, access rules, the manifest grammar) is in files that the declarations do not import. Raise the
-// limit when routes are added: its purpose is to detect code that a page does not need.
+// The size limit for the whole bundle. Effect takes two thirds of the bundle; most of the rest is the declarations of every
+// route and record. Server-only code (prose, access rules, the manifest grammar) is in files that the declarations do not
+// import. Raise the limit when routes are added: it exists only to detect code that a page does not need.
 const mostBytes = 100_000
 
 test("the client with effect adds less than 100 KB to a page, compressed", async () => {

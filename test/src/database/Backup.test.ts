@@ -87,7 +87,7 @@ it.live("restore refuses to run while a server uses the folder", () =>
   }).pipe(Effect.provide(platform))
 )
 
-/** Makes a backup of a database with more than one block, and returns it with its keyring. */
+/** Makes a backup of a database with more than one block, and returns the backup with its keyring. */
 const sealed = Effect.fnUntraced(function* (root: string) {
   const keyring = yield* newKeyring
   const file = `${root}/copy.sqlite`

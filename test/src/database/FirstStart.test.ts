@@ -93,7 +93,7 @@ describe("Missing databases", () => {
           index,
           ...vanished(`holds ${named}, but no database`, "--new")
         ])
-        // svc has created nothing, and has kept the log, so that the log can be restored with its database.
+        // svc has created nothing and kept the write-ahead log, so that the log can be restored with its database.
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
         if (named.includes("-wal")) {
           expect(yield* fs.readFileString(`${at}/svc.sqlite-wal`)).toBe("frames of a lost database")

@@ -25,7 +25,7 @@ const killed = (file: string, folder: string, point: string) =>
     return child.signalCode
   })
 
-/** Returns whether the folder's database contains the complete restore or nothing of it. */
+/** Returns whether the folder's database contains all of the restore or none of it. */
 const restoredState = (folder: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -99,7 +99,7 @@ it.live("a failed read does not affect later reads", () =>
   })
 )
 
-/** Returns a caching finder, and a counter of the reads it makes. */
+/** Returns a caching finder, and a counter of the finder's reads. */
 const counting = Effect.fnUntraced(function* <A, E>(find: Effect.Effect<A, E>) {
   const memory = yield* CommitCache
   let runs = 0

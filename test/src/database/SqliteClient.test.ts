@@ -46,8 +46,8 @@ it.live("the SQLite client prepares a join only once", () =>
     prepared.mockRestore()
     if (!(database instanceof DatabaseSync)) return yield* Effect.die("nothing was prepared")
     let consulted = 0
-    // SQLite calls the authorizer for every table and column while it prepares a statement, so the calls show that a statement
-    // was prepared. Setting the authorizer expires all statements once.
+    // SQLite calls the authorizer for every table and column while it prepares a statement, so these calls prove that a
+    // statement was prepared. Setting the authorizer expires all statements once.
     database.setAuthorizer(() => {
       consulted += 1
       return constants.SQLITE_OK

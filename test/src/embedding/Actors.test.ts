@@ -91,14 +91,14 @@ describe("In-process actors", () => {
       const confined = ControlPlane.user(user.subject, { workspaceId: other.id })
       expect(yield* Effect.flip(as(confined, inWorkspace))).toMatchObject({ code: "permission_denied" })
       const scopes = ["read", "write", "environment:staging"]
-      // svc refuses a limit without a Workspace, as for a token, because it would not limit access outside the Workspace.
+      // As with tokens, svc refuses limits without a Workspace, because they would not restrict access elsewhere.
       expect(yield* Effect.flip(as(ControlPlane.user(user.subject, { scopes }), inWorkspace))).toMatchObject({
         code: "invalid_request"
       })
       const limited = ControlPlane.user(user.subject, { scopes, workspaceId: workspace.id })
       const listed = Effect.flatMap(Sources, ({ page }) => page(workspace.id))
       expect(yield* Effect.flip(as(limited, listed))).toMatchObject({ code: "permission_denied" })
-      // Reads cached for one actor must not be served to another with different authority.
+      // Reads cached for one actor must not be served to an actor with different authority.
       yield* as(ControlPlane.user(user.subject), listed)
       expect(yield* Effect.flip(as(limited, listed))).toMatchObject({ code: "permission_denied" })
     })

@@ -22,7 +22,7 @@ import { PlaneFixture, servedPlane } from "./support/Plane.ts"
 const plane = suite(servedPlane)
 afterAll(plane.dispose)
 
-/** Provides the services over one of two transports, with an actor of the same authority. */
+/** Provides the services over one of two transports, with an actor that has the same authority. */
 type Way = (
   scopes: ReadonlyArray<string>
 ) => Layer.Layer<SvcServices | Actor, unknown, ControlPlane | Administration | PlaneFixture | SvcServices>

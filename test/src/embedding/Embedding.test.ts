@@ -182,7 +182,8 @@ describe("embedding", () => {
           yield* Context.get(services, SvcClient).discovery.capabilities()
         })
       )
-      // Measures from after the first control plane, because the first one loads everything that the process keeps permanently.
+      // Measures from after the first control plane, because creating the first one loads everything that the process keeps
+      // permanently.
       yield* once
       const before = yield* held
       yield* once

@@ -12,7 +12,7 @@ import { eventually } from "../../support/Eventually.ts"
 import { openSession, quiet } from "./support/Plane.ts"
 import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
-/** A host application with routes of the host and the API under a prefix. */
+/** A host application with its own routes, and the API under a prefix. */
 class Host extends Context.Service<Host, { readonly url: string }>()("test/embedding/Host") {
   static readonly layer = Layer.effect(
     Host,

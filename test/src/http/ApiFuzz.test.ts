@@ -48,7 +48,7 @@ const oddText = fc.oneof(
   fc.constant("x".repeat(5000))
 )
 
-/** Generates the unusual parts of a request. */
+/** Generates unusual parts of a request. */
 const oddities = (names: ReadonlyArray<string>) =>
   fc.record({
     query: fc.oneof(

@@ -23,7 +23,8 @@ it.live("requests over many connections see every commit that another process ma
       Array.from({ length: 10 }, () => ask),
       { concurrency: "unbounded" }
     )
-    // Retries instead of waiting inside SQLite, which would block this process from ending the transaction it waits for.
+    // Retries instead of waiting inside SQLite, because SQLite would prevent this process from ending the very transaction
+    // that it waits for.
     const commit = (statement: string) =>
       Effect.retry(
         Effect.try(() => other.exec(statement)),

@@ -54,7 +54,7 @@ const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
 
 const withoutLocator = (rule: AccessRule): Declared => {
   if (rule.kind !== "workspace") return rule
-  // Other test files, LimitedTokens.test.ts and NamedRecords.test.ts, cover limited tokens.
+  // LimitedTokens.test.ts and NamedRecords.test.ts cover limited tokens.
   const { limited: _limited, locate: _, rebinds: _rebinds, records: _records, ...declared } = rule
   return declared
 }

@@ -5,8 +5,8 @@ import type { ConfirmableAction } from "../../../schema/records/ActionConfirmati
  * derived from the code: `AuthorizationTable.test.ts` checks both the declarations and the API's responses against this table.
  * Add a row for every new route.
  *
- * `ok` admits the caller, `401` requires a credential, `403` refuses the caller, and `409` means that the Workspace is archived.
- * The callers, all of whom use Workspace A:
+ * `ok` means that the caller is admitted, `401` that a credential is required, `403` that the caller is refused, and `409`
+ * that the Workspace is archived. The callers, all of whom use Workspace A:
  *
  * - `anon`: nobody
  * - `view`, `memb`, `admn`, `ownr`: a viewer, a member, an admin and an owner

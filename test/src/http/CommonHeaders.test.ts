@@ -299,7 +299,7 @@ describe("Common headers", () => {
         [session, 501, "capability_not_available"]
       ] as const) {
         expect(yield* refusal(path, { headers })).toMatchObject({ status, code })
-        // Every parameter that a real server may send back, once and twice.
+        // Every parameter that a real server may send back, with `code` sent twice.
         const query = "?code=a&code=b&state=svco_x&iss=https%3A%2F%2Fid.example&session_state=1&authuser=0&x="
         expect(yield* refusal(`${path}${query}`, { headers })).toMatchObject({ status, code })
       }

@@ -25,7 +25,7 @@ const withBody = operations.filter(
     operation.requestBody?.content["application/octet-stream"] === undefined
 )
 
-/** The forms in which clients send a request without a body. */
+/** The ways in which clients send a request without a body. */
 const empty: ReadonlyArray<readonly [string, RequestInit]> = [
   ["no body and no type", {}],
   ["no body and a JSON type", { headers: { "content-type": "application/json" } }],
@@ -36,7 +36,7 @@ const empty: ReadonlyArray<readonly [string, RequestInit]> = [
   ]
 ]
 
-/** Removes the values that differ between two requests from a response. */
+/** Removes from a response the values that differ between two requests. */
 const answerTo = Effect.fnUntraced(function* (method: string, path: string, init: RequestInit) {
   const at = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
   const response = yield* send(at, {

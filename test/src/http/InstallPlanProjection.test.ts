@@ -9,7 +9,7 @@ setDefaultTimeout(60_000)
 const files = { "main.tf": `output "greeting" { value = "hello" }` }
 
 /**
- * The specification (Install plans) lists these fields: references to Source, SourceSnapshot, InstallConfig, Capsule and plan,
+ * Fields listed in the specification (Install plans): references to Source, SourceSnapshot, InstallConfig, Capsule and plan,
  * and diagnostics.
  */
 const references = ["sourceId", "sourceSnapshotId", "installConfigId", "capsuleId", "planRunId"]

@@ -6,8 +6,8 @@ import { keepKnownProperties } from "../../../src/http/KnownProperties.ts"
 import { it } from "../../support/Effect.ts"
 
 /**
- * Routes whose responses still pass through the encoder: their addresses are stored in another form, their events have data that
- * no literal identifies and that may come from an earlier release, or they return bytes.
+ * Routes whose responses still pass through the encoder: their addresses are stored in another form, their events contain
+ * data without an identifying literal, which may come from an earlier release, or they return bytes.
  */
 const encoded = ["capsules.providerBindings", "exports.download", "runs.events"]
 

@@ -37,7 +37,7 @@ const closed = new Set([
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 const workspaceRoutes = routes.filter(({ rule }) => rule.kind === "workspace")
 
-/** Moves records that belong to no Capsule, or to several, to the only Capsule of the test world. */
+/** Moves records that belong to no Capsule, or to several, to the test world's only Capsule. */
 const placed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const times = { created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" }

@@ -120,7 +120,7 @@ const prepared = Effect.gen(function* () {
 
 const scene = Effect.runSync(Effect.cached(prepared))
 
-/** Sends the cursor to the list and summarises the response in one word. */
+/** Requests the list with the cursor, and summarises the response in one word. */
 const verdictOn = (list: List, names: Names, query: Query, headers: Names) =>
   Effect.map(read(list, names, { limit: "1", ...query }, headers), ({ code, status }) =>
     status === 200 ? "accepted" : status === 400 && code === "invalid_request" ? "refused" : `${status} ${code}`
@@ -193,7 +193,7 @@ describe("Refused cursors", () => {
       const { ada, b, cursors } = yield* scene
       let inWorkspaces = 0
       for (const [list, cursor] of cursors) {
-        // Lists of the account have no Workspace, so skip them.
+        // Account lists have no Workspace, so skip them.
         if (addressOf(list, b, {}) === addressOf(list, {}, {})) continue
         inWorkspaces++
         expectRefused(list, "another Workspace", yield* verdictOn(list, b, { cursor }, ada))

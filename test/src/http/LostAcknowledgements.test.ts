@@ -48,7 +48,7 @@ const unacknowledged = () => {
   return { layer, next }
 }
 
-/** A proxy in front of a Git server that holds every request until it is opened. */
+/** A proxy in front of a Git server that holds every request until the test opens the proxy. */
 const gate = () => {
   let opened = Promise.withResolvers<void>()
   opened.resolve()

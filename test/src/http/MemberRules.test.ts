@@ -6,9 +6,9 @@ import { it } from "../../support/Effect.ts"
 import { AccountServer, call, fromPage, openSession } from "../accounts/support/AccountServer.ts"
 
 /**
- * Rules beyond a route's required role: "the last owner cannot be removed or lowered; only owners change roles; owners and admins
- * add". Each line contains a change, the response to an owner, and the response to an admin, in a Workspace with an owner, an
- * admin and a member.
+ * Rules beyond a route's required role: "the last owner cannot be removed or lowered; only owners change roles; owners and
+ * admins add". Each line contains a change, the response if an owner requests it, and the response if an admin requests it,
+ * in a Workspace with an owner, an admin and a member.
  */
 const table = `
 change                          owner admin

@@ -17,7 +17,7 @@ afterAll(tests.dispose)
 
 const id = (prefix: string, letter = "b") => `${prefix}_${letter.repeat(24)}`
 
-/** Fields that are named like ids but do not identify a record. */
+/** Fields whose names look like ids but that do not identify a record. */
 const noRecords = new Set(["recipeId"])
 
 /** Finds the body fields that identify records: ids of every kind by schema, and fields named like an id or a person. */

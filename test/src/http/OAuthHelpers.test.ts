@@ -95,7 +95,7 @@ describe("OAuth helpers", () => {
       for (const text of [JSON.stringify(connection), audit, arrived.text]) {
         expect(text).not.toMatch(/of-the-pliant-server|svco_|code_verifier/)
       }
-      // svc stores only a digest of the state, and seals the tokens and the verifier.
+      // svc stores only a digest of the state, and stores the tokens and the verifier sealed.
       const state = new URL(authorizationUrl).searchParams.get("state") ?? ""
       const token = `access-token-${/\d+/.exec(String(pliant.state.forms.length))}-of-the-pliant-server`
       expect(canarySweep(served.dataDir, [state, token, answer.get("code") ?? "?", "-of-the-pliant-server"])).toEqual(

@@ -52,8 +52,8 @@ const tests = suite(matrixApplicationWith(Layer.mergeAll(sources, Audit.layer)))
 afterAll(tests.dispose)
 
 /**
- * Permitted callers of the operator's routes, written by hand. `get` is the verdict on reads, and `post` on all other methods.
- * Every caller in the authorisation table has an entry here.
+ * Permitted callers of the operator's routes, written by hand. `get` is the verdict on reads, and `post` the verdict on all
+ * other methods. Every caller in the authorisation table has an entry here.
  */
 const table = [
   ["nobody", 401, 401],

@@ -44,7 +44,7 @@ it.live("all credentials of a subject share a limit of 600 changes per minute, a
     expect(yield* Effect.promise(async () => await limited.json())).toMatchObject({ error: { code: "rate_limited" } })
     const read = yield* send("/api/v1/credential-recipes", { headers: { authorization: "Bearer ada-token" } })
     expect(read.status).toBe(200)
-    // Requests of a caller without permission do not count towards the budget.
+    // Requests from a caller without permission do not count towards the budget.
     const refused = yield* send(path, { method: "POST", headers: { "x-svc-account-session": "viewer-session" } })
     expect(refused.status).toBe(403)
     // After one second, the budget has refilled by ten requests.

@@ -27,7 +27,7 @@ tests.live(
         { concurrency: 8 }
       )
       expect(found).toEqual(recorded.map(({ answers, name }) => ({ name, answers: [...answers] })))
-      // No request in the corpus gets two responses, so no request can smuggle a second request in its body.
+      // No request in the corpus gets two responses, so no request can smuggle in a second request.
       expect(recorded.filter(({ answers }) => answers.length > 1)).toEqual([])
     }),
   30_000

@@ -10,7 +10,7 @@ const files = { "main.tf": `output "greeting" { value = "hello" }` }
 type Plane = Effect.Success<ReturnType<typeof servedPlane>>
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** Reads the values for a re-adoption just before it, so that no refusal below is caused by a stale guard. */
+/** Reads the values for a re-adoption just before the re-adoption, so that no refusal below is caused by a stale guard. */
 const reAdoption = Effect.fnUntraced(function* ({ capsule }: Plane, capsuleId: string) {
   const { adoptedSourceRevision, installConfigId, installConfigReAdoption } = yield* capsule(capsuleId)
   return {
@@ -145,7 +145,7 @@ describe.skipIf(Bun.which("terraform") === null)("Re-adoption over HTTP", () => 
         expect([name, refused.status, refused.body.error?.code]).toEqual([name, 409, "failed_precondition"])
         expect(yield* authority(plane, capsuleId)).toEqual(before)
       }
-      // A newer apply than the recorded one also prevents the re-adoption.
+      // An apply newer than the recorded apply also prevents the re-adoption.
       const [row = {}] = yield* sql<Columns>`SELECT * FROM runs WHERE id = ${apply.id}`
       const newer = `run_${"q".repeat(24)}`
       yield* sql`INSERT INTO runs ${sql.insert({ ...row, id: newer, finished_at: "2999-01-01T00:00:00.000Z" })}`.pipe(

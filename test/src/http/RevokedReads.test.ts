@@ -95,7 +95,7 @@ const isLetIn = (route: Route, headers: Headers) =>
 const isRefused = (route: Route, headers: Headers) =>
   Effect.map(verdictOf(route, "sound", headers), ({ status }) => status === 401 || status === 403 || status === 404)
 
-/** Commits a change like another process. */
+/** Commits a change as another process would. */
 const elsewhere = Effect.gen(function* () {
   const folder = yield* DataFolder
   if (hasPostgres) return yield* otherSession(folder.path)
@@ -277,8 +277,8 @@ tests.live("expired authority is refused on every route, without a commit in bet
       expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       const life = wantsSession(route) ? Duration.toMillis(sessionLifetime) : Duration.toMillis("90 days")
       by(life - 60_000)
-      // Using a session extends it, which is a commit. So only credentials that are never extended are used close to their
-      // expiry.
+      // Using a session extends it, which requires a commit. So only credentials that are never extended are used close to
+      // their expiry.
       if (!wantsSession(route)) expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       by(120_000)
       expect([route.name, yield* isRefused(route, headers)]).toEqual([route.name, true])

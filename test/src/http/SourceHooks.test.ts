@@ -57,7 +57,7 @@ const zen = JSON.stringify({
 })
 const form = `payload=${encodeURIComponent(push)}`
 
-/** Gitea sends its own headers and the headers of its ancestors. Forgejo, a fork, adds more. */
+/** Gitea sends its own headers and those of the projects it was forked from. Forgejo, a fork of Gitea, adds more. */
 const giteaHeaders = (body: string, own: string) => ({
   ...json,
   "user-agent": "Go-http-client/1.1",

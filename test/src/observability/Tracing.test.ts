@@ -31,7 +31,8 @@ describe.skipIf(tool === null)("Main job telemetry", () => {
       const names = trace.map(({ name }) => name)
       expect(names).toContain("Runs.apply")
       expect(names).toContain("ToolRun.run")
-      // The request must be an ancestor, because client and server share a trace in this demo anyway.
+      // Being in the same trace is not enough, because client and server share a trace in this demo anyway: the request must
+      // be an ancestor.
       const leadingTo = (span: (typeof spans)[number] | undefined): ReadonlyArray<(typeof spans)[number]> =>
         span === undefined ? [] : [...leadingTo(spans.find(({ spanId }) => spanId === span.parentSpanId)), span]
       const routes = leadingTo(applies[0]).flatMap(({ attributes }) =>

@@ -15,7 +15,10 @@ const deadSocket = (path: string) =>
     await Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "ignore", "ignore"] }).exited
   })
 
-/** Starts a process that holds the folder and listens in it like a server. `onData` runs when the process first receives data. */
+/**
+ * Starts a process that holds the folder's lock and listens in the folder, as a server does. `onData` runs when the process
+ * first receives data.
+ */
 const standIn = Effect.fn("standIn")(function* (dataDir: string, onData: string) {
   const script = `
     import { DatabaseSync } from "node:sqlite"

@@ -32,7 +32,8 @@ describe("Restore drill", () => {
         const before = yield* Effect.scoped(
           Effect.gen(function* () {
             const { services } = yield* serve(lost)
-            // Waits until the new installation has created its keys, because it begins to respond before that.
+            // Waits until the new installation has created its keys, because the installation begins to respond before it
+            // has its keys.
             yield* Effect.provide(keysStored, services)
             const admin = (args: ReadonlyArray<string>) =>
               svc(["admin", ...args, "--data-dir", lost, "--json"], password)

@@ -47,7 +47,7 @@ describe("Restored agents", () => {
       const another = yield* newKeys
       const enrolment = { token: secret, name: "two", keys: another.public, facts: machineFacts }
       expect(yield* Effect.flip(client.Enrol(enrolment))).toMatchObject({ _tag: "Unauthorised" })
-      // The agent presented its own keys, so the server asks it to retry later instead of rejecting it.
+      // The agent presented its own keys, so the server tells the agent to retry later instead of rejecting it.
       expect(yield* Effect.flip(hello)).toMatchObject({
         retry: true,
         message: expect.stringContaining("restore-review")

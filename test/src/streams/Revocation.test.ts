@@ -87,7 +87,7 @@ describe("Stream revocation", () => {
         const bystander = yield* following(bySession(other.secret))
         yield* revoke(session.id)
         expect((yield* socket.closed).code).toBe(code)
-        // The server has checked the authority of the other streams, and they continue.
+        // The server has checked the authority of the other streams, which continue.
         ;(yield* Journal).append(1)
         expect((yield* bystander.messages(2)).length).toBe(2)
       })

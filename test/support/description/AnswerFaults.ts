@@ -2,7 +2,7 @@ import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js"
 import type { Schema } from "effect"
 import { type DescribedOperation, type DescribedResponse, serverDescription } from "./ServerDescription.ts"
 
-/** A response as a test sees it. `body` is absent unless it is text and has been read. */
+/** A response as received by a test. `body` is absent unless it is text and has been read. */
 export interface SeenAnswer {
   readonly method: string
   readonly url: string
@@ -26,7 +26,7 @@ const withIds = (schema: Schema.Json): Schema.Json => {
   )
 }
 
-// Compiles each component as a separate schema, once instead of for every response that refers to it.
+// Compiles each component as a separate schema, once rather than for every response that refers to the component.
 const makeAjv = () => {
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false })
   for (const [name, schema] of Object.entries(serverDescription().schemas)) {

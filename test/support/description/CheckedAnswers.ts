@@ -28,7 +28,7 @@ const checkAnswer = async ({ headers, method, url }: SentRequest, response: Resp
   const id = response.headers.get("x-request-id")
   // Other servers of a test have no description.
   if (id === null || seen.has(id) || method === "OPTIONS") return
-  // The listener itself answers an upgrade.
+  // The listener itself responds to an upgrade.
   if (headers.has("upgrade") && response.status === 204) return
   seen.add(id)
   const isRead = response.body === null || isText(response.headers.get("content-type") ?? "")

@@ -29,7 +29,7 @@ const repositoryBody = (repository: FakeRepository, token: FakeToken) => ({
 })
 
 const pullRequest = (repository: FakeRepository, pr: FakePullRequest, token: FakeToken) => {
-  // For a pull request that was pushed to refs/for, Forgejo reports the base as its repository.
+  // For a pull request that was pushed to refs/for, Forgejo reports the base repository as the head repository.
   const isAgit = pr.headRef.startsWith("refs/")
   const id = isAgit ? repository.id : pr.headRepositoryId
   return {

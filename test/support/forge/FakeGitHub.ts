@@ -18,7 +18,7 @@ import {
 } from "./ForgeServer.ts"
 import type { FakeAccount, FakeComment, FakePullRequest, FakeRepository, FakeToken, ForgeState } from "./ForgeState.ts"
 
-/** The App of a fake GitHub. The test sets the permissions of its installation's tokens. */
+/** A fake GitHub's App. The test sets the permissions of its installation's tokens. */
 export interface FakeApp {
   readonly id: string
   readonly installationId: string
@@ -44,10 +44,10 @@ const payloads: ReadonlyArray<object> = webhooks
   .filter(({ name }) => name === "pull_request")
   .flatMap(({ examples }) => examples)
 
-/** GitHub's published payloads of pull requests. */
+/** GitHub's published pull request payloads. */
 export const recordedPayloads = payloads.filter(isRecorded)
 
-/** A published payload of a pull request. The fake replaces the fields that a test controls. */
+/** A published pull request payload. The fake replaces the fields that a test controls. */
 const recorded = recordedPayloads.at(0)?.pull_request
 
 const user = ({ id, login }: FakeAccount) => ({ id, login, type: login.endsWith("[bot]") ? "Bot" : "User" })

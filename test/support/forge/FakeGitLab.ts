@@ -41,7 +41,7 @@ const mergeRequest = (repository: FakeRepository, pr: FakePullRequest) => ({
 })
 
 const forbidden: FakeAnswer = { status: 403, body: { message: "403 Forbidden" } }
-/** The response to a token without the scope. */
+/** The response to a token without the required scope. */
 const insufficient: FakeAnswer = { status: 403, body: { error: "insufficient_scope" } }
 
 const inProject = (

@@ -16,8 +16,8 @@ export const forgeToken = "forge-token"
 export type MergeWay = "merge" | "squash" | "rebase"
 
 /**
- * A repository that the installed Git serves, and its pull requests at a fake forge. Both use the same origin, because svc uses a
- * forge Connection only for repositories of its origin. Removed when the Scope closes.
+ * A repository that the installed Git serves, and its pull requests at a fake forge. Both use the same origin, because svc
+ * uses a forge Connection only for repositories at its origin. Removed when the Scope closes.
  */
 export const forgeRepository = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
   const fs = yield* FileSystem.FileSystem
@@ -94,7 +94,7 @@ export const forgeRepository = Effect.fnUntraced(function* (files: Readonly<Reco
     state,
     /** Sets the access of svc's account to the repository. */
     grant: (access: "read" | "write") => repository.collaborators.set(robot.login, access),
-    /** Opens a pull request from a new branch of `main`. */
+    /** Opens a pull request from a new branch off `main`. */
     open: Effect.fnUntraced(function* (number: number, title: string, changed: Readonly<Record<string, string>>) {
       git("checkout", "-q", "-B", branchOf(number), "main")
       yield* write(changed, title)

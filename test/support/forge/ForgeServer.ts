@@ -49,7 +49,7 @@ export const commentMade = (state: ForgeState, to: FakePullRequest, author: Fake
   return comment
 }
 
-/** Finds a comment of a repository by its id, with the pull request to which it belongs. */
+/** Finds a repository's comment by its id, with the pull request that the comment belongs to. */
 export const commentWith = (repository: FakeRepository, id: string) => {
   for (const pullRequest of repository.pullRequests.values()) {
     const comment = pullRequest.comments.find((one) => String(one.id) === id)
@@ -114,7 +114,7 @@ const troubled = (trouble: ForgeTrouble, limitStatus: number): FakeAnswer | unde
 }
 
 /**
- * Serves a fake forge on loopback until the Scope closes, and returns its address. `limitStatus` is the status code of its
+ * Serves a fake forge on loopback until the Scope closes, and returns its address. `limitStatus` is the status code for its
  * secondary limits.
  */
 export const forgeServer = (

@@ -49,7 +49,7 @@ export interface FakeStatus {
   readonly description: string
   readonly url: string
   readonly pipelineId?: number | undefined
-  /** Name of the branch in whose pipeline the status appears. */
+  /** The branch whose pipeline shows the status. */
   readonly ref?: string | undefined
 }
 
@@ -82,7 +82,7 @@ export interface FakeRepository {
   readonly collaborators: Map<string, string>
 }
 
-/** A fake forge, with the methods by which a test changes and inspects it. */
+/** A fake forge, with methods for tests to change and inspect it. */
 export const forgeState = () => {
   let ids = 1000
   const repositories: Array<FakeRepository> = []
@@ -96,7 +96,7 @@ export const forgeState = () => {
     calls: [] as Array<string>,
     /** Applied to the next requests, one per request. `undefined` does not affect a request. */
     troubles: [] as Array<ForgeTrouble | undefined>,
-    /** Address of the Git repository that the fake serves under the path of each of its repositories. */
+    /** Address of the Git repository that the fake serves at the path of each of its repositories. */
     git: undefined as string | undefined,
     nextId: () => ++ids,
     addRepository: (path: string): FakeRepository => {

@@ -37,7 +37,8 @@ const activation = (sql: SqlClient.SqlClient, subject: string) =>
     sql`INSERT INTO totp_factors ${sql.insert({ subject, secret: "sealed", created_at: at, activated_at: at, failures: 0 })}`
   )
 
-// A sign-in uses two transactions, and the first only counts the second-factor attempt. The race must hit the second transaction.
+// A sign-in uses two transactions, and the first only counts the second-factor attempt. The race must occur in the second
+// transaction.
 const lastTransaction = 2
 
 describe("Password races", () => {

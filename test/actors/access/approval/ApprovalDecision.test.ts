@@ -24,7 +24,7 @@ const rule = (changes: Partial<BindingRule> = {}): BindingRule => ({
   ...changes
 })
 
-/** A person with the properties that a rule can test. */
+/** A person, with the properties that a rule can test. */
 interface Someone {
   readonly approver: Approver
   readonly kind: SubjectKind
@@ -61,7 +61,7 @@ const facts = (
   changes: Partial<ApprovalFacts> = {}
 ): ApprovalFacts => ({ rules, approvals, planAuthors: startedBy(plans), commitAuthors: new Set([commits]), ...changes })
 
-/** Independent model of the rules. It uses set operations to compute which people each documented rule excludes. */
+/** An independent model of the rules, which computes with set operations the people that each documented rule excludes. */
 const modelApproves = (rules: ReadonlyArray<BindingRule>, approvers: ReadonlyArray<Someone>): boolean => {
   if (rules.length === 0) return approvers.length > 0
   return rules.every((each) => {

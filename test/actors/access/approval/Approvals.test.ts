@@ -185,7 +185,7 @@ tests.live("an approval rule carries approvals over only after an owner allows i
     expect(rule.carryOver).toBe("off")
     const changed = yield* rules.update(context, yield* ownerScope, rule.id, { carryOver: "approval_and_apply" })
     expect(changed.carryOver).toBe("approval_and_apply")
-    // Other changes keep the setting.
+    // Other changes leave the setting as it is.
     expect((yield* rules.update(context, yield* ownerScope, rule.id, { approvers: 1 })).carryOver).toBe(
       "approval_and_apply"
     )

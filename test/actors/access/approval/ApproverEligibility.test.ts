@@ -71,7 +71,7 @@ const maker = subject("x")
 const minter = subject("y")
 const robot = subject("r")
 
-/** Authors and approvers of the plan, listed by hand. Under the rule that excludes authors, an author's approval never counts. */
+/** Authors and approvers of the plan, listed by hand. If the rule excludes authors, an author's approval never counts. */
 const authorship: ReadonlyArray<
   readonly [
     title: string,

@@ -32,13 +32,13 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = approvalSuite()
 
-/** The rule that somebody else must approve: the authors of a plan can never approve it. */
+/** Rule that requires somebody else's approval. The authors of a plan can never approve it. */
 const someoneElse = ruled({ approvers: 1, planAuthorCounts: false })
 
 const scopeOf = (context: CommandContext) =>
   Effect.map(TestPlane, ({ workspaceId }) => ({ workspaceId, acting: { subject: subjectOf(context) } }))
 
-/** Creates an admin automation, and a token for it that `minter` issues. Returns the context of a caller with that token. */
+/** Creates an admin automation, for which `minter` issues a token. Returns the context of a caller with that token. */
 const automationOf = Effect.fnUntraced(function* (maker: CommandContext, minter: CommandContext = maker) {
   const scope = yield* scopeOf(maker)
   const { subject } = yield* (yield* AutomationMembers).create(maker, scope, { displayName: "ci", role: "admin" })
@@ -55,8 +55,8 @@ const automationOf = Effect.fnUntraced(function* (maker: CommandContext, minter:
 })
 
 /**
- * Returns the reason why this person's approval does not count, or `undefined` if it counts. Checks that the page and the error
- * report the same reason.
+ * Returns the reason why this person's approval does not count, or `undefined` if the approval counts. Checks that the page
+ * and the error report the same reason.
  */
 const problemOf = Effect.fnUntraced(function* (planId: RunId, approver: CommandContext) {
   const run = yield* (yield* Runs).read(planId)
@@ -78,7 +78,8 @@ describe("the author of a plan cannot approve it under a rule that requires some
       const [maker, minter, other, owner] = [yield* admin, yield* admin, yield* admin, (yield* TestPlane).context]
       const own = yield* automationOf(maker)
       const shared = yield* automationOf(maker, minter)
-      // An automation created another automation. The people responsible for the first are also responsible for the second.
+      // An automation created another automation. The people responsible for the first automation are also responsible for
+      // the second.
       const nested = yield* automationOf(own, owner)
       const rows: ReadonlyArray<
         readonly [title: string, starter: CommandContext, approver: CommandContext, ApprovalProblem | undefined]
@@ -234,7 +235,8 @@ describe("Plan authors: changes between plan and approval", () => {
       expect(yield* problemOf(plan.id, yield* automationOf(other, author))).toBe("author_automation")
       const robot = yield* automationOf(other)
       expect((yield* approve(robot, plan)).status).toBe("succeeded")
-      // svc records who was responsible for the automation when it approved. Later changes do not alter that record.
+      // When the automation approves, svc records the people responsible for the automation. Later changes do not alter that
+      // record.
       expect((yield* standing(plan.id)).state).toBe("approved")
     })
   )
@@ -254,8 +256,8 @@ describe("Plan authors: changes between plan and approval", () => {
       })
       expect(yield* problemOf(plan.id, context)).toBe("plan_author")
       expect(yield* problemOf(plan.id, robot)).toBe("author_automation")
-      // A person added to the team after the plan can approve it, because svc reads the current team. The activity shows who
-      // added the person.
+      // A person added to the team after the plan was created can approve the plan, because svc reads the current team. The
+      // activity shows who added the person.
       expect((yield* approve(second, plan)).status).toBe("succeeded")
     })
   )

@@ -24,7 +24,7 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 
 const tests = approvalSuite()
 
-/** Stores a left-over state of an earlier apply, as a settlement or an agent may do at any time. */
+/** Stores a leftover state from an earlier apply, as a settlement or an agent may do at any time. */
 const left = Effect.fnUntraced(function* (
   { capsule, apply }: { readonly capsule: { readonly id: CapsuleId }; readonly apply: { readonly id: RunId } },
   reason: OrphanedStateReason,
@@ -139,7 +139,7 @@ describe("Uncertain state", () => {
         yield* left(capsule, "unreadable", "first")
         const plan = yield* replanned(capsule.capsule.id)
         yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
-        // A second left-over state with the same reason code but different contents.
+        // A second leftover state with the same reason code but different contents.
         yield* left(capsule, "unreadable", "second")
         expect((yield* applyRefused(plan.id)).message).toContain("--acknowledge left_over_state")
         const row = yield* (yield* RunLedger).find(plan.id)

@@ -27,7 +27,7 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = approvalSuite()
 
-/** Checks that one person with both a session and a token cannot get the plan applied, and that a second person can. */
+/** Checks that one person with both a session and a token cannot get the plan applied, but that a second person can. */
 const needsTwo = Effect.fnUntraced(function* (plan: Run) {
   const { context } = yield* TestPlane
   expect((yield* approve(context, plan)).status).toBe("waiting_approval")

@@ -25,7 +25,7 @@ const storage = (folder: string) =>
     Layer.provideMerge(platform)
   )
 
-/** Runs `use` in a single process lifetime of the issuer, with keys stored in a folder. */
+/** Runs `use` within one process lifetime of an issuer whose keys are stored in a folder. */
 const life = <A, E, R>(folder: string, use: Effect.Effect<A, E, R>, generation: Layer.Layer<never> = Layer.empty) =>
   Effect.scoped(
     Effect.provide(use, SigningKeys.layer.pipe(Layer.provide(generation), Layer.provideMerge(storage(folder))))
@@ -91,8 +91,9 @@ it.live(
 )
 
 /**
- * In a new installation, a transaction signs before any key exists, then runs `end` with the JWT. It holds the database, so the
- * keys cannot be stored before it finishes. `afterwards` receives its result.
+ * In a new installation, a transaction signs a JWT before any key exists, then runs `end` with the JWT. The transaction
+ * locks the database, so the keys cannot be stored before the transaction finishes. `afterwards` receives the transaction's
+ * result.
  */
 const signedAhead = <A, E, R>(
   end: (jwt: string) => Effect.Effect<A, E>,

@@ -4,7 +4,7 @@ import type { Role } from "../../../../schema/records/Workspace.ts"
 
 const roles = ["owner", "admin", "member", "viewer"] as const satisfies ReadonlyArray<Role>
 
-/** Roles that a member may grant by invitation to a given address, and by open link. */
+/** The roles that a member may grant by an invitation to a given address and by an open link. */
 const grantable: ReadonlyArray<
   readonly [held: Role | undefined, named: ReadonlyArray<Role>, open: ReadonlyArray<Role>]
 > = [

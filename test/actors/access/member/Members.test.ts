@@ -67,7 +67,7 @@ it.effect("only owners can change roles or modify an owner's membership", () =>
     expect(yield* code(update(of, of.admin, of.admin, { role: "owner" }))).toBe("permission_denied")
     expect(yield* code(update(of, of.admin, of.owner, { status: "suspended" }))).toBe("permission_denied")
     expect(yield* code(remove(of, of.admin, of.owner))).toBe("permission_denied")
-    // Setting the current role again changes nothing, so svc accepts it.
+    // Setting the current role again changes nothing, so svc accepts the request.
     expect(yield* code(update(of, of.admin, of.viewer, { role: "viewer", status: "suspended" }))).toBe("ok")
     expect((yield* update(of, of.owner, of.member, { role: "owner" })).role).toBe("owner")
   }).pipe(fresh)
@@ -176,7 +176,7 @@ it.effect("anyone can leave a Workspace, and only people who left can return by 
     expect(yield* code(update(of, of.owner, of.viewer, { status: "active" }))).toBe("failed_precondition")
     yield* joinWorkspace(of.owner, of.id, of.viewer, "member")
     expect(Option.getOrNull(yield* memberships.role(of.viewer, of.id))).toBe("member")
-    // Another member can undo the suspension, because this person had accepted the invitation and did not leave.
+    // Another member can undo the suspension, because this person had accepted the invitation and has not left.
     yield* remove(of, of.owner, of.viewer)
     expect(yield* code(update(of, of.owner, of.viewer, { status: "active" }))).toBe("ok")
   }).pipe(fresh)

@@ -27,7 +27,7 @@ const entry = (id: string, workspaceId: typeof workspace | null = workspace) => 
   data: { role: "admin" }
 })
 
-/** Seven events in one Workspace, three in another and two in the installation, interleaved. */
+/** Seven events in one Workspace, three in another, and two that belong to the installation, interleaved. */
 const furnish = Effect.gen(function* () {
   const audit = yield* Audit
   for (let n = 1; n <= 7; n++) {
@@ -115,7 +115,7 @@ fresh(
     yield* sql`INSERT INTO audit_events (id, workspace_id, actor_kind, action, target_kind, target_id, data, created_at)
       VALUES (${inserted}, ${workspace}, 'user', 'a', 't', 'x', '{}', '2026-01-01T00:00:00.000Z')`
     expect((yield* verify).faults).toMatchObject([{ workspaceId: null, eventId: inserted }])
-    // A restart does not add the inserted event to a chain, so the fault remains.
+    // Restarting does not add the inserted event to a chain, so the fault remains.
     yield* Effect.flatMap(AuditKeys, beginChains)
     expect((yield* verify).faults).toMatchObject([{ workspaceId: null, eventId: inserted }])
     yield* sql`DELETE FROM audit_events WHERE id = ${inserted}`
@@ -193,7 +193,7 @@ fresh(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const key = yield* AuditKeys
-    // Gives the events distinct timestamps, because events of the same millisecond would be ordered by id.
+    // Gives the events distinct timestamps, because events from the same millisecond would be ordered by id.
     yield* sql`UPDATE audit_events SET position = NULL, mac = NULL,
       created_at = '2026-01-01T00:00:00.00' || substr(target_id, 2, 1) || 'Z'`
     yield* sql`DELETE FROM audit_chains`

@@ -37,7 +37,10 @@ const records: Readonly<Record<string, Schema.Codec<unknown>>> = {
 
 const wrong: ReadonlyArray<unknown> = [null, 7.5, "no such thing", true, [], {}, ["one"], { more: 1 }]
 
-/** Generates every value that differs in exactly one place: a missing or unknown member, or a wrong type. */
+/**
+ * Generates every value that differs from the given value in exactly one place: a missing or unknown member, or a wrong
+ * type.
+ */
 const damaged = (value: unknown): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) {
     return value.flatMap((item, index) => damaged(item).map((other) => value.with(index, other)))

@@ -4,7 +4,7 @@ import { models, sourceFiles } from "./support/Models.ts"
 const ownerOf = new Map(models.map(({ folder, model }) => [model.name, folder]))
 const tableOf = new Map(models.map(({ constant, model }) => [constant, model.name]))
 
-/** Known writes to a table of another folder. Remove entries, but never add one. */
+/** Known writes to another folder's tables. Remove entries, but never add any. */
 const exceptions: ReadonlyArray<string> = [
   // Any folder may read roles, but only the role commands write them.
   "actors/access/member/Members.ts writes memberships of actors/ledger/workspace",
@@ -14,7 +14,7 @@ const exceptions: ReadonlyArray<string> = [
   // Removing a Source also removes its snapshots and reports.
   "actors/commands/source/SourceRemoval.ts writes compatibility_reports of actors/ledger/source",
   "actors/commands/source/SourceRemoval.ts writes source_snapshots of actors/ledger/source",
-  // The end of a Run voids the plan that its execution saved.
+  // Ending a Run voids the plan that its execution saved.
   "actors/ledger/run/RunLifecycle.ts writes run_plans of actors/running/execution",
   // Every server that starts increments the installation's incarnation.
   "actors/base/node/Nodes.ts writes installation of src/database"

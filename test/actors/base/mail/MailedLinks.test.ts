@@ -42,7 +42,7 @@ describe("Address links", () => {
           emailProof: "mail"
         })
         yield* deliver
-        // Bob's previous address was never verified.
+        // Bob's previous address had never been verified.
         expect(post.sent.slice(2).map(({ to, text: body }) => [to, body.split("\n")[0]])).toEqual([
           [ann.email, expect.stringContaining("The e-mail address was changed.")]
         ])

@@ -63,7 +63,7 @@ describe("Servers of a shared database", () => {
         const [a, b] = [yield* server(), yield* server()]
         yield* pass(12, a)
         expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
-        // Another process writes a heartbeat between the observation and the decision.
+        // Another process writes a heartbeat between this server's observation and its decision.
         let statements = 0
         const stop = (yield* Commits).beforeWrites(() => {
           statements += 1

@@ -12,7 +12,7 @@ import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 
 const platform = Effect.provide(NodeServices.layer)
 
-/** Reopens a vault over the same data folder, like a restart. */
+/** Reopens a vault on the same data folder, as a restart does. */
 const vaultIn = (folder: string, masterKey: MasterKeySource) =>
   Layer.fresh(
     Vault.layer.pipe(

@@ -49,8 +49,7 @@ const encodeFile = Schema.encodeSync(Schema.fromJsonString(SealedBackup))
 const bytesOf = (file: SealedBackup) => new TextEncoder().encode(encodeFile(file))
 
 /**
- * An installation with a backup of a Capsule and a backup of the whole Workspace. The tests import the Capsule from this
- * installation.
+ * An installation with a backup of a Capsule and a backup of the whole Workspace, from which the tests import the Capsule.
  */
 const original = (masterKey: string) =>
   Effect.gen(function* () {

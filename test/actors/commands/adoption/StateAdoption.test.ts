@@ -77,7 +77,7 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () =>
 
         const plan = yield* adopting("taken", upload, { variables: { key: canary } })
         expect([plan.phase, plan.diagnostics]).toEqual(["reviewable", []])
-        // The adopted state is shown in the review of the plan, but not in the install plan itself.
+        // The adopted state is shown in the plan's review, but not in the install plan itself.
         expect(plan).not.toHaveProperty("adopt")
         const { capsuleId, planRunId } = plan
         if (capsuleId === undefined || planRunId === undefined) return yield* Effect.die("no plan")

@@ -216,7 +216,7 @@ describe("Uploaded states", () => {
         yield* sql`UPDATE state_uploads SET tool_version = '99.0.0' WHERE id = ${newer.id}`
         const blocked = yield* install("newer", newer)
         expect([blocked.phase, blocked.diagnostics.map(({ code }) => code)]).toEqual(["failed", ["state_newer"]])
-        // The Capsule and its state remain, so it can be planned once a newer tool is available.
+        // The Capsule and its state remain, so the Capsule can be planned once a newer tool is available.
         if (blocked.capsuleId === undefined) return yield* Effect.die(new Error("no Capsule"))
         expect((yield* (yield* Capsules).read(blocked.capsuleId)).currentStateGeneration).toBe(1)
 

@@ -44,7 +44,8 @@ tests.live(
         { verdict: "planned", summary: { change: 1 }, awaits: [{ approvers: 1, role: "admin" }] }
       ])
       const sql = yield* SqlClient.SqlClient
-      // Without a rule, or with a rule that does not carry approvals over, an approval has no effect, so no entry requests it.
+      // Without a rule, or with a rule that does not carry approvals over, an approval has no effect, so no entry requests
+      // approval.
       expect(yield* changesFor(approver)).toEqual([])
       yield* ruled({ approvers: 1, planAuthorCounts: false })
       expect(yield* changesFor(approver)).toEqual([])
@@ -79,7 +80,7 @@ tests.live(
       const ofCapsule = yield* (yield* PullRequests).ofCapsule(capsule.id, {}, { limit: 10 })
       expect(ofCapsule.items.map(({ counts }) => counts)).toEqual([{ applied: 1 }])
 
-      // svc never carries approvals over to a plan that would undo the merge, so no entry requests them.
+      // svc never carries approvals over to a plan that would undo the merge, so no entry requests approval.
       yield* pullRef(2, yield* branched(base, "progress-late", greeting("three")))
       yield* looked(source.id, secret)
       const late = yield* readOf(source.id, 2)

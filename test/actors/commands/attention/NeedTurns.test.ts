@@ -61,7 +61,7 @@ tests.live(
       expect((yield* entryFor(owner, plan.id)).waitsForOthers).toBe(true)
       expect((yield* entryFor(admin, plan.id)).waitsForOthers).toBeUndefined()
 
-      // An approval request reaches exactly the people whose approval counts, at most once an hour.
+      // An approval request reaches only the people whose approval counts, and at most once an hour.
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE users SET email_proof = 'operator'`
       const request = yield* runs.AskApproval(plan.id, { context: member })

@@ -143,7 +143,7 @@ describe("Capsule exports", () => {
         { concurrency: 2 }
       )
       expect(both.filter(Exit.isSuccess)).toHaveLength(1)
-      // Sorted here, because events are listed by timestamp and one timestamp is ten minutes ahead.
+      // The test sorts the events, because they are listed by timestamp and one timestamp is ten minutes ahead.
       expect((yield* recorded(capsule.id)).map(({ action }) => action).toSorted()).toEqual([
         "capsule.export",
         "capsule.export",

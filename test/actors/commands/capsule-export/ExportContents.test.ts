@@ -27,7 +27,7 @@ describe.skipIf(Bun.which("terraform") === null)("Delivered values", () => {
       expect(first.answer.inputsToSupply).toEqual(["session_key"])
       expect(yield* first.read("README.md")).toContain("- `session_key` (secret; svc made it")
       expect(JSON.parse(yield* first.read("module/web/terraform.tfvars.json"))).toEqual({ app_url: webOrigin })
-      // The module returns the generated value as an Output, so the owner finds it in the state.
+      // The module returns the generated value as an Output, so the owner finds the value in the state.
       const state = JSON.parse(yield* first.read("module/web/terraform.tfstate"))
       const folder = `${first.root}/module/web`
       expect(yield* barePlan(folder, { session_key: state.outputs.hidden.value })).toMatchObject({ code: 0 })

@@ -16,8 +16,8 @@ afterAll(tests.dispose)
 const password = "correct-horse-7d1e"
 
 /**
- * A module in a subfolder that uses a sibling module and its own backend. It also has files that would change the plan if they
- * were exported.
+ * A module in a subfolder that uses a sibling module and its own backend. The module also has files that would change the
+ * plan if they were exported.
  */
 const siblings = {
   "apps/web/main.tf": `

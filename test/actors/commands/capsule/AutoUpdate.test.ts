@@ -92,7 +92,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
             resumeOnNewCommit: false
           }
         })
-        // While the Capsule is pinned, auto-update returns neither to the commit that was rolled back nor to a newer commit.
+        // While the Capsule is pinned, auto-update goes neither to the commit that was rolled back nor to a newer commit.
         expect(yield* looked(capsule)).toHaveLength(2)
         yield* commit("pin", greeting("three"))
         expect(yield* looked(capsule)).toHaveLength(2)
@@ -184,7 +184,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
         expect([late?.type, late?.status]).toEqual(["apply", "cancelled"])
         expect(yield* greetingsOf(capsule.id)).toEqual(["three"])
 
-        // A plan that would destroy something waits for a person.
+        // A plan that would destroy a resource waits for a person.
         yield* commit("say", { "main.tf": `output "a" { value = "gone" }` })
         yield* looked(capsule)
         expect(yield* last(capsule.id)).toEqual(["waiting", "destroys"])

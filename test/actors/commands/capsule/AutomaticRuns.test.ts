@@ -19,7 +19,7 @@ afterAll(tests.dispose)
 
 const at = "2026-01-01T00:00:00.000Z"
 
-/** An update that its owner has started and that is still open. */
+/** An open update that its owner started. */
 const update = Effect.fnUntraced(function* (letter: string) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient

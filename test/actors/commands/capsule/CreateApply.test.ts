@@ -21,7 +21,7 @@ import { anybody, ledgers, unmovedOperator } from "../../support/GuardedPlane.ts
 import { namedRun } from "../../../support/NamedIds.ts"
 import { InstallConfigId, type RunId } from "../../../../schema/records/Ids.ts"
 
-/** A ledger in which each plan becomes used just after it is read, as if another connection had used it. */
+/** A ledger in which each plan is marked as used just after it is read, as if another connection had used the plan. */
 const readBefore = Layer.effect(
   RunLedger,
   Effect.map(RunLedger, (ledger) =>

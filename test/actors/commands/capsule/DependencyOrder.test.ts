@@ -28,7 +28,7 @@ test("each Capsule appears once in the order, even if dependencies form a cycle"
   expect(orderOf(["a", "a"], [])).toEqual(["a"])
 })
 
-/** Every acyclic graph over four Capsules whose edges lead from lower to higher letters. */
+/** Every acyclic graph of four Capsules whose edges lead from earlier to later letters. */
 test("no consumer ever comes before its producer, in any graph", () => {
   const ids = ["d", "b", "c", "a"]
   const possible = ["a", "b", "c", "d"].flatMap((one, at, all) => all.slice(at + 1).map((two) => edge(one, two)))

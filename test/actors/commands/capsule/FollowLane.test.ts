@@ -89,7 +89,7 @@ const behind = Effect.gen(function* () {
   yield* change("source_lanes", { resolved_commit: snapshot.resolved_commit })
 })
 
-/** The reason of the decision about the commit, or `undefined` if there was no decision. */
+/** The reason for the decision about the commit, or `undefined` if there was no decision. */
 const decisionOn = Effect.fnUntraced(function* (look: RunTrigger | undefined) {
   const sql = yield* SqlClient.SqlClient
   yield* followLane(world.capsuleId, snapshot.id, look)
@@ -156,7 +156,7 @@ tests.live("without autoSync a commit is planned only if a person requested the 
   Effect.gen(function* () {
     yield* behind
     sourceChanges = { auto_sync: 0 }
-    // `undefined` is a message from an earlier release, which does not record the trigger of the check.
+    // `undefined` stands for a message from an earlier release, which does not record what triggered the check.
     for (const look of ["webhook", "schedule", undefined] as const) {
       expect(yield* decisionOn(look)).toBe("source_stopped")
       expect(planned).toEqual([])

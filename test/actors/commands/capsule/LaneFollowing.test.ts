@@ -115,7 +115,7 @@ describe.skipIf(Bun.which("terraform") === null)("Lane following", () => {
         expect(yield* greetingsOf(capsule.id)).toEqual(["three"])
         expect((yield* capsules.read(capsule.id)).status).toBe("active")
 
-        // A plan that would destroy something still waits for a person.
+        // A plan that would destroy a resource still waits for a person.
         const gone = { "main.tf": `output "a" { value = "gone" }` }
         const [newest] = yield* afterCommit(capsule, "follow", gone)
         expect([newest?.type, newest?.status, newest?.planSummary?.destroy]).toEqual(["plan", "waiting_approval", 1])

@@ -150,7 +150,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect((yield* applied(same)).status).toBe("succeeded")
       expect(yield* outputsOf(capsuleId)).toEqual(["lone"])
 
-      // Only the secret changes. The tool sees no difference in an Output that used to repeat the secret.
+      // Only the secret changes. The tool finds no difference in an Output that used to repeat the secret.
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE outputs SET sensitive = 1, private_origins = '["var.key"]' WHERE name = 'lone'
         AND capsule_id = ${capsuleId}`
@@ -233,7 +233,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
         "invalid_request",
         "outputs[0].name: The Output url is private: it repeats var.db.port."
       ])
-      // An Output that is private without a recorded secret as the reason.
+      // An Output that is private although no secret is recorded as the reason.
       yield* sql`UPDATE outputs SET private_origins = NULL WHERE name = 'url'
         AND capsule_id = ${producer.capsuleId}`
       const unknown = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
@@ -241,7 +241,8 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect(yield* sql`SELECT id FROM output_shares`).toHaveLength(1)
       yield* share(producer.capsuleId, "plain", "plain")
 
-      // The other Workspace sees that the Output is a secret, but not which secret. It can no longer accept an existing offer.
+      // The other Workspace can see that the Output is a secret, but not which secret. It can no longer accept an existing
+      // offer.
       const late = yield* Effect.flip(shares.approve(receiver.context, early.id, receiver.workspaceId))
       expect(late.code).toBe("failed_precondition")
       expect(late.message).toBe(

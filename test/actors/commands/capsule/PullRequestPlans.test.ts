@@ -21,7 +21,7 @@ import { active, applied, eventOf, replanned, settled } from "../../../support/J
 import { newMember, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { newCommit, pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
 
-/** While set, plans of commits that start with `e` wait for it. */
+/** While this gate is set, plans of commits whose id starts with `e` wait for it. */
 const gate: { open?: Deferred.Deferred<void> } = {}
 
 const modules = pureModules()

@@ -141,7 +141,7 @@ describe("a hand-off", () => {
       const newest = ticketOf(yield* complete(owner))
       expect((yield* Effect.flip(tickets.redeem(lost, "r"))).code).toBe("invalid_token")
       expect((yield* tickets.redeem(newest, "r")).workspaceId).toBe(workspaceId)
-      // Tickets of different products are independent, and a used ticket can be replaced.
+      // Tickets for different products are independent, and a used ticket can be replaced.
       expect((yield* tickets.redeem(other, "r")).product).toBe("acme.other")
       const afterUse = ticketOf(yield* complete(owner))
       expect((yield* tickets.redeem(afterUse, "r")).product).toBe("acme.app")

@@ -110,7 +110,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
         expect(row?.request).not.toContain(canary)
         expect(JSON.stringify(plan)).not.toContain(canary)
         expect(canarySweep(dataDir, [canary])).toEqual([])
-        // Keys are scoped to a person, so another person may use the same key for another request.
+        // Keys are scoped to a person, so another person may use the same key for a different request.
         const stranger = yield* newOwner("equal-stranger")
         const other = yield* plans.create(stranger.context, stranger.workspaceId, request, key)
         expect(other.replayed).toBe(false)

@@ -36,10 +36,10 @@ describe("The checks of a GitHub App", () => {
         changeDigest: run.changeDigest ?? ""
       })
       yield* checkOf(opened.headCommit, (title) => title.includes("approved"))
-      // One check for the Workspace, however often its state changes.
+      // There is one check for the Workspace, however often its state changes.
       expect(state.checks.filter(({ commit }) => commit === opened.headCommit)).toHaveLength(1)
 
-      // The queue's commit changes another value: its check lists the lines without values.
+      // The queue's commit changes another value. The commit's check lists the differing lines without values.
       const queued = yield* branched(base, `gh-readonly-queue/checks/pr-1-${base}`, greeting("another-value"))
       yield* looked(source.id, secret)
       const failed = yield* checkOf(queued, (title) => title.includes("Not the change"))

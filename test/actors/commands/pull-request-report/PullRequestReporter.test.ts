@@ -79,7 +79,7 @@ afterAll(tests.dispose)
 const bodyOf = Schema.decodeUnknownSync(CreateConnection)
 let worlds = 0
 
-/** The permissions that a token needs, in the words of each fake forge. */
+/** The permissions that a token needs, in each fake forge's terms. */
 const sufficient: Readonly<Record<ForgeKind, ReadonlyArray<string>>> = {
   github: ["pull_requests=read", "pull_requests=write", "statuses=write"],
   gitlab: ["api", "notes", "statuses"],
@@ -89,7 +89,7 @@ const sufficient: Readonly<Record<ForgeKind, ReadonlyArray<string>>> = {
 /** The process was killed at a kill point. */
 class Killed extends Schema.TaggedError<Killed>()("Killed", {}) {}
 
-/** A Capsule whose Source has a forge Connection, and a pull request that affects it. */
+/** A Capsule whose Source has a forge Connection, and a pull request that affects the Capsule. */
 const worldOn = Effect.fnUntraced(function* (kind: ForgeKind) {
   const { address, state } = (yield* FakeForges)[kind]
   const { context, workspaceId } = yield* TestPlane
@@ -112,7 +112,7 @@ const worldOn = Effect.fnUntraced(function* (kind: ForgeKind) {
       origins: [address]
     })
   )
-  // Another fake serves the Source's repository, so the test sets its address on the forge directly.
+  // Another fake serves the Source's repository, so the test sets the repository's address on the forge directly.
   const servedAt = (url: string) => sql`UPDATE sources SET url = ${url} WHERE id = ${capsule.sourceId}`
   const forgeUrl = `${address}/${repository.path}.git`
   const { url: gitUrl } = yield* (yield* Sources).read(capsule.sourceId)
@@ -214,7 +214,7 @@ describe("The report on a pull request", () => {
       yield* take(id)
       expect(own(opened)).toHaveLength(1)
       expect(own(opened)[0]?.body).toContain("Another reason.")
-      // Requests for the repository and for one edit. The status is unchanged.
+      // One request for the repository and one for the edit. The status is unchanged.
       expect(state.calls.slice(calls)).toHaveLength(2)
 
       yield* head(commitOf("a later head"))
@@ -362,7 +362,7 @@ describe("The report on a pull request", () => {
       expect((yield* applied(plan)).status).toBe("succeeded")
       yield* statusBecomes("1 Capsule: 1 applied.")
       expect(own(opened)).toHaveLength(1)
-      // The merge commit has had the same states since the merge.
+      // Since the merge, the merge commit has received the same statuses.
       const ofMerge = state.statuses.filter((one) => one.commit === merged).map(({ description }) => description)
       expect(ofMerge).toContain("1 Capsule: 1 needs approval.")
       expect(ofMerge.at(-1)).toBe("1 Capsule: 1 applied.")

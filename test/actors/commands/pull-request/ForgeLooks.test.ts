@@ -17,7 +17,7 @@ afterAll(tests.dispose)
 
 const published = examples.flatMap((one): ReadonlyArray<unknown> => (one.name === "pull_request" ? one.examples : []))
 
-/** Delivers published webhooks, which concern other pull requests, without waiting between them. */
+/** Delivers the published webhooks without waiting between deliveries. The webhooks concern other pull requests. */
 const deliver = Effect.fnUntraced(function* (sourceId: SourceId, secret: string, payloads: ReadonlyArray<unknown>) {
   for (const payload of payloads) {
     const body = Stream.make(new TextEncoder().encode(JSON.stringify(payload)))
@@ -26,7 +26,7 @@ const deliver = Effect.fnUntraced(function* (sourceId: SourceId, secret: string,
   return yield* calm(sourceId)
 })
 
-/** Delivers a webhook and reads one pull request. The repository's refs also include those of the other tests. */
+/** Delivers a webhook and reads one pull request. The repository's refs also include the other tests' refs. */
 const lookedAt = Effect.fnUntraced(function* (sourceId: SourceId, secret: string, number: number) {
   return (yield* looked(sourceId, secret)).find((one) => one.number === number)
 })
@@ -45,7 +45,7 @@ describe("Looks at a forge", () => {
         const { opens, secret, source } = yield* onGitHub("hooks", greeting("one"))
         const [first, second] = [yield* opens(1, greeting("two")), yield* opens(2, greeting("three"))]
         expect(published.length).toBeGreaterThan(20)
-        // Every published kind of event, delivered twice and in the wrong order, only triggers a look.
+        // Every published kind of event, delivered twice and in the wrong order, only triggers a poll.
         const all = yield* deliver(source.id, secret, [...published.toReversed(), ...published].slice(0, 12))
         expect(all.map(({ author, number, state, title }) => [number, state, title, author])).toEqual([
           [1, "open", "Change 1", "ada"],
@@ -99,7 +99,7 @@ describe("Looks at a forge", () => {
         expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
         expect(yield* lookErrorOf(source.id)).toBe("forge_unavailable")
       }
-      // The pull request was closed in the meantime, which the refs do not show.
+      // The pull request has been closed in the meantime, which cannot be seen from the refs.
       opened.state = "closed"
       expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
       state.tokens.set(token, { account: robot, permissions: new Set(everyPermission) })
@@ -115,7 +115,8 @@ describe("Looks at a forge", () => {
       const omitted = yield* opens(22, greeting("three"))
       yield* looked(source.id, secret)
       repository.pullRequests.delete(21)
-      // Still open, but on no page of the list: another one was closed while svc read the pages.
+      // The pull request is still open but on no page of the list, because another pull request was closed while svc read
+      // the pages.
       Object.defineProperty(omitted, "state", {
         get: () => (state.calls.at(-1)?.endsWith("/pulls") ? "closed" : "open")
       })

@@ -66,7 +66,8 @@ describe("Plans of a pull request's head", () => {
       const head = yield* branched(base, "asked-topic", greeting("two"))
       yield* moveBranch("asked-topic", undefined)
       yield* pullRef(3, head)
-      // The pull request is older than the first look, so svc sees it only if a branch points to its head.
+      // Pull request 3 is older than the first poll, and no branch points to its head, so svc ignores it. Pull request 4 has
+      // the same head.
       yield* looked(source.id, secret)
       yield* pullRef(4, head)
       yield* looked(source.id, secret)

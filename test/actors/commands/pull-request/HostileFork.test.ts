@@ -16,7 +16,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 const canaries = {
-  /** Also part of the state, because a resource of the module stores it there. */
+  /** This value is also in the state, because one of the module's resources stores it. */
   input: "canary-of-the-private-input",
   token: "canary-of-the-connection",
   environment: "canary-of-the-environment",
@@ -73,7 +73,8 @@ describe("A hostile fork", () => {
       })
       yield* moveBranch("eve", undefined)
       yield* pullRef(1, head)
-      // This comment is older than the first look, so svc sees it only from a later number on.
+      // Pull request 1 is older than the first poll, and no branch points to its head, so svc ignores it. Pull request 2 has
+      // the same head.
       yield* looked(source.id, secret)
       yield* pullRef(2, head)
       yield* looked(source.id, secret)

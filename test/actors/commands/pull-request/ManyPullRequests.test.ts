@@ -71,7 +71,7 @@ describe("Many pull requests", () => {
       yield* sql`CREATE TRIGGER kept BEFORE UPDATE ON runs WHEN NEW.status = 'running' AND NEW.purpose = 'speculative'
         BEGIN SELECT RAISE(IGNORE); END`
       const commands = yield* SourceCommands
-      // Without looks of its own, the server leaves the seeded pull requests open.
+      // Prevents the server's own polls, so that the seeded pull requests stay open.
       yield* sql`CREATE TRIGGER unseen BEFORE UPDATE ON pull_request_looks BEGIN SELECT RAISE(IGNORE); END`
       yield* commands.Update(source.id, { context, request: { pullRequests: "own_branches" } })
       const plans = Effect.orDie(

@@ -26,7 +26,7 @@ afterEach(() => tests.runPromise(Effect.flatMap(SqlClient.SqlClient, (sql) => sq
 
 const published = examples.flatMap((one): ReadonlyArray<unknown> => (one.name === "merge_group" ? one.examples : []))
 
-/** Delivers the published webhook of a merge queue. It contains another repository, so it only triggers a look. */
+/** Delivers the published webhook of a merge queue. The webhook is about another repository, so it only triggers a poll. */
 const checksRequested = Effect.fnUntraced(function* (sourceId: SourceId, secret: string) {
   const body = Stream.make(new TextEncoder().encode(JSON.stringify(published[0])))
   yield* (yield* Sources).hook(sourceId, { proofs: { secrets: [secret] }, body })
@@ -75,7 +75,7 @@ describe("Commits of a merge queue", () => {
         const before = yield* statusOf(commit, (text) => text.includes("Approve"))
         expect(before).toMatchObject({ state: "pending", context: expect.stringMatching(/^svc\//) })
         expect(before?.description).toContain("Approve the change in #1. Nobody has approved it.")
-        // Its plan is a Run of the group, and lists omit the group.
+        // The queued commit's plan is a Run of the group. Lists of pull requests omit the group.
         const [group] = yield* groups(source.id)
         expect(yield* listed(source.id)).toMatchObject([{ number: 1, state: "open" }])
         expect(yield* (yield* PullRequests).read(group?.id ?? (yield* Effect.die("no group")))).toMatchObject({
@@ -170,7 +170,7 @@ describe("Commits of a merge queue", () => {
         expect(refused?.description).toContain("not proven to be in this repository")
         expect((yield* groups(source.id)).find(({ head_commit }) => head_commit === commit)?.fork).toBe("unknown")
 
-        // An admin allows the head of the pull request, and thereby the queue's commit of it.
+        // An admin allows the pull request's head, which also allows the queue's commit for that pull request.
         const { headCommit, id } = yield* readOf(source.id, 41)
         yield* (yield* PullRequestCommands).Plan(id, { context, commit: headCommit })
         yield* looked(source.id, secret)
@@ -203,7 +203,7 @@ describe("Commits of a merge queue", () => {
         yield* opens(52, running("true"))
         yield* looked(source.id, secret)
         yield* approveChangeOf(source.id, 51)
-        // The queue's commit of another pull request with the same change, which nobody approved there.
+        // The queue's commit for another pull request with the same change, which nobody approved in that pull request.
         const other = yield* queued("commands", 52, base, running("true"))
         const changed = yield* queued("commands", 51, base, running("echo"))
         yield* checksRequested(source.id, secret)

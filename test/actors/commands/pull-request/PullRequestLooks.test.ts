@@ -23,7 +23,7 @@ describe("Looks at repositories", () => {
   tests.live("looks find heads by their refs, review them, and follow moves, merges and closed pull requests", () =>
     Effect.gen(function* () {
       const { base, capsule, secret, source } = yield* followed("lane", greeting("one"))
-      // Refs that existed before the first look are old, unless a branch points to their head.
+      // Pull request refs that existed before the first poll count as old unless a branch points to their head.
       yield* pullRef(1, yield* branched(base, "gone", greeting("old")))
       yield* (yield* TestPlane).moveBranch("gone", undefined)
       const own = yield* branched(base, "topic", greeting("two"))

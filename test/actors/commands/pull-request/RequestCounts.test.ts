@@ -110,7 +110,7 @@ const world = Effect.gen(function* () {
   return { base, capsuleId: first.id, context, place, secret: hookSecret, sourceId, workspaceId }
 })
 
-/** Runs the effect, and returns the Git requests and forge calls that it caused. */
+/** Runs the effect, and returns the Git requests and forge calls that the effect caused. */
 const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { requests, state } = yield* Gateway
@@ -132,7 +132,7 @@ const hooked = Effect.fnUntraced(function* (sourceId: SourceId, secret: string) 
   yield* (yield* Sources).hook(sourceId, { proofs: { secrets: [secret] }, body })
 })
 
-/** Counts calls by kind, without the numbers of pull requests and the commits. */
+/** Counts calls by kind, ignoring pull request numbers and commits. */
 const tallied = (calls: ReadonlyArray<string>) => {
   const kinds = calls.map((call) => call.replace(/[0-9a-f]{40}/, "COMMIT").replace(/\d+\/comments/, "N/comments"))
   return Object.fromEntries([...Map.groupBy(kinds, (kind) => kind)].map(([kind, each]) => [kind, each.length]))
@@ -175,7 +175,7 @@ describe("Requests to a repository and its forge", () => {
           yield* eventually(many(sql`${ofHeads} AND status <> 'queued'`), (started) => started !== 0)
           const { value } = yield* (yield* CapsuleCommands).Plan(capsuleId, { context })
           const { queuedAt, startedAt = "" } = yield* settled(value.id)
-          // No plan of a head starts while a person's plan waits.
+          // No head is planned while a person's plan is waiting.
           expect(yield* many(sql`${ofHeads} AND started_at > ${queuedAt} AND started_at < ${startedAt}`)).toBe(0)
           yield* calm(sourceId)
         })
@@ -231,7 +231,7 @@ describe("Requests to a repository and its forge", () => {
         [`POST /api/v1/repos/${path}/issues/N/comments`]: pullRequests,
         [`POST /api/v1/repos/${path}/statuses/COMMIT`]: pullRequests
       })
-      // The first look with a forge only marks the point from which svc reads comments.
+      // The first poll of a forge only marks the point from which svc reads comments.
       yield* look
       const commentsRead = Effect.map(
         Effect.orDie(Many.rows(sql)`SELECT COUNT(*) AS many FROM comment_looks c

@@ -163,7 +163,7 @@ describe("First reads", () => {
       const hold = yield* holding
       const { run, source } = yield* ofPlane("nowhere")
       yield* hold.reached
-      // Another tab adds the same address while the first read is running, and finds the Source.
+      // Another tab adds the same address while the first read is running, and receives the existing Source.
       const second = yield* holding
       const other = yield* sources.sync(context, source.id, { intent: "manual_plan" })
       yield* hold.release

@@ -85,7 +85,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
           .code
       ).toBe("unauthenticated")
 
-      // svc remembers deliveries for a day, so an older delivery id is processed again.
+      // svc stores delivery ids for a day, so a delivery with an older id is processed again.
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE webhook_deliveries SET received_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${source.id}`
       const late = yield* sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body, deliveryId: "delivery-0" })

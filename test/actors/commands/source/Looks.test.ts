@@ -91,7 +91,7 @@ describe("Automatic syncs", () => {
       expect(runIds).toHaveLength(1)
       yield* Effect.forEach(runIds, (runId) => settled(RunId.make(runId)))
       expect((yield* lanesOf(id))[0]?.nextLookAt).toBeDefined()
-      // A sync that a full queue deferred is dropped once the Source no longer follows.
+      // A sync that was deferred because the queue was full is dropped once the Source's automatic sync is turned off.
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO deferred_syncs (source_id, ref, path, trigger_kind, since)
         VALUES (${id}, 'silent', '.', 'webhook', '2026-01-01T00:00:00.000Z')`
@@ -123,7 +123,7 @@ describe("Automatic syncs", () => {
       expect((yield* snapshotsOf(id)).length).toBe(1)
       expect((yield* runsOf(id)).map((run) => run.id)).toEqual(first === undefined ? [] : [first.id])
       expect((yield* runsOf(id, true)).length).toBe(3)
-      // The history lists each discovery, but no syncs that found nothing new.
+      // The history lists each discovery, but does not list syncs that found nothing new.
       const history = yield* (yield* Audit).list(
         workspaceId,
         context.actor.subject ?? "",

@@ -60,7 +60,7 @@ const written = Effect.gen(function* () {
     (SELECT COUNT(*) FROM idempotency_receipts) AS receipts`
 })
 
-/** Checks that a rule rejects the request, that the error contains the Connection, and that no row was written. */
+/** Checks that a rule rejects the request, that the error mentions the Connection, and that no row was written. */
 const refused = Effect.fnUntraced(function* <A, R>(
   request: Effect.Effect<A, { readonly code: string; readonly message: string }, R>,
   field: string,
@@ -337,7 +337,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
         expect((yield* Effect.flip(update)).code).toBe("invalid_request")
       }
 
-      // Automatic fetches are not checked again: whoever attached the Connection is responsible for them.
+      // Automatic fetches are not checked again, because the person who attached the Connection is responsible for them.
       const sql = yield* SqlClient.SqlClient
       yield* connectionCommands.Update(git.id, { context: owner, request: { use: { roles: ["owner"] } } })
       yield* sql`UPDATE sources SET auth_connection_by = ${member.actor.subject ?? null} WHERE id = ${source.id}`

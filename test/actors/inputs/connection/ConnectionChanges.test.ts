@@ -168,7 +168,7 @@ describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
       const published = (yield* (yield* Capsules).outputs(capsuleId)).map(({ name }) => name)
       expect(published).toEqual(["plain"])
 
-      // No Run holds the values any longer.
+      // No Run uses the values any longer.
       yield* held.release
       expect(yield* held.former(connection.id)).toEqual([])
       expect(yield* sql`SELECT * FROM connection_holds WHERE connection_id = ${connection.id}`).toEqual([])

@@ -70,7 +70,7 @@ it.live(
         default_ref_by_manager: 0
       })
 
-      // Only the last person who chose the Connection is recorded. A default ref that the repository declares counts as a
+      // Only the last person to choose the Connection is recorded. A default ref that the repository declares counts as a
       // manager's choice.
       const chosen = event("act_5", "source.update", world.sourceId, world.ada, { fields: ["authConnectionId"] }, 4)
       yield* sql`INSERT INTO audit_events ${sql.insert(chosen)}`

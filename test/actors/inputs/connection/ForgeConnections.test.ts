@@ -37,7 +37,7 @@ afterAll(tests.dispose)
 
 const bodyOf = Schema.decodeUnknownSync(CreateConnection)
 
-/** A Workspace's forge Connection, and a Source on that forge that uses it. */
+/** A Workspace's forge Connection, and a Source on that forge that uses the Connection. */
 const world = Effect.gen(function* () {
   const { address, state } = yield* FakeForge
   const { context, workspaceId } = yield* newOwner(`owner-${crypto.randomUUID()}`)
@@ -144,7 +144,7 @@ describe("A Connection of kind `forge`", () => {
         Update(source.id, { context: admin, request: { forgeConnectionId: foreign.id } })
       )
       expect(wrongWorkspace.code).toBe("invalid_request")
-      // A token of a forge is not a Git credential.
+      // A forge token is not a Git credential.
       const asGit = yield* Effect.flip(
         Update(source.id, { context: admin, request: { authConnectionId: connection.id } })
       )

@@ -220,7 +220,7 @@ describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
         )
         expect(other.diagnostics.map((finding) => finding.code)).toEqual(["blocked_policy"])
 
-        // Another Workspace's Connection is indistinguishable from a missing one.
+        // Another Workspace's Connection is indistinguishable from a missing Connection.
         const stranger = yield* newOwner("stranger")
         const foreign = yield* connections.create(stranger.context, {
           workspaceId: stranger.workspaceId,

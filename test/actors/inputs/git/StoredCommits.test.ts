@@ -83,7 +83,7 @@ it.live(
           ])
 
           yield* files.rename(`${gitdir}.gone`, gitdir)
-          // The branch has moved on, so svc fetches the recorded commit instead of the branch's head.
+          // The branch's head has changed, so svc fetches the recorded commit instead of the branch's head.
           yield* commit("steady", { "main.tf": `resource "terraform_data" "a" { input = "second" }` })
           expect((yield* destroyPlan).status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)

@@ -105,7 +105,7 @@ describe.skipIf(Bun.which("terraform") === null)("Base configurations", () => {
         "permission_denied",
         expect.stringContaining("The code of unreviewed would receive private inputs")
       ])
-      // Before the fetch, svc does not know which module the plan installs.
+      // Before the fetch, svc cannot determine the module that the plan installs.
       const { modulePath: _, ...options } = request.options
       const later = yield* installs.create(member, workspaceId, { ...request, options }, freshKey())
       const failed = yield* stepped(installPlanCommands.Reconcile(later.value.id, { context: member }))
@@ -194,7 +194,7 @@ describe.skipIf(Bun.which("terraform") === null)("Base configurations", () => {
           profiles: { strict: profile },
           baseConfigs: [{ origin: operator.gitOrigin, profile: "strict", variables: { region: "eu-1" } }]
         })
-      // The Runs of this test service share the host's network, so it cannot provide an isolated network.
+      // The Runs of this test service share the host's network, so the service cannot provide an isolated network.
       yield* use({ network: "isolated" })
       const network = yield* install("network", main)
       expect(network.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })

@@ -41,7 +41,7 @@ describe("Input values", () => {
       return Result.isFailure(result) ? result.failure.message : undefined
     }
     expect(told(31)).toBeUndefined()
-    // An empty list still counts as a level.
+    // An empty list still counts as a level of nesting.
     const hollow = (levels: number): Schema.Json => (levels === 1 ? [] : [hollow(levels - 1)])
     const bounds = (levels: number) => Result.isSuccess(Effect.runSync(Effect.result(checkBounds("a", hollow(levels)))))
     expect([bounds(32), bounds(33)]).toEqual([true, false])

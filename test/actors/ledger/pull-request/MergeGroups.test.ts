@@ -116,7 +116,7 @@ describe("A look at the merge queues", () => {
     expect(same.changed).toMatchObject([{ isMoved: false, isDue: false, to: { fork: "no" } }])
     const foreign = mergeGroupChanges([known], queues(entry(1)), [row(1, { fork: "yes" })])
     expect(foreign.changed).toMatchObject([{ isDue: true, to: { fork: "unknown" } }])
-    // The history of this commit does not reach the base, and no later look can change that.
+    // The history of this commit does not reach the base, and no later poll can change that.
     const unproven = mergeGroupChanges([{ ...known, fork: "yes" }], queues(entry(1)), [row(1)])
     expect(unproven.changed).toMatchObject([{ isDue: false, to: { fork: "yes" } }])
   })

@@ -44,7 +44,7 @@ const empty = {
   merge_group: null
 } satisfies Partial<ListedPullRequest>
 
-/** The records after one look, in the form that the store writes. */
+/** The records after one poll, in the form that the store writes. */
 const after = (rows: ReadonlyArray<ListedPullRequest>, sighting: Sighting): ReadonlyArray<ListedPullRequest> => {
   const { appeared, changed } = pullRequestChanges(rows, sighting, at)
   const moved = new Map(changed.map(({ row, to }) => [row.number, { ...row, ...to }]))
@@ -165,7 +165,7 @@ describe("Pull requests judged by refs", () => {
     number: fc.integer({ min: 1, max: 4 }),
     head: fc.option(fc.integer({ min: 20, max: 23 })),
     hasBranch: fc.boolean(),
-    /** Number of looks after this change: 0 if its webhook is lost, more than 1 if it is repeated. */
+    /** Number of polls after this change: 0 if the change's webhook is lost, more than 1 if the webhook is repeated. */
     looks: fc.integer({ min: 0, max: 2 })
   })
 
@@ -227,7 +227,7 @@ describe("Pull requests judged by their forge", () => {
     // If no branch points to a head, its author may have no right to push to a branch.
     [{ headRef: "topic-of-a-stranger" }, "unknown"],
     [{ headCommit: commitOf(8) }, "unknown"],
-    // If the forge reports another base repository, the pull request is not one of ours.
+    // If the forge reports another base repository, the pull request does not belong to the Source's repository.
     [{ headRepositoryId: "2", baseRepositoryId: "2" }, "yes"]
   ] as const)("the ids of the repositories decide about a fork: %o", (more, fork) => {
     expect(onForge(more).open).toMatchObject([{ fork, title: "Widen the network", draft: 1, base_commit: commitOf(1) }])

@@ -3,7 +3,7 @@ import { Console, Effect } from "effect"
 import { it } from "../../../support/Effect.ts"
 import { pruneBesideTraffic } from "./support/PruneBesideTraffic.ts"
 
-// `npm run test:prune` runs this at full size.
+// `npm run test:prune` runs this test at full size.
 const runs = Number(process.env["SVC_PRUNE_RUNS"] ?? 2000)
 const lines = Number(process.env["SVC_PRUNE_LINES"] ?? 100_000)
 const fullFormMillis = 3_600_000

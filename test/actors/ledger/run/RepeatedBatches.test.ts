@@ -15,8 +15,8 @@ import { heldRun } from "../../../support/HeldRuns.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
 /**
- * Faults of the log's connection: the number of next transactions that commit but report a failure (`cuts`), whether every
- * transaction fails, and the number of failures.
+ * Faults of the log's connection: the number of upcoming transactions that commit but report a failure (`cuts`), whether
+ * every transaction fails, and the number of failures.
  */
 const line = { cuts: 0, refuses: false, refused: 0 }
 
@@ -184,7 +184,7 @@ tests.live("a log records the position and number of lines that the database rej
           (now) => now > attempts
         )
         line.refuses = false
-        // Nothing flushes this log explicitly: it retries until the database accepts writes again.
+        // Nothing flushes this log explicitly. The log retries until the database accepts writes again.
         for (let index = 200; (yield* storedLines(hold.runId)).length === 0; index++) {
           yield* log.write("plan", "stdout", numbered(index))
           yield* Effect.promise(() => new Promise<void>((done) => setImmediate(done)))

@@ -49,7 +49,7 @@ const most = { plan: 25, apply: 31 }
  */
 const mostStatements = 50
 
-// First, because the first values of a Workspace also need data keys.
+// This test runs first, because a Workspace's first values also need data keys.
 tests.live("no transaction of an installation, a plan and an apply runs more than 50 statements", () =>
   Effect.gen(function* () {
     transactions.seen.statements = 0

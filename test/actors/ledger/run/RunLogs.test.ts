@@ -38,7 +38,7 @@ const newRun = Effect.fnUntraced(function* (name: string) {
   return yield* heldRun(runId)
 })
 
-/** Lets `interruption` run until it blocks while the effect reads the time. */
+/** While the effect reads the time, lets `interruption` run until it blocks. */
 const whenTimeIsRead = (interruption: Effect.Effect<unknown>) =>
   Effect.updateService(
     Clock.Clock,

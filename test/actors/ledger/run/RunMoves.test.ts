@@ -135,7 +135,7 @@ describe.skipIf(Bun.which("terraform") === null)("Run moves", () => {
           )
           answers.set(answer, (answers.get(answer) ?? 0) + 1)
         }
-        // The test executed every command, or svc rejected it with a reason.
+        // svc either executed each command or rejected it with a reason.
         expect([...answers.keys()].toSorted()).toEqual(expect.arrayContaining(["done", "failed_precondition"]))
         expect(answers.get("fault")).toBeUndefined()
         for (const run of (yield* runs.list(workspaceId, { capsuleId }, { limit: 100 })).items) yield* awaitRun(run.id)

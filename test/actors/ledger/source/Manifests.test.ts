@@ -27,7 +27,7 @@ const manifest = JSON.stringify({
   kind: "Repository",
   install: {
     modules: {
-      // If keys were relative to the Source's folder `apps`, the Source would use the first two keys for its own root.
+      // If keys were relative to the Source's folder `apps`, the first two keys would refer to the Source's own root.
       ".": { inputs: [input("missing")] },
       apps: { inputs: [input("title")] },
       "apps/web": {

@@ -300,7 +300,7 @@ it.effect(
       expect(first).toMatchObject({ by: subject, reason: "incident 7" })
       expect(yield* automationRefusal(other.id)).toBeUndefined()
       expect(yield* automationRefusal(paused.id)).toContain("incident 7")
-      // A second pause does not change the time, person or reason of the first.
+      // A second pause does not change the time, person or reason of the first pause.
       yield* TestClock.adjust("1 minute")
       expect((yield* pause("another reason")).automationPause).toEqual(first)
 

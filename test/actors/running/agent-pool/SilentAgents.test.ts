@@ -74,8 +74,8 @@ tests.live("an ephemeral agent is removed after a week of silence, unless a stat
     expect(yield* there).toEqual(["group1", "group2", "group3", "group4", "labelled", "machine", "unspent1"])
     yield* TestClock.setTime(Date.parse("2026-03-08T00:01:00.000Z"))
     yield* forget
-    // The last agent of a token is removed immediately. While the token still had other agents, its row recorded that it belongs
-    // to a group.
+    // A token's last agent is removed immediately. While the token still has other agents, svc keeps a revoked agent's row,
+    // because the row proves that the token is for a group.
     expect(yield* there).toEqual(["group1 revoked", "group2", "group3", "group4", "machine"])
     expect(yield* sql`SELECT COUNT(*) AS n FROM audit_events WHERE action = 'agent.forget'`).toEqual([{ n: 3 }])
     yield* sql`UPDATE agent_runs SET ended_at = ${at} WHERE agent_id = ${busy}`
@@ -85,8 +85,8 @@ tests.live("an ephemeral agent is removed after a week of silence, unless a stat
     yield* TestClock.adjust("1 minute")
     yield* forget
     expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3", "group4", "machine"])
-    // The third agent never reported that its apply started. The fourth agent reported it, so its machine may hold the only copy
-    // of the state.
+    // The third agent never reported that its apply started. The fourth agent reported its start, so its machine may hold
+    // the only copy of the state.
     yield* TestClock.setTime(Date.parse("2029-04-04T00:01:00.000Z"))
     yield* forget
     expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3 revoked", "group4", "machine"])

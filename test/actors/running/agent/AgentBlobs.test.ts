@@ -45,7 +45,7 @@ tests.live("uploads of the same file take turns, even if one starts just after a
     const bytes = new TextEncoder().encode("one two ")
     const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`
     const claim = { runId: namedRun("blobs"), fence: 1 }
-    /** Uploads one half of the file. Its bytes arrive when `arrives` completes. */
+    /** Uploads one half of the file. The bytes arrive when `arrives` completes. */
     const half = Effect.fnUntraced(function* (number: number, arrives: Effect.Effect<void>) {
       const from = number * 4
       const began = yield* Deferred.make<void>()

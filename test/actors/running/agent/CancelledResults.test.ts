@@ -45,7 +45,7 @@ plane.live("an agent's plan ends as cancelled if svc accepted the cancel before 
     const { offer } = yield* offerTo(agent)
     yield* agent.as(agent.client.Accept(offer))
     yield* cancelled(offer.runId)
-    // The agent computes the plan before it receives the cancel.
+    // The agent computes the plan before it receives the cancellation.
     yield* planOn(agent, offer)
     const run = yield* settled(offer.runId)
     expect(run).toMatchObject({ status: "cancelled", planSummary: { add: 1 } })
@@ -70,7 +70,7 @@ plane.live("an agent's apply that finished before its cancel arrived ends as can
     const [version] = (yield* capsules.stateVersions(capsuleId, { limit: 1 })).items
     expect(version).toMatchObject({ id: run.stateVersionId, partial: false })
 
-    // A cancelled drift check behaves the same: svc does not record a result that arrives after the cancel.
+    // A cancelled drift check behaves the same: svc does not record a result that arrives after the cancellation.
     const check = yield* capsuleCommands.DriftCheck(capsuleId, { context: (yield* TestPlane).context })
     const { offer } = yield* offerTo(agent)
     expect(offer.runId).toBe(check.id)

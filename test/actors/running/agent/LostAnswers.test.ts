@@ -18,7 +18,8 @@ test.each([
   [29, 10n * second, false],
   [30, 10n * second, true],
   [300, 20n * second, true],
-  // The agent received its last response when it began to wait, as in a server outage or a suspend, so no response was lost.
+  // The agent received its last response just as it began to wait, as happens in a server outage or after the machine was
+  // suspended, so no response was lost.
   [300, 299n * second, false],
   [300, 296n * second, false],
   [300, undefined, false]

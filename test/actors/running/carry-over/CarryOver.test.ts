@@ -70,8 +70,8 @@ const cloned = Effect.map(TestPlane, ({ dataDir }) => {
 const rule = (carryOver: CarryOver) => ruled({ approvers: 1, planAuthorCounts: false, carryOver })
 
 /**
- * Opens a change of a new Capsule on a branch with two commits, and plans it speculatively. The module does not include the files
- * in `docs`.
+ * Opens a change for a new Capsule on a branch with two commits, and plans it speculatively. The module does not include the
+ * files in `docs`.
  */
 const opened = Effect.fnUntraced(function* (name: string, more = "") {
   const { capsule } = yield* active(name, { "main.tf": moduleOf("one", more), "docs/about.md": "About" })
@@ -420,7 +420,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
         })
     ]
   ]
-  // Split into two tests, because each change makes a plan.
+  // Split into two tests, because each change requires a plan.
   const halves = [changes.slice(0, 9), changes.slice(9)]
   for (const [half, some] of halves.entries()) {
     const branch = `table-${half}`
@@ -476,10 +476,10 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
       yield* approveChange(approver, change)
       const carried = yield* replanned(capsule.id)
       expect(carried.carriedFrom?.runId).toBe(change.id)
-      // A newer plan of the same change receives the approval from the plan that it supersedes.
+      // A newer plan of the same change inherits the approval of the plan that it supersedes.
       const again = yield* replanned(capsule.id)
       expect(again.carriedFrom?.runId).toBe(change.id)
-      // Somebody discards the plan, so the same approval approves no later plan.
+      // Somebody discards the plan, so its approval is not carried over to later plans.
       yield* commands.Cancel(again.id, { context })
       const after = yield* replanned(capsule.id)
       expect([after.status, after.carriedFrom, after.differsFrom]).toEqual(["waiting_approval", undefined, undefined])

@@ -138,7 +138,7 @@ test("an apply's evidence combines preparation and observation, and the observat
     diagnostics: [seen, noted],
     possiblyCreated: ["a.b"]
   })
-  // An apply whose end was not observed still has the evidence of its preparation.
+  // An apply whose end was not observed still has the evidence from its preparation.
   expect(appliedEvidence(prepared, { evidence: {}, possiblyCreated: [] }, [])).toMatchObject(prepared.evidence)
   expect(appliedEvidence(undefined, { evidence: {}, possiblyCreated: [] }, [])).toEqual({
     diagnostics: [],

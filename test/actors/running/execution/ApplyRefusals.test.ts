@@ -79,7 +79,7 @@ const refusals: ReadonlyArray<Case> = [
   }
 ]
 
-/** Executes the apply of an applicable plan with the changes of this case. Returns the Run and the processes that started. */
+/** Executes the apply of an applicable plan with this case's changes. Returns the Run and the processes that started. */
 const executed = Effect.fnUntraced(function* ({ conditions, operator = {}, plan, rule }: Partial<Case>) {
   const started: Array<string> = []
   const run = yield* Effect.gen(function* () {

@@ -60,10 +60,10 @@ describe("The base of a plan's ref", () => {
         undoneFiles: ["extra.tf"],
         undoneFileCount: 1
       })
-      // An ordinary plan of another ref also reports this, because its reviewers need it too.
+      // An ordinary plan of another ref also includes the base comparison, because its reviewers need the comparison too.
       expect((yield* planOf(capsule, "branch", false)).base).toMatchObject({ standing: "stale" })
 
-      // The branch gets the same contents without the commit.
+      // The branch gets the same contents as the newest commit of the base, but does not contain that commit.
       yield* commit("branch", files({ "new.tf": "# of the branch\n", "extra.tf": "# second\n" }))
       expect((yield* planOf(capsule, "branch")).base).toMatchObject({ standing: "behind", behind: 2 })
 

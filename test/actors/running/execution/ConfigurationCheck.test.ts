@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("Configuration checks", () => {
 
         const same = yield* check(plan.sourceSnapshotId ?? (yield* Effect.die("no snapshot")))
         expect([same.compatibilityReport.status, same.compatibilityReport.findings]).toEqual(["ready", []])
-        // The check reports the configuration that it compiled, not the configuration with which it compared it.
+        // The check reports the id of the configuration that it compiled, not the id given in the request.
         expect(same.compatibilityReport.installConfigId).toBeDefined()
         expect(same.compatibilityReport.installConfigId).not.toBe(installConfigId)
 

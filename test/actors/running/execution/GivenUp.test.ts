@@ -93,7 +93,7 @@ const all: ReadonlyArray<Case> = kinds.flatMap((kind) =>
 )
 
 const typeOf = (kind: Kind): RunType => (kind === "restored" ? "restore" : kind === "followed" ? "plan" : kind)
-/** Kinds of Run that execute a plan which people approved. */
+/** Kinds of Run that execute a plan that people approved. */
 const carriesOut = (kind: Kind) => kind === "apply" || kind === "destroy_apply" || kind === "restored"
 const makesPlan = (kind: Kind) => kind === "plan" || kind === "destroy_plan" || kind === "restore"
 
@@ -268,14 +268,14 @@ const approvedFor = Effect.fnUntraced(function* (kind: Kind, scene: Scene) {
   return made?.id
 })
 
-/** Records that a Run of this kind changes. They must be the same before and after a stopped Run. */
+/** Records that a Run of this kind changes. A stopped Run must leave these records unchanged. */
 const effects = Effect.fnUntraced(function* ({ capsule }: Scene, kind: Kind) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.orDie(
     Effect.all([
       sql`SELECT current_state_generation, drift_status, drift_checked_at FROM capsules WHERE id = ${capsule.id}`,
       sql`SELECT id FROM state_versions WHERE capsule_id = ${capsule.id}`,
-      // Excluded, because the action stopped the Capsule's Run, not the check of its lane.
+      // Excluded, because the action stopped the Capsule's Run, not the lane's check.
       kind === "followed"
         ? Effect.succeed([])
         : sql`SELECT id FROM source_snapshots WHERE source_id = ${capsule.sourceId} ORDER BY id`,

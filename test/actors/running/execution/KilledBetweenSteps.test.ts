@@ -60,7 +60,7 @@ const storedIn = ({ dataDir }: Left): ReadonlyArray<Stored> => {
   return rows
 }
 
-/** The end of the Run after a kill, and the resulting state of its Capsule. */
+/** Outcome of the Run after a kill, and the resulting state of the Run's Capsule. */
 interface Ending {
   readonly status: RunStatus
   readonly attempt: number
@@ -192,7 +192,7 @@ it.live(
             const { currentStateGeneration, runtimeSafety } = capsule
             const found: Ending = { attempt, status, capsule: [capsule.status, runtimeSafety, currentStateGeneration] }
             expect({ name, ...found }).toEqual({ name, ...endings[type][gap] })
-            // Preparations are kept as evidence, whatever the end of the Run.
+            // Preparations are kept as evidence, whatever the Run's outcome.
             const isKnown = gap !== "claimed" || attempt > 1
             const used = run.providerResolutions?.map((resolution) => resolution.connectionId)
             expect({ name, used }).toEqual({ name, used: isKnown ? [connectionId] : undefined })

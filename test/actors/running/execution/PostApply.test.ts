@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
       expect((yield* capsules.outputs(capsuleId)).map(({ name }) => name)).toEqual(["site", "size"])
       const old = yield* replanned(capsuleId)
 
-      // Violates one condition of the re-adoption at a time.
+      // Violates one re-adoption condition at a time.
       const attempt = adoption(capsuleId).pipe(
         Effect.flatMap((request) => capsuleCommands.ReAdopt(capsuleId, { context, request, idempotency: freshKey() }))
       )

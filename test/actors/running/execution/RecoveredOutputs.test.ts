@@ -64,7 +64,7 @@ const stateOf = (left: Left, lineage: string) =>
     )
   )
 
-/** Creates the apply of a plan, as stored if the service is killed while the tool is running. */
+/** Creates a plan's apply in the form that is stored when the service is killed while the tool is running. */
 const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   const { context } = yield* TestPlane
   const ledger = yield* RunLedger

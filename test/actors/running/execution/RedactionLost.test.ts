@@ -45,8 +45,8 @@ describe.skipIf(Bun.which("terraform") === null)("Lost redaction", () => {
     () =>
       Effect.gen(function* () {
         const capsules = yield* Capsules
-        // The command prints only after its resource has been shown, because svc loses output that it reads together with the end
-        // of the thread.
+        // The command prints only after its resource has been shown, because svc loses output that it reads just as the
+        // thread stops.
         const gate = `${(yield* TestPlane).notesDir}/gate`
         Bun.spawnSync(["mkfifo", gate])
         const module = printing("the-thread-$(echo ends)-here", `read -r go < ${gate}`)

@@ -11,7 +11,7 @@ import { ledgers } from "../../support/GuardedPlane.ts"
 
 const hold = { runId: world.runId, owner: "inst_test#1", fence: 3 }
 
-/** Runs steps that note their inputs, and returns the notes. */
+/** Runs steps that record their inputs, and returns the recorded inputs. */
 const walked = Effect.fnUntraced(function* (changes: Partial<RunSteps<string, string>>) {
   const found = (yield* (yield* RunLedger).find(world.runId)) ?? (yield* Effect.die("no Run"))
   const run: RunRow = { ...found, type: "plan", status: "running", owner: hold.owner, fence: hold.fence }

@@ -47,7 +47,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source builds", () => {
         const made = /built words (\d+)/.exec(readFileSync(join(folder, first ?? "")).toString("latin1"))?.[1]
         expect(made).toBeDefined()
 
-        // The apply does not build again: it uses the build of its plan.
+        // The apply does not build again, but uses its plan's build.
         const apply = yield* applied(plan)
         expect(apply.error).toBeUndefined()
         expect(apply.sourceBuild).toEqual(build)

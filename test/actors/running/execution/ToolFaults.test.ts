@@ -23,7 +23,7 @@ import { plainTerraform } from "../../../support/PlainTerraform.ts"
 const folder = mkdtempSync(join(tmpdir(), "svc-tool-"))
 const tool = join(folder, "terraform")
 
-/** A fault of the tool, and the command in which it happens. */
+/** A tool fault, and the command in which the fault occurs. */
 const faults = {
   none: "",
   garbage: `printf '\\377\\000{"type":"planned_change"}}}\\n[[[[\\nnot json at all\\n'; exit 0`,

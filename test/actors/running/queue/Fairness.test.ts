@@ -33,7 +33,7 @@ interface Tenant {
   readonly workspaceId: WorkspaceId
 }
 
-/** The Capsule of a tenant. Its first plan is computed. */
+/** A tenant's Capsule whose first plan has been computed. */
 const installed = Effect.fnUntraced(function* (
   { context, workspaceId }: Tenant,
   name: string,

@@ -32,7 +32,7 @@ const workspace = Effect.gen(function* () {
   return (yield* newWorkspace(owner.subject, { handle: `turns-${counter}` })).id
 })
 
-/** Queues Runs in a pool in the order of the calls, by the same person unless given. */
+/** Queues Runs in a pool in the order of the calls, all for the same person by default. */
 const queued = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   to: string,

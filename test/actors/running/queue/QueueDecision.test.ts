@@ -134,8 +134,8 @@ describe("Random arrivals", () => {
         fc.integer({ min: 1, max: 5 }),
         ([workspaces, events], places) => {
           const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
-          // The number of completions in other Workspaces since the Workspace last started a Run, for each Workspace with a
-          // claimable Run.
+          // For each Workspace with a claimable Run, the number of completions in other Workspaces since that Workspace last
+          // started a Run.
           const passed = new Map<WorkspaceId, number>()
           const settle = () => {
             for (const { workspaceId } of queue.startAll()) passed.delete(workspaceId)

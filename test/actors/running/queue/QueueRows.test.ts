@@ -25,7 +25,7 @@ const settings = {
 }
 const limits: QueueLimits = { runs: { places: 3, perWorkspace: 2 }, builds: { places: 2, perWorkspace: 1 } }
 
-/** A new database with a queue. A process passes only the rows on to the next process. */
+/** A new database with a queue. Only the rows are passed from one process to the next. */
 const database = () => suite(testQueue(settings).pipe(Layer.provideMerge(testAccounts)))
 
 const tests = database()

@@ -9,7 +9,7 @@ import { it } from "../../../support/Effect.ts"
 
 const configId = InstallConfigId.make("icfg_000000000000000000000001")
 
-/** Decides about a plan and an apply in a pool that executes new plans in this way. */
+/** Returns the admission decision for each kind of Run, if new plans would be placed in this pool. */
 const decided = (agentsOnly: boolean, pool: string) =>
   Effect.gen(function* () {
     const admission = yield* RunAdmission

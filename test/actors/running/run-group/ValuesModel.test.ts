@@ -76,8 +76,8 @@ interface EdgeRow {
 let compared = 0
 
 /**
- * Checks that no idle `active` Capsule was applied with an input that its producer no longer offers. `plans` contains the inputs
- * that the runner received.
+ * Checks that no idle `active` Capsule was applied with an input that its producer no longer provides. `plans` contains the
+ * inputs that the runner received.
  */
 const consistent = Effect.fnUntraced(function* (plans: PureModules["plans"], where: string) {
   const sql = yield* SqlClient.SqlClient
@@ -143,7 +143,7 @@ const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Cap
   }
 })
 
-/** Performs one random action of people, repositories or machines. */
+/** Performs one random action by a person, a repository or a machine. */
 const step = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<CapsuleId>, modules: PureModules) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient

@@ -107,7 +107,7 @@ describe("Workspace updates", () => {
         expect((yield* when(runGroup.id, { one: "waiting_approval" })).status).toBe("waiting_approval")
         expect((yield* appliedIn(runGroup.id, "one")).status).toBe("succeeded")
 
-        // The next wave starts automatically. Its module's Outputs do not depend on the new value.
+        // The next wave starts automatically. From here on, the Outputs of `two` do not depend on the new value.
         modules.constant.add(middle)
         const valueOf = Effect.map(capsules.outputs(middle), (all) => all.find(({ name }) => name === "value")?.value)
         const old = yield* valueOf
@@ -218,8 +218,8 @@ describe("Interrupted updates", () => {
         status: "cancelled",
         replacedBy: newer
       })
-      // A single transaction replaces the update. Otherwise a crash could leave two updates that keep planning the same Capsules
-      // in turn.
+      // A single transaction replaces the update, because otherwise a crash could leave two updates that keep planning the
+      // same Capsules in turn.
       const sql = yield* SqlClient.SqlClient
       const [ended] = yield* sql<{ cancelled_at: string }>`SELECT cancelled_at FROM run_groups WHERE id = ${older}`
       expect(ended?.cancelled_at).toBe((yield* runs.group(newer)).runGroup.createdAt)

@@ -33,7 +33,7 @@ const updating = async (route: Route) => {
   await route.fulfill({ json: { ...answer, needs: [open, ...answer.needs] } })
 }
 
-/** Gives the waiting plan only creations, so that it can be decided together with other plans. */
+/** Limits the waiting plan to creations, so that it can be decided together with other plans. */
 const harmlessPlan = async (page: Page): Promise<void> => {
   await page.route("**/api/v1/dashboard/needs*", async (route: Route) => {
     const response = await route.fetch()
@@ -47,7 +47,7 @@ const harmlessPlan = async (page: Page): Promise<void> => {
   await page.reload()
 }
 
-/** Dialogs of the application frame and of its first screen. */
+/** Dialogs in the application frame and on its first screen. */
 export const appDialogs: ReadonlyArray<OpenedDialog> = [
   {
     source: "app/Palette.tsx",

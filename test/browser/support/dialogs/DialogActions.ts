@@ -13,7 +13,7 @@ export interface OpenedDialog {
 
 const special = /[.*+?^${}()|[\]\\]/g
 
-/** Matches a button's text, also if the accessible name ends with the row's subject: `Remove`, `Remove: Mina`. */
+/** Matches a button's text, even if the accessible name ends with the row's subject: `Remove`, `Remove: Mina`. */
 export const buttonNamed = (text: string): RegExp => new RegExp(`^${text.replace(special, "\\$&")}(?: ?: .*)?$`)
 
 export const button = (name: (language: Language) => string) => (page: Page, language: Language) =>

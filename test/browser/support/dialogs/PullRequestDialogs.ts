@@ -2,7 +2,7 @@ import { pullRequestWords } from "../../../../src/dashboard/screens/pull-request
 import { strangePullRequest } from "../records/PullRequests.ts"
 import { button, type OpenedDialog } from "./DialogActions.ts"
 
-/** Dialogs of the page of a pull request. */
+/** Dialogs on the pull request page. */
 export const pullRequestDialogs: ReadonlyArray<OpenedDialog> = [
   {
     source: "screens/pull-request/PlanCommit.tsx",

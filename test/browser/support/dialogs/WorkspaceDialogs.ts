@@ -36,7 +36,7 @@ const settings = { path: "/w/acme/settings", ready: ".row-static" }
 const approvals = { path: "/w/acme/settings/approvals", ready: ".row-static" }
 const notices = { path: "/w/acme/settings/notices", ready: ".row-static" }
 
-/** Opens a menu entry of the first endpoint for notices. */
+/** Opens a menu entry of the first notice endpoint. */
 export const ofEndpoint = (name: (to: Language) => string) => async (page: Page, to: Language) => {
   await page
     .getByRole("button", { name: new RegExp(`^${vocabulary[to].more}: `) })

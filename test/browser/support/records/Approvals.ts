@@ -33,7 +33,7 @@ const rule: ApprovalRule = {
 export const approvalRules: ReadonlyArray<ApprovalRule> = [rule]
 
 /**
- * No rule applies to the Runs of the demo, and teams add no rights, so rights depend only on the caller's role in the Workspace.
+ * No rule applies to the demo's Runs, and teams add no rights, so rights depend only on the caller's role in the Workspace.
  */
 export const unruled = (run: Run): RunApprovals => ({
   runId: run.id,
@@ -45,7 +45,7 @@ export const unruled = (run: Run): RunApprovals => ({
   own: { status: "not_needed" }
 })
 
-/** The approver no longer has the role, and the caller's approval would count. */
+/** The approver no longer has the required role, but the caller's approval would count. */
 export const lapsed = (run: Run): RunApprovals => ({
   runId: run.id,
   state: "lapsed",

@@ -8,7 +8,7 @@ const commit: ChangeCause = {
 }
 const input: ChangeCause = { kind: "input", input: "office_range", change: "changed" }
 
-/** The commit is the cause of every change, except of changes caused by an input or made outside svc. */
+/** The commit is the cause of every change, except changes caused by an input or made outside svc. */
 export const changeCausesOf = (run: Run): ChangeCauses => {
   const drift: ChangeCause = { kind: "drift", addresses: ["aws_iam_policy.deploy"], count: 1 }
   const causesOf = (address: string): ReadonlyArray<ChangeCause> =>

@@ -50,7 +50,7 @@ const run: ResourceEvent["run"] = {
   approvedAt: ago(8)
 }
 
-/** A resource's history: created by a Run that has been removed since, changed, and then changed outside svc. */
+/** A resource's history: created by a Run that has since been removed, then changed by svc, and then changed outside svc. */
 export const resourceHistory = (address: string | null) => ({
   events: [
     { change: "changed", generation: 3, at: ago(4), changedAttributes: ["desired_count", "task_definition"], run },

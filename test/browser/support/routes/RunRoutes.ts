@@ -4,7 +4,7 @@ import { newId } from "../records/Seeds.ts"
 import { type Answer, type Asked, missing, numberField, ok, refuse, textField } from "./Answer.ts"
 import { type World, addRun, replaceRun } from "./World.ts"
 
-/** Finds each requested Capsule's newest Run among all Runs, because `runList` may contain only some pages. */
+/** Finds each requested Capsule's newest Run among all Runs, because `runList` may contain only some of the pages. */
 export const latestRuns = (world: World, query: URLSearchParams): Answer => {
   const newest = world.runs.toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))
   return ok({

@@ -19,7 +19,10 @@ const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_l
 const isRoot = process.getuid?.() === 0
 const anyone = 61_003
 
-/** The `landlock` level applies to unprivileged users, so root runs it as another user. */
+/**
+ * The `landlock` level applies to unprivileged users, so tests that run as root start the agent as another user at this
+ * level.
+ */
 const asAnyone = (level: SandboxLevel) => isRoot && level === "landlock"
 
 const temporaryFolder = (level: SandboxLevel) =>
@@ -80,7 +83,7 @@ const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: stri
   return { child, isUp: !said.includes("unavailable"), killAt: Number(/killAt (\S+)/.exec(said)?.[1]) }
 })
 
-/** Far longer than a guard needs. Only a tool that is never killed lasts this long. */
+/** Far longer than a guard needs. Only a tool that is never killed runs this long. */
 const longestWait = "40 seconds"
 
 /**

@@ -28,7 +28,7 @@ export const temporaryFolder = Effect.acquireRelease(
 
 export type Tree = Readonly<Record<string, string>>
 
-/** The environment of a job. The job's data does not contain it. */
+/** A job's environment, which is not part of the job's data. */
 export interface Around {
   readonly runFolder: string
   readonly cancel: Effect.Effect<void>

@@ -137,7 +137,8 @@ export class TestRunner extends Context.Service<
 }
 
 /**
- * Only tests about networks use one, because creating a network takes as long as a plan. All other Runs use the host's network.
+ * Only tests about networks use separate networks, because creating a network takes as long as a plan. All other Runs use
+ * the host's network.
  */
 const sandboxDefaults: SandboxSettingsShape = {
   ...defaultSandboxSettings,

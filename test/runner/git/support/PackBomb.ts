@@ -8,7 +8,7 @@ export const kinds = { commit: 1, tree: 2, blob: 3, ofsDelta: 6 } as const
 const chunkBytes = 16 * 1024 * 1024
 const adlerBase = 65_521
 
-/** Zlib stream of zeros, built by repeating one compressed chunk. `chunks` counts chunks of 16 MiB. */
+/** A zlib stream of zeros, built by repeating one compressed chunk. `chunks` counts chunks of 16 MiB. */
 export const packedZeros = (chunks: number): Buffer => {
   const chunk = deflateRawSync(Buffer.alloc(chunkBytes), { finishFlush: constants.Z_FULL_FLUSH })
   const checksum = Buffer.alloc(4)

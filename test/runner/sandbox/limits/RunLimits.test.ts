@@ -53,7 +53,7 @@ const shell = (script: string, more: Partial<SandboxedCommand> = {}): SandboxedC
   network: false
 })
 
-/** Runs a script in a separate sandbox, and returns its exit. */
+/** Runs a script in a separate sandbox, and returns the script's exit. */
 const ended = Effect.fnUntraced(function* (
   script: string,
   place: typeof runFolder = runFolder,

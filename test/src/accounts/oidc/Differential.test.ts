@@ -27,7 +27,7 @@ const shapeOf = Effect.fnUntraced(function* (response: Response, issuer: string)
   if (location !== null) {
     if (!location.startsWith(callback) && !location.startsWith("http://127.0.0.1:5123/cb?")) return "asks the person"
     const { hash, searchParams } = new URL(location)
-    // The reference returns its refusal of an implicit request in the fragment.
+    // When the reference refuses an implicit request, it returns the error in the fragment.
     const parameters = hash === "" ? searchParams : new URLSearchParams(hash.slice(1))
     return `tells the client ${parameters.get("error")}, state ${parameters.has("state")}, iss ${parameters.get("iss") === issuer}`
   }

@@ -205,7 +205,7 @@ describe("@auth/core", () => {
             clientId: "spa",
             client: { token_endpoint_auth_method: "none", id_token_signed_response_alg: "ES256" },
             checks: ["pkce", "state", "nonce"],
-            // The profile is read from UserInfo, which proves that the framework calls it.
+            // The profile is read from UserInfo, which proves that the framework calls UserInfo.
             idToken: false,
             authorization: { params: { scope: "openid profile email" } }
           }

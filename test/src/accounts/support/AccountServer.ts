@@ -78,7 +78,7 @@ export class AccountServer extends Context.Service<
             routes,
             Layer.mergeAll(
               fakeActors,
-              // Returns its arguments as the next cursor, so that the test can check the arguments.
+              // Returns the call's arguments as the next cursor, so that the test can check them.
               Layer.mock(Interfaces)({
                 uiSurfaces: (workspaceId, subject, { capsuleId = "any" }, { cursor = "start", limit }) =>
                   Effect.succeed({ items: [], nextCursor: [workspaceId, subject, capsuleId, limit, cursor].join(" ") })
@@ -142,7 +142,7 @@ export const call = Effect.fn("call")(function* (path: string, options: Call = {
   return { status: response.status, headers: response.headers, json, raw }
 })
 
-/** Headers sent by a page on our own origin, with the session. */
+/** Headers that a page on our own origin sends, including the session. */
 export const fromPage = (secret: Redacted.Redacted) => ({
   cookie: `svc_session=${text(secret)}`,
   "sec-fetch-site": "same-origin"

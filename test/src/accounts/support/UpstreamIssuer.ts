@@ -83,7 +83,7 @@ export const pliantProvider = Effect.gen(function* () {
     down: boolean
     nonce: string
     forms: Array<string>
-    /** The number of times that the keys have been fetched. */
+    /** The number of times the keys have been fetched. */
     keysFetched: number
     /** True if the metadata contains a UserInfo endpoint. */
     publishesUserInfo: boolean

@@ -200,7 +200,7 @@ export const empty = (folder: string) =>
     (rooms) => rooms.length === 0
   )
 
-/** A server with a module whose apply takes this many seconds or is held, and an agent that the test starts. */
+/** A server with a module whose apply takes this many seconds or is held back, and an agent that the test starts. */
 export const staged = Effect.fnUntraced(function* (lasting: number | "held") {
   const server = yield* scriptedServer
   const folder = join(yield* temporaryFolder, "agent")

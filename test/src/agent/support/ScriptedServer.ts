@@ -305,7 +305,7 @@ export const scriptedServer = Effect.gen(function* () {
             ? (/"tag":"([A-Za-z]+)"/.exec(new TextDecoder().decode(body))?.[1] ?? "")
             : `${request.method} ${pathname.split("/")[6] ?? ""}`
           said.push(message)
-          // The response of a proxy when its server is down.
+          // A proxy's response when its server is down.
           if (down || lost(message, "request")) return new Response(null, { status: 502 })
           const answer = await (isRpc ? web.handler(request) : blob(request, pathname, body))
           await answer.clone().arrayBuffer()
@@ -335,7 +335,7 @@ export const scriptedServer = Effect.gen(function* () {
     takeFiles: (isTaking: boolean) => {
       takesFiles = isTaking
     },
-    /** Forgets all sessions, as a restart does. */
+    /** Drops all sessions, as a restart does. */
     forgetSessions: () => sessions.clear(),
     add: (run: NewRun) => {
       const scripted = newRun(run)

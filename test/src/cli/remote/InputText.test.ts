@@ -7,7 +7,7 @@ const rounded = ["9007199254740993", "12345678901234.123456", "-9223372036854775
 const exact = ['"9007199254740993"', "9007199254740991", "0.1", "1e2"]
 const within = (value: string) => `{"a":[{"b":"9223372036854775807"},${value}]}`
 
-/** No server is configured, so a request that is not refused before it is sent fails with another error. */
+/** No server is configured, so a request that the program does not refuse beforehand fails with another error. */
 const nobody = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: "/nowhere", SVC_TOKEN: "given" }))
 
 live("`svc api --input` rejects a file with a number that would be rounded, before sending anything", () =>

@@ -80,7 +80,7 @@ resource "terraform_data" "b" {
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(PlanDocument))
 
-/** Returns the tool's document of a plan, and svc's document built from what reviewers see. */
+/** Returns the tool's document for a plan, and svc's document built from the data that reviewers see. */
 const documents = (size: number) => {
   mkdirSync(join(folder, "inner"), { recursive: true })
   writeFileSync(join(folder, "inner/main.tf"), inner)
@@ -113,7 +113,7 @@ type Change = {
 const byAddress = (changes: ReadonlyArray<Change>) =>
   new Map(changes.filter(({ change }) => !change.actions.includes("no-op")).map((one) => [one.address, one]))
 
-/** Keeps only the members that both documents have. */
+/** Keeps only the members that exist in both documents. */
 const common = (theirs: Record<string, unknown> | null, ours: Record<string, unknown> | null) =>
   theirs === null || ours === null
     ? theirs

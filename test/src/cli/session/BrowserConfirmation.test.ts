@@ -17,7 +17,7 @@ class Plane extends Context.Service<Plane, Effect.Success<ReturnType<typeof serv
 const tests = suite(Layer.effect(Plane, servedPlane({ files: { "main.tf": "" } })).pipe(Layer.provideMerge(platform)))
 afterAll(tests.dispose)
 
-/** The error output of the program, once it contains the request for a confirmation. */
+/** The program's error output, once it contains the request for confirmation. */
 const asked = Effect.map(TestConsole.errorLines, (lines) => lines.join("\n")).pipe(
   Effect.filterOrFail((text) => text.includes("shows the code")),
   Effect.retry(Schedule.spaced("25 millis"))
@@ -29,7 +29,7 @@ const newSource = Effect.fnUntraced(function* (name: string) {
   yield* call("POST", "/api/v1/sources", { body, headers: { "idempotency-key": `source-${name}` } })
 })
 
-/** Runs the program in a terminal, with a token of the person. */
+/** Runs the program in a terminal, with the person's token. */
 const atTerminal = <A, E, R>(use: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { services, subject, url } = yield* Plane

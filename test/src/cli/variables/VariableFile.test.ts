@@ -12,7 +12,7 @@ const isIncomplete = tool === null && process.env["SVC_TEST_REQUIRE_ALL"] !== "1
 const folder = mkdtempSync(join(tmpdir(), "svc-variable-file-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Reads a file with values of declared variables as the tool does; `undefined` if the tool refuses it. */
+/** Reads a file with values of declared variables as the tool does; `undefined` if the tool refuses the file. */
 const toolReads = (
   types: Readonly<Record<string, string>>,
   values: string,
@@ -148,7 +148,7 @@ describe.skipIf(isIncomplete)("Variable files", () => {
     for (const { text, type } of cases) {
       const ours = Result.getOrThrow(typedValue(Result.getOrThrow(readValue(text)), type))
       const expected = theirs[`${type}_v${texts.indexOf(text)}`]
-      // If the tool refuses a value, svc must convert it to another type, so that the server refuses it too.
+      // If the tool refuses a value, svc must convert it to another type, so that the server also refuses the value.
       if (expected === "(refused)") expect([type, text, typeof ours]).not.toEqual([type, text, type])
       else expect([type, text, ours]).toEqual([type, text, expected])
     }

@@ -73,7 +73,7 @@ const realFolder = Effect.gen(function* () {
 
 const databaseFiles = /^(?:svc\.sqlite|moving\.sqlite|set-aside|instance\.(?:lock|holder))/
 
-/** Digests of the files of a data folder, without its databases and its lock. */
+/** Digests of the files in a data folder, except its databases and its lock. */
 const otherFiles = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -90,7 +90,7 @@ const otherFiles = (folder: string) =>
 const isStarted = (start: Effect.Effect<unknown, unknown, Layer.Success<typeof platform>>) =>
   Effect.map(Effect.exit(start), Exit.isSuccess)
 
-/** The database, of the two, on which a server can start. */
+/** Determines on which of the two databases a server can start. */
 const startable = (folder: string, url: Redacted.Redacted) =>
   Effect.all({ sqlite: isStarted(startSqlite(folder)), postgres: isStarted(startPostgres(folder, url)) })
 

@@ -37,7 +37,7 @@ it.live("a mark is read as it was written, and hides no version", () =>
       expect(yield* readMark).toEqual(mark)
       expect(yield* recordedVersion).toBe(newestKnown)
     }
-    // Releases without marks compare the greatest number with the newest that they know.
+    // Releases without marks compare the greatest migration number with the newest migration that they support.
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* sql<{ newest: number }>`SELECT MAX(migration_id) AS newest FROM svc_migrations`
     expect(row?.newest).toBeGreaterThan(newestKnown + 1_000_000)

@@ -48,7 +48,7 @@ const twoServers = Effect.gen(function* () {
   return { one, other, sql }
 })
 
-/** Waits until the first server reports a change, and makes this change on the other server. */
+/** Makes this change on the other server, and waits until the first server reports the change. */
 const heard = (
   one: Context.Context<never>,
   isIt: (change: RemoteChange) => boolean,

@@ -142,7 +142,7 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
           return Count.rows(Context.get(one, ReadSql))`SELECT incarnation AS count FROM installation`
         })
       )
-      // Commits to other databases of the server clear the cache too, so a value is not always cached.
+      // Commits to other databases on the same PostgreSQL server clear the cache too, so a value is not always cached.
       const asked = 100
       for (let times = 0; times < asked; times++) expect(yield* find("a")).toEqual([{ count: 0 }])
       expect(reads).toBeLessThan(asked)

@@ -34,7 +34,7 @@ const literalsOf = (text: string): ReadonlyArray<string> =>
 const ofSqlite =
   /^\s*(?:PRAGMA|EXPLAIN|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|VACUUM|CREATE|DROP|ALTER|ANALYZE)\b|\bsqlite_|\bpragma_/i
 
-/** Statements of migrations, which are translated, or which change rows of releases without PostgreSQL. */
+/** Migration statements, which are translated or only change rows from releases without PostgreSQL. */
 const migrating: ReadonlySet<string> = new Set(Object.values(migrations).flat())
 
 const valueOf = (value: Sample["values"][number]) =>

@@ -42,7 +42,7 @@ plane.live("a long agent message is parsed once, on another thread, and answered
     expect(value.status).toBe(200)
     expect(value.text).toContain('"_tag":"Exit"')
     expect(longest).toBeLessThan(longestReadHere)
-    // The server must have removed the answered message; otherwise it would answer that message again.
+    // The server must have removed the message after responding; otherwise it would respond to that message again.
     expect((yield* agent.as(agent.client.Challenge({ agentId: agent.agentId }))).nonce).toBeString()
   })
 )
@@ -55,7 +55,7 @@ plane.live("an agent revoked after its request was admitted receives nothing", (
     const offers = yield* AgentOffers
     const session = yield* sessions.of(yield* agent.token)
     yield* begun("revoked-meanwhile")
-    // The other agent declines its offer, so a Run is waiting that could be offered.
+    // The other agent declines its offer, so a Run is waiting and could be offered.
     const other = yield* enrolled()
     const { offer } = yield* offerTo(other)
     const back = { runId: offer.runId, fence: offer.fence, reason: "for somebody else" }
@@ -188,13 +188,13 @@ plane.live(
       // Reading a symbolic link to itself fails, but not with "not found".
       symlinkSync(file, file)
       expect(yield* stored).toHaveLength(1)
-      // Starts the settlement as a request does. The request is answered before the settlement has finished.
+      // Starts the settlement as a request does. The server responds to such a request before the settlement has finished.
       yield* Effect.uninterruptible(settlement.begin(claim))
       const status = Effect.map(
         sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`,
         (rows) => rows[0]?.status
       )
-      // Repeats for long enough that the first attempts are certainly over.
+      // Checks often enough that the first attempts are certainly over.
       for (let look = 0; look < 2000; look += 1) expect(yield* status).toBe("running")
       // Renames the file in one step. If the file were missing even for a moment, its result would count as lost.
       renameSync(`${file}.away`, file)
@@ -315,7 +315,7 @@ plane.live("a second apply fails if it was never started, unless it is just star
     )
     const [run] = yield* sql<{ status: string; started: string | null }>`SELECT status,
       start_acknowledged_at AS started FROM runs WHERE id = ${apply.id}`
-    // Either the tool may start and the Run belongs to this agent, or the Run has ended; never both.
+    // Either the tool may start and the Run belongs to this agent, or the Run has ended, but never both.
     expect(run?.status === "running" && run.started !== null).toBe(started._tag === "Success")
     expect(run?.status === "failed" && run.started === null).toBe(started._tag === "Failure")
     yield* monitor.release(apply.id)

@@ -98,7 +98,7 @@ plane.live(
   120_000
 )
 
-/** An apply's result with both its files, as the agent sends them and as svc stores them. */
+/** An apply's result with both of its files, as sent by the agent and as stored by svc. */
 const resultOf = Effect.fnUntraced(function* (agent: TestAgent, branch: string, bytes = stateFile(1)) {
   const { capsuleId, claim } = yield* applyingOn(agent, branch)
   const outcome = yield* agent.inlineFile(claim, "outcome", yield* agent.outcomeOf(succeeded))
@@ -205,8 +205,8 @@ plane.live(
 )
 
 /**
- * Settles an apply that has lost part of its result, and checks that its effects are uncertain and the Capsule has the newest
- * state.
+ * Settles an apply part of whose result has been lost, and checks that its effects are uncertain and the Capsule has the
+ * newest state.
  */
 const settledPartly = Effect.fnUntraced(function* (
   runId: Parameters<typeof settled>[0],

@@ -19,9 +19,9 @@ afterAll(plane.dispose)
 const messages: Readonly<Record<Tag, Told>> = { ...sessionLies, ...runLies }
 
 interface Route {
-  /** Statuses in the agent's own Run for the other agent's digest and for an unknown digest. */
+  /** The status, in the agent's own Run, for the other agent's digest and for an unknown digest. */
   readonly fetched: number
-  /** Status in the agent's own Run for bytes that do not match the digest. */
+  /** The status, in the agent's own Run, for bytes that do not match the digest. */
   readonly stored: number
 }
 

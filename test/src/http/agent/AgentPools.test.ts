@@ -174,7 +174,7 @@ plane.live(
       const until = Date.parse(silent.agent?.givenUpAt ?? "") - Date.parse(silent.agent?.heardAt ?? "")
       expect(until).toBe((2700 * 1.01 + 60) * 1000)
       expect(yield* agentEvents(claim.runId)).toEqual(["agent.unreachable"])
-      // A restarted server keeps reporting the silence until the agent contacts it.
+      // A restarted server keeps reporting that the agent is silent until the agent contacts it.
       yield* monitor.resume
       expect((yield* runs.read(claim.runId)).agent).not.toHaveProperty("heardAt")
       const hasty = yield* Effect.flip(release(claim.fence))
@@ -208,7 +208,7 @@ plane.live(
       expect((yield* agentEvents(claim.runId)).at(-1)).toBe("agent.released")
       const [told] = yield* sql<{ data: string }>`SELECT data FROM run_events
         WHERE run_id = ${claim.runId} AND kind = 'agent.released'`
-      // The operation history records the person; the event of the Run does not.
+      // The operation history records the person; the Run's event does not.
       expect(JSON.parse(told?.data ?? "null")).toEqual({
         agentId: agent.agentId,
         by: "member",

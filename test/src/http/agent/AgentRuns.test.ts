@@ -92,7 +92,7 @@ plane.live(
         status: "running",
         agentUnreachableSince: expect.any(String)
       })
-      // Once the agent reports again, svc clears the mark.
+      // Once the agent reports again, svc clears `agentUnreachableSince`.
       yield* renewal(agent, claim)
       expect((yield* runs.read(claim.runId)).agentUnreachableSince).toBeUndefined()
       yield* after(2700, monitor.look)
@@ -234,7 +234,7 @@ plane.live(
       yield* two.as(two.client.Accept(second))
       const claim = { runId: second.runId, fence: second.fence }
       const batch = { number: 1, entries: [] }
-      // Another agent or an old fence is rejected.
+      // Requests from another agent or with an old fence are rejected.
       for (const lie of [claim, { runId: offer.runId, fence: offer.fence }]) {
         expect(yield* Effect.flip(one.as(one.client.Report({ ...lie, batch })))).toMatchObject({ _tag: "Gone" })
         expect((yield* one.get(lie, "snapshot", second.snapshot)).status).toBe(410)
@@ -285,7 +285,7 @@ plane.live(
       yield* begun("left")
       const fences: Array<number> = []
       let runId: Parameters<typeof settled>[0] | undefined
-      // In the second result the tool stopped before it was killed, although nobody requested that.
+      // In the second result, the tool stopped before it was killed, although nobody requested a stop.
       const stopped = runnerFailure("cancelled", "plan", "The run was cancelled.")
       const results = [
         { kind: "plan", status: "left" },

@@ -147,7 +147,7 @@ plane.live(
       const { claim } = yield* applyingOn(agent, "unopened")
       const packed = yield* packContents(stateFile(5))
       const unopened = [
-        // Sealed for a plan file, not for a state.
+        // A blob sealed as a plan file, not as a state.
         yield* agent.sealed(claim, "plan_file", stateFile(5)),
         // One truncated state, and one with trailing data.
         yield* agent.sealedPacked(claim, "state", packed.subarray(0, packed.length - 4)),

@@ -35,7 +35,7 @@ const lost = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   return claim
 })
 
-/** Every record to which a hand-in may add data. */
+/** Every record that a hand-in may add data to. */
 const added = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql`SELECT (SELECT COUNT(*) FROM agent_evidence) AS evidence,
@@ -48,8 +48,8 @@ const handIn = (agent: TestAgent, claim: Claim, leftOver: string) =>
   agent.as(agent.client.HandIn({ runId: claim.runId, fence: claim.fence, leftOver }))
 
 /**
- * Stores these sealed bytes as a left-over and hands them in. Returns the status of a rejected part, or the result of the
- * hand-in.
+ * Stores these sealed bytes as a left-over state and hands them in. Returns the status of a rejected part, or the result of
+ * the hand-in.
  */
 const handedIn = Effect.fnUntraced(function* (agent: TestAgent, claim: Claim, sealed: Uint8Array) {
   const { status } = yield* agent.send(claim, "left_over", digestOf(sealed), sealed, 0, sealed.length)

@@ -54,7 +54,7 @@ plane.live("server and agent can continue after a process exits between any two 
     yield* taken.process(1)
     yield* settledOn(taken, third)
 
-    // The agent has adopted the keys, but their file still exists.
+    // The agent has adopted the keys, but the file with the next keys still exists.
     const left = yield* enrolledFolder
     const fourth = yield* left.folder.prepareKeys
     yield* left.hello(left.keys, fourth)
@@ -91,7 +91,7 @@ plane.live("a server restored from before a key change receives the current keys
     yield* agent.process(1)
     yield* settledOn(agent, present)
 
-    // This also works while the agent is replacing its keys.
+    // The same works while the agent is replacing its keys.
     const next = yield* agent.folder.prepareKeys
     yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`

@@ -91,7 +91,7 @@ plane.live("Workspaces that the operator allows can use a pool's credentials, an
     // The Connection itself stays verified.
     expect((yield* (yield* ConnectionStore).find(connection.id))?.status).toBe("verified")
     expect((yield* Effect.flip(pools.withhold("far", "cloud", workspaceId))).code).toBe("not_found")
-    // Assigning the pool to the Workspace again does not restore its use of the pool's credentials.
+    // Assigning the pool to the Workspace again does not restore the Workspace's permission to use the pool's credentials.
     yield* pools.provide("far", "cloud", workspaceId)
     yield* pools.unassign("far", workspaceId)
     expect((yield* Effect.flip(pools.provide("far", "cloud", workspaceId))).code).toBe("failed_precondition")
@@ -162,7 +162,7 @@ plane.live("a plan is void once no agent has the credentials with which it was c
     const { planId } = yield* plannedWith(one, "replaced", "a")
     const waiting = { status: "waiting_approval", reason: null }
     expect(yield* standing(planId)).toEqual(waiting)
-    // Nobody can verify a guess at the values with access to the database alone.
+    // With access to the database alone, nobody can verify a guess at the values.
     const kept = yield* sql`SELECT mark FROM agent_provided_marks UNION ALL SELECT provided_marks FROM run_plans`
     expect(JSON.stringify(kept)).not.toContain("aaaa")
     yield* one.hello([], { marks: credentials("b") })
@@ -274,7 +274,8 @@ plane.live("an apply goes to an agent with its plan's credentials even if anothe
     const { offer } = yield* offerTo(one)
     expect(offer.runId).toBe(apply.id)
     yield* one.as(one.client.Decline({ runId: offer.runId, fence: offer.fence, reason: "for the next one" }))
-    // No agent has these credentials any more, so any agent may accept the offer, and reports why it cannot apply the plan.
+    // No agent has these credentials any more, so any agent may accept the offer and then report why it cannot apply the
+    // plan.
     yield* one.hello([], { marks: credentials("c") })
     expect((yield* offerTo(two)).offer.runId).toBe(apply.id)
   })

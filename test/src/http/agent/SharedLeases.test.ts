@@ -37,7 +37,7 @@ const renewAt = (client: Client, agent: TestAgent, { fence, runId }: Claim, newe
     })
   )
 
-/** svc gives an apply up after 121 seconds. During 5 more seconds, a contact may still be uncounted. */
+/** svc gives up on an apply after 121 seconds. A contact may remain uncounted for 5 more seconds. */
 const briefly = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const sql = yield* SqlClient.SqlClient
   const applying = yield* applyingOn(agent, branch)
@@ -51,7 +51,7 @@ const ended = Effect.fnUntraced(function* (claim: Claim) {
   return yield* eventually(runs.read(claim.runId), ({ status }) => status !== "running")
 })
 
-/** Advances the clock of a judge by this many seconds in steps of one look, and runs an effect before each look. */
+/** Advances a monitor's clock through these seconds, one check at a time, and runs an effect before each check. */
 const judged = Effect.fnUntraced(function* <E = never, R = never>(
   monitor: AgentMonitor["Service"],
   { from, to }: { readonly from: number; readonly to: number },
@@ -75,7 +75,7 @@ plane.live("an apply continues even if its agent contacts only a server that doe
     const before = yield* heard
     yield* renewAt(other.client, agent, claim, 2)
     expect(yield* heard).not.toEqual(before)
-    // The server counts contacts every five seconds by its own clock, which stands still in this test.
+    // The server counts contacts every five seconds by its own clock, which is stopped in this test.
     const counted = sql`UPDATE agent_runs SET heard = heard + 1 WHERE run_id = ${claim.runId}`
     yield* judged(monitor, { from: 0, to: 200 }, () => counted)
     const run = yield* (yield* Runs).read(claim.runId)
@@ -151,7 +151,7 @@ plane.live("if a contact coincides with the decision to give the Run up, exactly
     yield* sql`UPDATE agent_runs SET heard = heard + 1 WHERE run_id = ${claim.runId}`
     expect(yield* leases.close(lease)).toBe(false)
     const blob = yield* agent.put(claim, "state", stateFile(1))
-    // The judge has closed the claim, but ends before it settles the Run.
+    // The monitor has closed the claim, but its process ends before it settles the Run.
     yield* sql`UPDATE agent_runs SET closed_at = '2026-01-01T00:00:00.000Z' WHERE run_id = ${claim.runId}`
     expect((yield* renewAt(other.client, agent, claim)).leases).toEqual([])
     const checkpoint = { ...claim, serial: 1, resourceCount: 1, blob }

@@ -20,7 +20,7 @@ interface Grant {
   readonly project_id?: string
 }
 
-/** Returns the role that a team with this grant gives a member on a Workspace's record. */
+/** Returns a member's role on a Workspace's record through a team with this grant. */
 const roleBy = Effect.fnUntraced(function* (locator: WorkspaceLocator, id: string, grant: Grant, status = "active") {
   const sql = yield* SqlClient.SqlClient
   const subject = world.ada

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url"
 const file = fileURLToPath(new URL("./Corpus.json", import.meta.url))
 
 /**
- * Sends raw bytes and returns the status and error code of each response. Each response means that the server served a request.
+ * Sends raw bytes and returns the status and error code of each response. Each response proves that the server handled one
+ * request.
  */
 const Corpus = Schema.fromJsonString(
   Schema.Array(Schema.Struct({ name: Schema.String, request: Schema.String, answers: Schema.Array(Schema.String) }))

@@ -15,7 +15,7 @@ import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 import { world } from "./FarPlane.ts"
 import { agentClient, machineFacts } from "./TestAgent.ts"
 
-/** An enrolled agent's folder on disk, and the steps of its processes, each as if the process had just started. */
+/** An enrolled agent's folder on disk, and the steps of the agent's processes, each as if the process had just started. */
 export const enrolledFolder = Effect.gen(function* () {
   const { origin, pools } = yield* world
   const path = join(yield* temporaryFolder, "agent")
@@ -106,7 +106,7 @@ export const enrolledFolder = Effect.gen(function* () {
   return { agentId, atServer, folder, hello, keys, path, process, slowHello }
 })
 
-/** Checks that server and agent have exactly these keys, and that the former keys cannot start a session. */
+/** Checks that the server and the agent have exactly these keys, and that the former keys cannot start a session. */
 export const settledOn = Effect.fnUntraced(function* (
   { atServer, folder, hello, keys }: Effect.Success<typeof enrolledFolder>,
   next: StoredKeys
@@ -118,7 +118,7 @@ export const settledOn = Effect.fnUntraced(function* (
   expect(yield* Effect.flip(hello(keys))).toMatchObject({ _tag: "Unauthorised", retry: false })
 })
 
-/** Checks that server and agent still have the first keys, and no next keys. */
+/** Checks that the server and the agent still have the first keys, and no next keys. */
 export const settledOnOwn = Effect.fnUntraced(function* ({
   atServer,
   folder,

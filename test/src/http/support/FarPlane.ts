@@ -43,7 +43,7 @@ const farPlaneOf = (shared: boolean) =>
 /** A control plane that sends its Runs to the agents of a pool. */
 export const farPlane = farPlaneOf(false)
 
-/** Like `farPlane`, but shares its database with other servers. */
+/** Like `farPlane`, but with a database shared with other servers. */
 export const sharedFarPlane = farPlaneOf(true)
 
 /** Starts another server on the same database and with the same keys, but with its own folder. */
@@ -109,7 +109,7 @@ export const evidence = {
   diagnostics: []
 }
 
-/** An agent's report about an apply. It may differ from the state that the apply left. */
+/** An agent's report about an apply. The report may differ from the state that the apply left. */
 export const appliedResult = (
   serial: number,
   outputs: Extract<JobResult, { readonly kind: "apply"; readonly status: "ended" }>["outcome"]["outputs"] = []
@@ -129,7 +129,7 @@ export const appliedResult = (
   }
 })
 
-/** The credentials to which a test's plans are bound. */
+/** The credentials that a test's plans are bound to. */
 const planBinding: PlanSecrets["provided"] = [{ name: "cloud", digest: "digest-of-the-plan" }]
 
 export const world = Effect.gen(function* () {
@@ -240,7 +240,7 @@ export const approvedApply = Effect.fnUntraced(function* (id: InstallPlanId) {
   return { capsuleId: install.capsuleId, apply: (yield* runs.apply(context, plan.id, undefined)).value }
 })
 
-/** Creates a Capsule whose apply has been offered to an agent. `planned` is the plan's file. */
+/** Creates a Capsule whose apply has been offered to an agent. `planned` is the plan file. */
 export const applyOfferedTo = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const id = yield* begun(branch)
   const { offer } = yield* offerTo(agent)
@@ -256,7 +256,7 @@ export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch:
   const { capsuleId, claim, offer, planned } = yield* applyOfferedTo(agent, branch)
   // Makes all agents wait for an offer until the test accepts it.
   expect((yield* agent.get(offer, "plan_file", offer.planFile ?? "")).status).toBe(410)
-  // An agent must have the credentials with which the plan was created.
+  // An agent must have the credentials that the plan was created with.
   expect((yield* agent.applyJob(offer)).secrets.provided).toEqual(planBinding)
   yield* agent.as(agent.client.Accept(offer))
   expect(yield* agent.fetched(offer, "plan_file", offer.planFile ?? "")).toEqual(planned)

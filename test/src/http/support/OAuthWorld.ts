@@ -175,7 +175,7 @@ export class OAuthWorld extends Context.Service<
   ).pipe(Layer.provideMerge(platform))
 }
 
-/** Starts an authorization with a helper, and returns the address to which the browser is redirected. */
+/** Starts an authorization with a helper, and returns the address that the browser is redirected to. */
 export const begun = Effect.fnUntraced(function* (helperId: string, more: Readonly<Record<string, unknown>> = {}) {
   const { owner, workspaceId } = yield* OAuthWorld
   const started = yield* owner.post(`/api/v1/connections/oauth/${helperId}/start`, { workspaceId, ...more })

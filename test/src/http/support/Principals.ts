@@ -54,7 +54,7 @@ const clients = StaticClients.layer({
   resource_servers: [{ resource, scopes: ["api.use"] }]
 })
 
-/** The issuer of the matrix's tokens, on top of the matrix's accounts. */
+/** The issuer of the matrix's tokens, built on the matrix's accounts. */
 export const matrixIssuer = oidcServices.pipe(
   Layer.provideMerge(clients),
   Layer.provideMerge(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero })),
@@ -98,7 +98,7 @@ const bearer = (secret: Redacted.Redacted | string): Credential => ({
   authorization: `Bearer ${typeof secret === "string" ? secret : Redacted.value(secret)}`
 })
 
-/** Returns headers for every kind of caller, by name, on top of real accounts. */
+/** Returns headers for every kind of caller, by name, using real accounts. */
 export class Principals extends Context.Service<Principals, ReadonlyMap<string, Credential>>()("test/http/Principals") {
   static readonly layer = Layer.effect(
     Principals,

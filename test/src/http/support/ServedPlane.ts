@@ -103,7 +103,7 @@ export const servedPlane = Effect.fnUntraced(function* ({
   const [workspace] = (yield* client.workspaces.list({ query: {} })).workspaces
   const workspaceId = workspace?.id ?? (yield* Effect.die(new Error("There is no Workspace")))
 
-  /** Sends the request unchanged, with the person's token unless it has authentication headers. */
+  /** Sends the request unchanged, but adds the person's token unless the request has authentication headers. */
   const call = (method: string, path: string, { body, headers = {} }: Sent = {}) =>
     Effect.promise(async () => {
       const presents = Object.hasOwn(headers, "authorization") || Object.hasOwn(headers, "cookie")

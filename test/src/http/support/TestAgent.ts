@@ -91,7 +91,7 @@ export const machineFacts: AgentFacts = {
   draining: false
 }
 
-/** An agent's message without the fields that identify the agent. */
+/** An agent's message, without the fields that identify the agent. */
 export const agentClient = Effect.fnUntraced(function* (origin: string) {
   const protocol = yield* Layer.build(
     RpcClient.layerProtocolHttp({
@@ -134,7 +134,7 @@ export const testAgent = Effect.fnUntraced(function* (
       createPrivateKey(signing.privateKey.export({ format: "pem", type: "pkcs8" }))
     ).toString("base64url")
 
-  /** `unsignedKeys` are keys that an attacker inserts between the agent and the server. */
+  /** `unsignedKeys` are keys that an attacker between the agent and the server inserts. */
   const hello = Effect.fnUntraced(function* (
     held: ReadonlyArray<typeof HeldRun.Type> = [],
     more: {

@@ -96,7 +96,7 @@ export const openStalled = Effect.fn("openStalled")(function* (path: string, hea
   )
 })
 
-/** Returns the status with which the server refused an upgrade, or 101 if it accepted. */
+/** Returns the status with which the server refused an upgrade, or 101 if the server accepted it. */
 export const upgradeStatus = Effect.fn("upgradeStatus")(function* (path: string, headers: Record<string, string>) {
   const { url } = yield* TestServer
   const response = yield* Effect.promise((signal) =>

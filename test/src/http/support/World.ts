@@ -67,7 +67,7 @@ export const world = {
   deliveryId: NoticeDeliveryId.make(id("ndl", "a"))
 }
 
-/** A configuration without inputs and requirements. */
+/** A configuration without inputs or requirements. */
 export const emptyConfig = JSON.stringify({
   compiled: {
     origin: "generic",
@@ -91,7 +91,7 @@ const session = (subject: string): Principal => ({
   credentialId: `ses_${subject}`,
   subject,
   scopes: "all",
-  // The session counts as recently confirmed at every time of the test's clock.
+  // The session counts as recently confirmed at every time on the test's clock.
   confirmedAt: Number.MAX_SAFE_INTEGER
 })
 

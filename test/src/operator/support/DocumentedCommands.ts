@@ -46,7 +46,7 @@ const translated = (commands: string, { isForeign, root }: Machine) => {
     .replaceAll(/ \/(srv|var)\//g, ` ${root}/$1/`)
 }
 
-/** Runs commands from the page, and returns their output and the exit code of the first that fails. */
+/** Runs commands from the page, and returns their output and the exit code of the first failing command. */
 export const runDocumented = Effect.fnUntraced(function* (commands: string, machine: Machine) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(

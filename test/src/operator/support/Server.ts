@@ -7,7 +7,10 @@ import type { SettingName } from "../../../../src/settings/SettingDefinitions.ts
 import { loadSettings } from "../../../../src/settings/Settings.ts"
 import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
 
-/** Runs the real server in this process on a data folder, and returns its services, its address and its log so far. */
+/**
+ * Runs the real server in this process on a data folder, and returns the server's services, its address and its log up to
+ * now.
+ */
 export const serve = Effect.fn("serve")(function* (
   dataDir: string,
   more: ReadonlyMap<SettingName, string> = new Map()

@@ -5,7 +5,7 @@ import type { Columns } from "../../../../../actors/base/database/Table.ts"
 const root = path.resolve(import.meta.dirname, "../../../../..")
 
 interface SourceFile {
-  /** Path of the file in the repository. */
+  /** The file's path in the repository. */
   readonly file: string
   readonly folder: string
   readonly text: string

@@ -24,7 +24,7 @@ export interface Received {
 
 const decodeNotice = Schema.decodeUnknownOption(Schema.fromJsonString(SentNotice))
 
-/** Requests so far, and the response of each address. An address without a response accepts everything. */
+/** Requests so far, and the response configured for each address. An address without a response accepts everything. */
 export interface Receivers {
   readonly got: Array<Received>
   readonly answers: Map<string, (request: Received) => Effect.Effect<NoticePostResult>>
@@ -85,7 +85,7 @@ export const addEndpoint = Effect.fnUntraced(function* (
 
 const capsuleOf = (letter: string) => CapsuleId.make(`cap_${letter.repeat(24)}`)
 
-/** Records a notice about the Capsule with this letter. */
+/** Records a notice about the Capsule whose id consists of this letter. */
 export const report = Effect.fnUntraced(function* (workspaceId: WorkspaceId, letter = "a", code = "apply_failed") {
   const sql = yield* SqlClient.SqlClient
   const id = capsuleOf(letter)
@@ -120,7 +120,7 @@ export const settled = Effect.gen(function* () {
   for (let turn = 0; turn < 50; turn++) yield* Effect.yieldNow
 })
 
-/** Advances the time, then waits until all due work is done. */
+/** Advances time, then waits until all due work is done. */
 export const later = Effect.fnUntraced(function* (time: Parameters<typeof TestClock.adjust>[0]) {
   yield* TestClock.adjust(time)
   yield* settled

@@ -9,7 +9,7 @@ const [folder = "", fuse = ""] = process.argv.slice(2)
 let armed = false
 let steps = 0
 
-/** Kills the process at the n-th step of the rotation, like a power failure: no handler runs and nothing is flushed. */
+/** Kills the process at the n-th step of the rotation, as a power failure would: no handler runs and nothing is flushed. */
 const step = Effect.sync(() => {
   if (!armed) return
   steps += 1
@@ -25,7 +25,7 @@ const files = Layer.effect(
   }))
 )
 
-/** The rotation reads the clock once per batch of data keys, inside the transaction. Each reading counts as a step. */
+/** The rotation reads the clock once per batch of data keys, inside the transaction. Each clock reading counts as a step. */
 const clock = Layer.effect(
   Clock.Clock,
   Effect.map(

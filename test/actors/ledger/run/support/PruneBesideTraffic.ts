@@ -63,7 +63,7 @@ export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize
   return one.id
 })
 
-/** Waiting times of another writer's commits, in milliseconds, during the removal of one kind of record. */
+/** Waiting times for another writer's commits, in milliseconds, while one kind of record is removed. */
 export interface PrunePhase {
   readonly of: "alone" | "logs" | "records" | "history"
   readonly waits: ReadonlyArray<number>
@@ -109,8 +109,7 @@ export const pruneBesideTraffic = (size: PruneSize) =>
     const gone = yield* beside("records", records.removeAll)
     const writes = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_events WHERE action = 'bench.write'`
     const committed = phases.reduce((sum, phase) => sum + phase.waits.length, 0)
-    // Writes as many events as there are Runs, so that the removal of the history takes long enough for the writer to commit
-    // meanwhile.
+    // Writes as many events as there are Runs, so that the writer has time to commit while the history is removed.
     for (let from = 0; from < size.runs; from += notesAtOnce) {
       yield* sql.withTransaction(Effect.replicateEffect(note("bench.past"), notesAtOnce, { discard: true }))
     }

@@ -77,7 +77,7 @@ interface Committed {
   readonly secrets?: ReadonlyArray<string>
 }
 
-/** Commits a state as the Capsule's next one, as an apply would. The generation is part of the Run's id. */
+/** Commits the Capsule's next state, as an apply would. The generation is part of the Run's id. */
 export const committed = Effect.fnUntraced(function* (generation: number, text: string, options: Committed = {}) {
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions

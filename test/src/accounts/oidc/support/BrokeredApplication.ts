@@ -8,7 +8,7 @@ export class BrokeredApplication extends Context.Service<
   {
     readonly callback: string
     readonly signedOut: string
-    /** The page to which the broker redirects people. */
+    /** The page that the broker redirects people to. */
     readonly home: string
     /** Every `Referer` header received on arrival at either origin. */
     readonly referrers: ReadonlyArray<string>

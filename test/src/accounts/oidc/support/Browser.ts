@@ -76,7 +76,10 @@ export const formFields = (page: string) => ({ request: hidden(page, "request"),
 export const press = (path: string, fields: Fields, cookie: string) =>
   post(path, fields, { cookie, "sec-fetch-site": "same-origin" })
 
-/** Returns the response parameters at the browser's final destination, or nothing if it stays on a page of the issuer. */
+/**
+ * Returns the response parameters at the browser's final destination, or nothing if the browser stays on one of the issuer's
+ * pages.
+ */
 export interface Arrival {
   readonly response: Response
   readonly location: string | undefined
@@ -102,7 +105,7 @@ export const authorize = Effect.fnUntraced(function* (fields: Fields | string, c
   return yield* arrival(yield* press("/oauth/consent", { ...formFields(page), decision: "allow" }, cookie))
 })
 
-/** Returns the code of a successful authorization, and dies without a code. */
+/** Returns the code of a successful authorization, and dies if there is no code. */
 export const codeOf = Effect.fnUntraced(function* (fields: Fields, cookie: string) {
   const { location, parameters } = yield* authorize(fields, cookie)
   const code = parameters.get("code")
@@ -154,7 +157,10 @@ export const signInTo = Effect.fnUntraced(function* (fields: Fields, cookie: str
   return yield* tokensOf(yield* exchange(code))
 })
 
-/** Dies unless the value is as expected. Unlike `expect`, it works outside a test, so that mutants can be checked for failure. */
+/**
+ * Dies unless the value is as expected. Unlike `expect`, this function works outside a test, so that a check can be expected
+ * to fail on a mutant.
+ */
 export const must = (holds: boolean, what: string): Effect.Effect<void> =>
   holds ? Effect.void : Effect.die(new Error(what))
 

@@ -171,7 +171,7 @@ const endOfSecret = Effect.gen(function* () {
   yield* must((yield* asks("")) === 401, "an empty secret")
 })
 
-/** Rules for return addresses of Capsules, and for their resource servers. */
+/** Rules for Capsules' return addresses and resource servers. */
 export const capsuleClientRuleModules: ReadonlyArray<Module> = [
   { name: "a Capsule's people return to reviewed addresses alone, after a sign-out", check: returnAddresses },
   { name: "an apply registers the return paths that its own plan pinned", check: pinnedPaths },

@@ -2,7 +2,9 @@ import type { Mutant } from "./MutantIssuer.ts"
 
 const identity = (file: string) => `actors/access/issuer/${file}.ts`
 
-/** One-line faults in decisions, each with the check that must detect it. Real clients alone miss several of them. */
+/**
+ * One-line faults in decisions, each with the check that must detect it. Real clients alone miss several of these faults.
+ */
 export const decisionMutants: ReadonlyArray<Mutant> = [
   {
     name: "the nonce is dropped",

@@ -296,7 +296,7 @@ const meantByDevice = Effect.gen(function* () {
   yield* mustBe(yield* errorOf(yield* poll(other.deviceCode)), "authorization_pending", "nothing was given")
 })
 
-/** Rules for Interface tokens: they need a binding, and expire with the binding. */
+/** Rules for Interface tokens: the tokens need a binding, and expire with the binding. */
 export const interfaceRuleModules: ReadonlyArray<Module> = [
   { name: "a token for an Interface needs a binding, and grants no more than it", check: invoked },
   { name: "the authority of an Interface token is checked again at each use", check: withdrawn },

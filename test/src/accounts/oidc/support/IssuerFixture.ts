@@ -146,7 +146,7 @@ export const issuerLayer = (
     Layer.provideMerge(issuerSettings(issuer, clientDocument(), options.graceSeconds, options.limits)),
     Layer.provideMerge(testAccounts),
     Layer.provideMerge(testTime),
-    // svc logs every failure to read an authority in full. These suites cause many such failures, so they silence the log.
+    // svc logs, in full, every failure to read an authority. These suites cause many such failures, so the log is silenced.
     Layer.provideMerge(Logger.layer([]))
   )
 }

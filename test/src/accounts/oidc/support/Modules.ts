@@ -8,7 +8,7 @@ import type { Workspaces } from "../../../../../actors/ledger/workspace/Workspac
 import type { TestIssuer } from "./IssuerFixture.ts"
 import type { TestTime } from "./TestTime.ts"
 
-/** The tools of a check: the issuer, seen from outside, and its accounts for setup. */
+/** The tools available to a check: the issuer, seen from outside, and its accounts for setup. */
 export type CheckServices =
   | CapsuleClients
   | TestIssuer
@@ -19,7 +19,7 @@ export type CheckServices =
   | Users
   | Workspaces
 
-/** A named check that runs against the issuer or a faulty copy, and dies if the issuer fails. */
+/** A named check that runs against the issuer or a faulty copy of it, and dies if the check fails. */
 export interface Module {
   readonly name: string
   readonly check: Effect.Effect<unknown, unknown, CheckServices>

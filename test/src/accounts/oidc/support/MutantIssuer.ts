@@ -23,7 +23,7 @@ const entries = ["src/accounts/oidc/OidcRoutes.ts", "src/accounts/oidc/OidcServi
 
 const importing = /from "(\.\.?\/[^"]+)"/g
 
-/** Sources of all files of the issuer, by path from the repository root. */
+/** Sources of all the issuer's files, by path from the repository root. */
 const sources = Effect.runSync(
   Effect.cached(
     Effect.promise(async () => {
@@ -36,7 +36,9 @@ const sources = Effect.runSync(
   )
 )
 
-/** The files of the issuer that a change affects: the changed file and every file that imports it, directly or indirectly. */
+/**
+ * The issuer's files that are affected by a change: the changed file and every file that imports it, directly or indirectly.
+ */
 const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): ReadonlySet<string> => {
   const importsOf = new Map(
     [...texts].map(([file, text]) => [

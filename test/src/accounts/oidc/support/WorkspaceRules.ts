@@ -163,7 +163,7 @@ const capsuleSignIn = Effect.gen(function* () {
   yield* mustBe(unproven.parameters.get("error"), "invalid_request", "without PKCE")
 })
 
-/** Determines the remaining permissions of a Capsule's client. */
+/** Determines the permissions that remain to a Capsule's client. */
 export const reach = Effect.fnUntraced(function* (capsule: Effect.Success<typeof served>, before: Tokens) {
   const authorized = yield* authorize(authorization(capsule.request), capsule.cookie)
   const refreshed = yield* refresh(before.refresh_token ?? "", { client_id: capsule.clientId }, {})

@@ -63,7 +63,7 @@ output "hidden" {
 `
 })
 
-/** Omitted: ids and durations, which differ every time, and the phase in which files arrive, which only agents have. */
+/** Omits ids and durations, which differ every time, and the phase in which files arrive, which exists only for agents. */
 const toldBy = <Outcome>({ events, failure, lines }: Executed<Outcome>): Told =>
   [
     ...events

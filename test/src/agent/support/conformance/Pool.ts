@@ -6,7 +6,10 @@ import type { LogStream, ReportedFact, RunPhase } from "../../../../../schema/ev
 
 type Unnamed<Job> = Omit<Job, "runId">
 
-/** A finished Run as the control plane sees it: either `outcome` or `failure`, and everything reported during the Run. */
+/**
+ * A finished Run from the control plane's point of view: either `outcome` or `failure`, and everything reported during the
+ * Run.
+ */
 export interface Executed<Outcome> {
   readonly outcome: Outcome | undefined
   readonly failure: RunnerFailure | undefined
@@ -26,7 +29,7 @@ type Executes<Job, Outcome> = (
   request?: Request
 ) => Effect.Effect<Executed<Outcome>, unknown, Scope.Scope>
 
-/** The place where Runs are executed: the control plane's process, or an agent. The cases do not depend on it. */
+/** The place where Runs are executed: the control plane's process, or an agent. The cases do not depend on this place. */
 export interface Pool {
   /** Stores a snapshot of these files, and returns its digest. */
   readonly keep: (files: Readonly<Record<string, string>>) => Effect.Effect<string, unknown, Scope.Scope>

@@ -19,7 +19,7 @@ const open = <A>(file: string, use: (database: DatabaseSync) => A): A => {
 }
 
 /**
- * The complete contents of a database without its statistics: each row with the types of its values, the schema, and the
+ * The complete contents of a database, except its statistics: each row with the types of its values, the schema, and the
  * sequences.
  */
 export const contentsOf = (file: string) =>
@@ -52,7 +52,7 @@ const valueOf = (type: string): SQLInputValue => {
 const rowsOf = (database: DatabaseSync, statement: string): ReadonlyArray<Readonly<Record<string, SQLInputValue>>> =>
   database.prepare(statement).all()
 
-/** Values for the columns that refer to other tables, from any row there. `undefined` if a table is empty. */
+/** Values for the columns that refer to other tables, taken from any row of each table. `undefined` if a table is empty. */
 const references = (database: DatabaseSync, table: string) => {
   const found: Record<string, SQLInputValue> = {}
   const keys = rowsOf(
