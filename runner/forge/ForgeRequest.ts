@@ -20,7 +20,8 @@ const longestRetryAfter = 3600
 /** The address of a forge's API, and the header with svc's credential. */
 export interface ForgeApi {
   readonly base: URL
-  readonly authorization: Redacted.Redacted
+  /** Absent for the only request that GitHub accepts without a credential. */
+  readonly authorization?: Redacted.Redacted
 }
 
 export interface ForgeCall {
@@ -98,7 +99,7 @@ const attempt = (kind: ForgeAccess["kind"], { authorization }: ForgeApi, call: F
           url,
           method: call.method,
           headers: {
-            authorization: Redacted.value(authorization),
+            ...(authorization === undefined ? {} : { authorization: Redacted.value(authorization) }),
             accept: acceptOf[kind],
             "accept-encoding": "identity",
             "user-agent": "svc",

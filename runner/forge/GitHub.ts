@@ -51,6 +51,7 @@ const InstallationToken = Schema.Struct({
   expires_at: Schema.String,
   permissions: Schema.optionalKey(Permissions)
 })
+const Installations = Schema.Array(Schema.Struct({ id: Schema.Int }))
 const CheckRuns = Schema.Struct({
   check_runs: Schema.Array(Schema.Struct({ id: Schema.Int, status: Schema.optionalKey(Schema.String) }))
 })
@@ -111,7 +112,7 @@ const digestOf = (...parts: ReadonlyArray<string>) => createHash("sha256").updat
 
 const keyOf = ({ address, credential }: ForgeAccess) =>
   credential._tag === "App"
-    ? digestOf(address, credential.appId, credential.installationId, Redacted.value(credential.privateKey))
+    ? digestOf(address, credential.appId, credential.installationId ?? "", Redacted.value(credential.privateKey))
     : digestOf(address, Redacted.value(credential.token))
 
 const keep = <A>(kept: Map<string, A>, key: string, value: A) => {
@@ -158,6 +159,28 @@ const checkConclusion = {
   error: { status: "completed", conclusion: "failure" }
 } as const
 
+/** Returns the id of the App's installation. A private App can be installed only by its owner, so it has at most one. */
+const installationOf = Effect.fnUntraced(function* (api: ForgeApi, { installationId }: App) {
+  if (installationId !== undefined) {
+    return /^\d{1,20}$/.test(installationId)
+      ? installationId
+      : yield* failure("missing", "The installation's id is not a number.")
+  }
+  const [only, ...others] = yield* askForge("github", api, {
+    method: "GET",
+    path: "/app/installations?per_page=2"
+  }).pipe(Effect.flatMap(answered(Installations, api.base.host)))
+  if (only === undefined) {
+    return yield* failure(
+      "missing",
+      "The GitHub App is not installed. Install it at GitHub on the repositories that svc follows, then test the Connection again."
+    )
+  }
+  return others.length === 0
+    ? String(only.id)
+    : yield* failure("missing", "The GitHub App has several installations. Give the Connection an installation_id.")
+})
+
 /**
  * The client of GitHub's REST API. It identifies repositories by id, like GitHub's own redirects and links, because somebody else
  * may create a repository at the former path of a renamed one. Tokens of installations are kept only in memory.
@@ -172,13 +195,12 @@ export const makeGitHub = (): ForgeCalls => {
     const found = tokens.get(key)
     if (found !== undefined && found.until > now) return found
     const base = yield* baseOf(access)
-    if (!/^\d{1,20}$/.test(app.installationId))
-      return yield* failure("missing", "The installation's id is not a number.")
-    const issued = yield* askForge(
-      "github",
-      { base, authorization: bearer(yield* appToken(app)) },
-      { method: "POST", path: `/app/installations/${app.installationId}/access_tokens` }
-    ).pipe(Effect.flatMap(answered(InstallationToken, base.host)))
+    const api: ForgeApi = { base, authorization: bearer(yield* appToken(app)) }
+    const installation = yield* installationOf(api, app)
+    const issued = yield* askForge("github", api, {
+      method: "POST",
+      path: `/app/installations/${installation}/access_tokens`
+    }).pipe(Effect.flatMap(answered(InstallationToken, base.host)))
     const expires = Date.parse(issued.expires_at)
     const token: KeptToken = {
       token: Redacted.make(issued.token),

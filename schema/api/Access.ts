@@ -89,6 +89,8 @@ export const publicAccess: AccessRule = { kind: "public" }
 export const ownerAccess: AccessRule = { kind: "account", credential: "session", wholeAccount: true }
 export const wholeAccountAccess: AccessRule = { kind: "account", credential: "anyCredential", wholeAccount: true }
 export const accountAccess: AccessRule = { kind: "account", credential: "anyCredential" }
+/** Admits a signed-in person in their browser. */
+export const sessionAccess: AccessRule = { kind: "account", credential: "session" }
 export const workspaceAccess = (role: Role, locate: WorkspaceLocator) => ({
   kind: "workspace" as const,
   role,

@@ -5,6 +5,7 @@ import { GivenConnectionUse } from "../records/ConnectionUse.ts"
 import { Connection, ConnectionKind, CredentialRecipe, CredentialTestKind } from "../records/Connection.ts"
 import { GivenCredentialOrigin, maxCredentialOrigins } from "../records/CredentialOrigin.ts"
 import { CapsuleId, ConnectionId, RunId, WorkspaceId } from "../records/Ids.ts"
+import { GitHubAppForm, GitHubOrganization } from "../records/GitHubApp.ts"
 import { OAuthHelper } from "../records/OAuthHelper.ts"
 import { OutputShare, SharedOutput } from "../records/OutputShare.ts"
 import { displayText, GivenTime, Timestamp } from "../records/Primitives.ts"
@@ -78,6 +79,28 @@ export const StartedOAuthConnection = Schema.Struct({
   /** The id that the new Connection will have. */
   connectionId: ConnectionId,
   /** Time at which the authorization expires. */
+  expiresAt: Timestamp
+})
+
+export class StartGitHubApp extends Schema.Opaque<StartGitHubApp>()(
+  Schema.Struct({
+    workspaceId: WorkspaceId,
+    /** The address of GitHub's website, such as `https://github.com`. */
+    origin: GivenCredentialOrigin,
+    /** The organization that will own the App. If absent, the person's account owns it. */
+    organization: Schema.optionalKey(GitHubOrganization),
+    /** The name of the new Connection. */
+    displayName: Schema.optionalKey(displayName)
+  }).annotate({ identifier: "StartGitHubApp" })
+) {}
+
+export const StartedGitHubApp = Schema.Struct({
+  /** The URL to redirect the person's browser to. Its page sends the form to GitHub. */
+  formUrl: Schema.String,
+  ...GitHubAppForm.fields,
+  /** The id that the new Connection will have. */
+  connectionId: ConnectionId,
+  /** Time at which the registration expires. */
   expiresAt: Timestamp
 })
 
@@ -179,6 +202,28 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: Schema.Struct({ connection: Connection })
     })
       .annotate(ExtensionFamily, "oauth-helpers")
+      .annotate(BrowserLanding, true)
+  )
+  .add(
+    HttpApiEndpoint.post("startGitHubApp", "/api/v1/connections/github-app/start", {
+      payload: StartGitHubApp,
+      success: StartedGitHubApp
+    }).annotate(ExtensionFamily, "connection-administration")
+  )
+  .add(
+    HttpApiEndpoint.get("gitHubAppForm", "/api/v1/connections/github-app/form", {
+      query: { state: Schema.optionalKey(AnswerParameter) },
+      success: [GitHubAppForm, Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))]
+    })
+      .annotate(ExtensionFamily, "connection-administration")
+      .annotate(BrowserLanding, true)
+  )
+  .add(
+    HttpApiEndpoint.get("finishGitHubApp", "/api/v1/connections/github-app/callback", {
+      query: { state: Schema.optionalKey(AnswerParameter), code: Schema.optionalKey(AnswerParameter) },
+      success: Schema.Struct({ connection: Connection })
+    })
+      .annotate(ExtensionFamily, "connection-administration")
       .annotate(BrowserLanding, true)
   )
   .add(

@@ -3,6 +3,7 @@ import { Rpc } from "effect/rpc"
 import {
   CreateConnection,
   RevokedConnection,
+  StartGitHubApp,
   StartOAuthConnection,
   TestedConnection,
   UpdateConnection,
@@ -35,7 +36,23 @@ export const FinishAuthorization = Schema.Struct({
 })
 export type FinishAuthorization = typeof FinishAuthorization.Type
 
-/** Commands to one Connection. `Create`, `Update` and `FinishAuthorization` contain secrets, so commands are never stored. */
+/** A registration of a GitHub App before the browser sends its form to GitHub. */
+export const StartAppRegistration = Schema.Struct({
+  redirectUri: Schema.String,
+  sessionId: Schema.String,
+  request: StartGitHubApp
+})
+export type StartAppRegistration = typeof StartAppRegistration.Type
+
+/** The browser's return from GitHub after the App was created. */
+export const FinishAppRegistration = Schema.Struct({
+  sessionId: Schema.String,
+  /** The query with code and state, as received. */
+  search: Schema.String
+})
+export type FinishAppRegistration = typeof FinishAppRegistration.Type
+
+/** Commands to one Connection. Some of them contain secrets, so commands are never stored. */
 export const ConnectionCommands = commandsOf(
   "Connection",
   ConnectionId,
@@ -64,6 +81,16 @@ export const ConnectionCommands = commandsOf(
   }),
   Rpc.make("FinishAuthorization", {
     payload: { context: CommandContext, finish: FinishAuthorization },
+    success: Connection,
+    error: ApiError
+  }),
+  Rpc.make("StartAppRegistration", {
+    payload: { context: CommandContext, start: StartAppRegistration },
+    success: Schema.Struct({ state: Schema.String, expiresAt: Timestamp }),
+    error: ApiError
+  }),
+  Rpc.make("FinishAppRegistration", {
+    payload: { context: CommandContext, finish: FinishAppRegistration },
     success: Connection,
     error: ApiError
   }),

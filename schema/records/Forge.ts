@@ -11,7 +11,8 @@ const SecretString = Schema.RedactedFromValue(Schema.String)
 export const ForgeCredential = Schema.Union([
   Schema.TaggedStruct("App", {
     appId: Schema.String,
-    installationId: Schema.String,
+    /** If absent, the App has one installation, which svc looks up. */
+    installationId: Schema.optionalKey(Schema.String),
     /** RSA private key of the App, as PEM. */
     privateKey: SecretString
   }),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { gitHubAppWords } from "../../src/dashboard/screens/connections/GitHubAppWords.ts"
 import { connectionWords } from "../../src/dashboard/screens/connections/Words.ts"
 import { barriers, browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
@@ -113,6 +114,32 @@ describe("Forge connections", () => {
             values: { app_id: "123456", installation_id: "7890123" },
             files: [{ name: "private-key.pem", content: "-----BEGIN RSA PRIVATE KEY-----" }]
           }
+        }
+      ])
+      expect(faults).toEqual([])
+    })
+})
+
+describe("Forge connections without a typed key", () => {
+  for (const look of [lightEnglish, darkJapanese])
+    test(`a GitHub App is created by svc, by keyboard (${look.language})`, async () => {
+      const { page, api, faults, go } = await suite.visit(look)
+      const { [look.language]: words } = connectionWords
+      const { [look.language]: own } = gitHubAppWords
+      await go(screen, ".row-connection")
+      await page.getByRole("button", { name: words.create }).press("Enter")
+      const dialog = page.getByRole("dialog")
+      await dialog.getByLabel(words.recipe).selectOption("forge-github")
+      await dialog.getByLabel(words.origins).fill("https://github.acme.example")
+      await dialog.getByLabel(words.displayName, { exact: true }).fill("Comments")
+      await dialog.getByRole("textbox", { name: new RegExp(own.organization) }).fill("acme")
+      expect(await barriers(page)).toEqual([])
+      await dialog.getByRole("button", { name: own.create }).press("Enter")
+      await page.getByText(/is connected\.|に接続しました。/).waitFor()
+      expect(api.changes).toMatchObject([
+        {
+          path: "/api/v1/connections/github-app/start",
+          body: { origin: "https://github.acme.example", organization: "acme", displayName: "Comments" }
         }
       ])
       expect(faults).toEqual([])

@@ -102,6 +102,10 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   ],
   "actors/ledger/configuration/PublicInstallConfig.ts": ["actors/ledger/configuration/OperatorConfigs", "a projection"],
   "actors/inputs/connection/CredentialTest.ts": ["actors/inputs/connection/ConnectionChanges", "asks a Git server"],
+  "actors/inputs/connection/ConnectionsLive.ts": [
+    "src/http/GitHubApps",
+    "which registration of a GitHub App a browser has started"
+  ],
   "actors/inputs/connection/ConnectionActor.ts": [
     "actors/inputs/connection/GitOrigins",
     "asks ConnectionRules and ConnectionOrigins"
@@ -111,6 +115,8 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "one change: values, expiry, use, end"
   ],
   "actors/inputs/connection/FinishAuthorization.ts": ["src/http/OAuthAnswers", "refusals in the order of an answer"],
+  "actors/inputs/connection/StartAppRegistration.ts": ["src/http/GitHubApps", "refused before the browser leaves"],
+  "actors/inputs/connection/FinishAppRegistration.ts": ["src/http/GitHubApps", "refusals in the order of an answer"],
   "actors/inputs/connection/StartAuthorization.ts": ["src/http/OAuthHelpers", "refusals before the browser leaves"],
   "actors/inputs/connection/TokenRenewal.ts": [
     "actors/inputs/connection/RenewedTokens",

@@ -25,8 +25,10 @@ import {
   toConnection
 } from "./ConnectionStore.ts"
 import { CredentialTest } from "./CredentialTest.ts"
+import { finishAppRegistration } from "./FinishAppRegistration.ts"
 import { finishAuthorization } from "./FinishAuthorization.ts"
 import { isProvidedTo, notProvided, providedOf } from "./PoolCredentials.ts"
+import { startAppRegistration } from "./StartAppRegistration.ts"
 import { startAuthorization } from "./StartAuthorization.ts"
 import { renewTokens } from "./TokenRenewal.ts"
 import { revokeTokens } from "./TokenRevocation.ts"
@@ -150,6 +152,16 @@ export const layer = serve(ConnectionCommands, {
   FinishAuthorization: Effect.fnUntraced(
     function* (id, { context, finish }) {
       yield* finishAuthorization(context, finish)
+      return yield* projected(id)
+    },
+    (command, id) => oneAtATime(id)(command)
+  ),
+
+  StartAppRegistration: (id, { context, start }) => startAppRegistration(id, context, start),
+
+  FinishAppRegistration: Effect.fnUntraced(
+    function* (id, { context, finish }) {
+      yield* finishAppRegistration(context, finish)
       return yield* projected(id)
     },
     (command, id) => oneAtATime(id)(command)

@@ -33,6 +33,8 @@ export const ConnectionDraft = Schema.Struct({
   renews: Schema.Boolean,
   displayName: Schema.String,
   use: Schema.optionalKey(ConnectionUse),
+  /** The organization that will own a new GitHub App. */
+  organization: Schema.optionalKey(Schema.String),
   expiresAt: Schema.optionalKey(Schema.String)
 })
 export type ConnectionDraft = typeof ConnectionDraft.Type
@@ -57,6 +59,9 @@ export interface OpenAuthorization extends BegunAuthorization {
 const DraftJson = Schema.fromJsonString(ConnectionDraft)
 const encodeDraft = Schema.encodeSync(DraftJson)
 const decodeDraft = Schema.decodeUnknownSync(DraftJson)
+
+/** Reads a stored draft. */
+export const draftOf = ({ draft }: Pick<ConnectionAuthorizationRow, "draft">): ConnectionDraft => decodeDraft(draft)
 
 const place = (workspaceId: WorkspaceId, stateHash: string) => ({
   table: "connection_authorizations",
@@ -134,7 +139,7 @@ export class ConnectionAuthorizations extends Context.Service<
             redirectUri: row.redirect_uri,
             subject: row.subject,
             sessionId: row.session_id,
-            draft: decodeDraft(row.draft),
+            draft: draftOf(row),
             state,
             codeVerifier
           })

@@ -1,4 +1,4 @@
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { notFound } from "../../../schema/errors/ApiError.ts"
 import { connectionExpiryNotice } from "../../../schema/records/Connection.ts"
@@ -11,9 +11,11 @@ import { Cursors } from "../../base/paging/Cursors.ts"
 import { pageOfRows } from "../../base/paging/RowPages.ts"
 import { Connections } from "./Connections.ts"
 import { toConnection } from "./ConnectionStore.ts"
-import { ConnectionAuthorizationRow, stateOf } from "./ConnectionAuthorizations.ts"
+import { answererProblem } from "./AuthorizationProblem.ts"
+import { ConnectionAuthorizationRow, draftOf, stateOf } from "./ConnectionAuthorizations.ts"
 import { credentialRecipes } from "./CredentialRecipes.ts"
 import { nothingOpen } from "./FinishAuthorization.ts"
+import { appRegistration } from "./StartAppRegistration.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
 import { ConnectionRow, ListedConnection } from "./ConnectionRow.ts"
 
@@ -31,6 +33,16 @@ export const layer = Layer.effect(
     const cursors = yield* Cursors
     const helpers = yield* OAuthHelpers
     const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
+
+    const openedBy = Effect.fnUntraced(function* (search: string) {
+      const state = stateOf(search)
+      const [open] =
+        state === undefined
+          ? []
+          : yield* Effect.orDie(ConnectionAuthorizationRow.rows(sql)`SELECT * FROM connection_authorizations
+              WHERE state_hash = ${secretHash(state)}`)
+      return state === undefined || open === undefined ? yield* nothingOpen : { open, state }
+    })
 
     return Connections.of({
       create: Effect.fnUntraced(function* (context, request) {
@@ -88,17 +100,40 @@ export const layer = Layer.effect(
         return { ...started, connectionId: id }
       }),
       finishOAuth: Effect.fn("Connections.finishOAuth")(function* (context, finish) {
-        const state = stateOf(finish.search)
-        const [open] =
-          state === undefined
-            ? []
-            : yield* Effect.orDie(ConnectionAuthorizationRow.some(
-                sql,
-                "connection_id"
-              )`SELECT connection_id FROM connection_authorizations
-                WHERE state_hash = ${secretHash(state)}`)
-        if (open === undefined) return yield* nothingOpen
+        const { open } = yield* openedBy(finish.search)
         return yield* command.FinishAuthorization(open.connection_id, { context, finish })
+      }),
+      startAppRegistration: Effect.fn("Connections.startAppRegistration")(function* (context, start) {
+        const id = yield* newId(ConnectionId, "conn").pipe(withRandom)
+        const { expiresAt, state } = yield* command.StartAppRegistration(id, { context, start })
+        const { organization, origin, workspaceId } = start.request
+        return {
+          workspaceId,
+          address: origin,
+          organization,
+          redirectUri: start.redirectUri,
+          state: Redacted.make(state),
+          connectionId: id,
+          expiresAt
+        }
+      }),
+      startedAppRegistration: Effect.fn("Connections.startedAppRegistration")(function* (context, found) {
+        const { open, state } = yield* openedBy(found.search)
+        if (open.helper_id !== appRegistration || open.expires_at <= (yield* now)) return yield* nothingOpen
+        const starter = { subject: open.subject, sessionId: open.session_id }
+        const stranger = answererProblem(starter, { subject: context.actor.subject, sessionId: found.sessionId })
+        if (stranger !== undefined) return yield* stranger
+        return {
+          workspaceId: open.workspace_id,
+          address: open.issuer,
+          organization: draftOf(open).organization,
+          redirectUri: open.redirect_uri,
+          state
+        }
+      }),
+      finishAppRegistration: Effect.fn("Connections.finishAppRegistration")(function* (context, finish) {
+        const { open } = yield* openedBy(finish.search)
+        return yield* command.FinishAppRegistration(open.connection_id, { context, finish })
       }),
       failing: Effect.fn("Connections.failing")(function* (workspaceId) {
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}

@@ -145,7 +145,7 @@ export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
         label: { ja: "GitHub App", en: "GitHub App" },
         values: [
           plain("app_id", "App ID", "App id", true),
-          plain("installation_id", "インストール ID", "Installation id", true)
+          plain("installation_id", "インストール ID", "Installation id", false)
         ],
         files: [{ name: appKeyFile, label: { ja: "秘密鍵（PEM）", en: "Private key (PEM)" }, required: true }]
       },

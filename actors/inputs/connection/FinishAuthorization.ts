@@ -41,7 +41,7 @@ export const nothingOpen = failedPrecondition(
 )
 
 /** Checks that the person may still complete the authorization. */
-const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId }: OpenAuthorization) {
+export const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId }: OpenAuthorization) {
   const sql = yield* SqlClient.SqlClient
   const uses = yield* ConnectionUses
   const open = yield* Effect.orDie(sql`SELECT id FROM account_sessions

@@ -17,7 +17,7 @@ const credentialOf = (row: Pick<ConnectionRow, "auth_mode">, { files, values }: 
     ? {
         _tag: "App",
         appId: values["app_id"] ?? "",
-        installationId: values["installation_id"] ?? "",
+        ...(values["installation_id"] === undefined ? {} : { installationId: values["installation_id"] }),
         privateKey: Redacted.make(files.find(({ name }) => name === appKeyFile)?.content ?? "")
       }
     : { _tag: "Token", token: Redacted.make(values["token"] ?? "") }

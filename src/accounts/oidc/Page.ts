@@ -61,10 +61,12 @@ export interface PageOptions {
   readonly title: string
   readonly body: Markup
   readonly status?: number
+  /** The only origin that forms on the page may be sent to. Defaults to this server. */
+  readonly formOrigin?: string
 }
 
 /** Creates a whole page. It loads no scripts or images, and cannot be framed or cached. */
-export const page = ({ body, language, status = 200, title }: PageOptions) =>
+export const page = ({ body, formOrigin = "'self'", language, status = 200, title }: PageOptions) =>
   HttpServerResponse.text(
     html`<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title} · svc</title><style>${new Markup(style)}</style></head><body><main>${body}</main></body></html>`
       .text,
@@ -81,7 +83,7 @@ export const page = ({ body, language, status = 200, title }: PageOptions) =>
           "default-src 'none'",
           `style-src 'sha256-${styleHash}'`,
           // Browsers enforce this for redirects too, so a form that leads to another site is answered with a page (OnwardPage).
-          "form-action 'self'",
+          `form-action ${formOrigin}`,
           "base-uri 'none'",
           "frame-ancestors 'none'"
         ].join("; ")

@@ -199,6 +199,8 @@ export const connectionsRemove: Endpoint<"connections", "remove"> = "DELETE /api
 export const connectionsConfirmOrigins: Endpoint<"connections", "confirmOrigins"> =
   "POST /api/v1/connections/:connectionId/origins/confirm"
 export const connectionsRevoke: Endpoint<"connections", "revoke"> = "POST /api/v1/connections/:connectionId/revoke"
+export const connectionsStartGitHubApp: Endpoint<"connections", "startGitHubApp"> =
+  "POST /api/v1/connections/github-app/start"
 export const connectionsStartOAuth: Endpoint<"connections", "startOAuth"> =
   "POST /api/v1/connections/oauth/:helperId/start"
 export const connectionsRecipes: Endpoint<"connections", "recipes"> = "GET /api/v1/credential-recipes"

@@ -156,6 +156,14 @@ export const documentedOperation = (
 
 const page = { "text/html": { schema: { type: "string" } } }
 
+const redirected = {
+  description: successes["303"],
+  headers: { ...everywhere, location: { required: true, schema: { type: "string" } } }
+}
+
+const showsPage = (response: unknown): boolean =>
+  isObject(response) && isObject(response["content"]) && Object.hasOwn(response["content"], "text/html")
+
 /**
  * Documents an operation that browsers reach through a redirect. Browsers are redirected or shown a page; other clients get JSON.
  */
@@ -169,10 +177,7 @@ export const withPages = (operation: JsonObject): JsonObject => {
     ...operation,
     responses: {
       ...responses,
-      "303": {
-        description: successes["303"],
-        headers: { ...everywhere, location: { required: true, schema: { type: "string" } } }
-      },
+      ...(showsPage(responses["200"]) ? {} : { "303": redirected }),
       ...Object.fromEntries(refused)
     }
   }

@@ -1,17 +1,21 @@
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { SqlClient } from "effect/sql"
 import { Connections } from "../../../actors/inputs/connection/Connections.ts"
+import type { StartedAppRegistration } from "../../../actors/inputs/connection/Connections.ts"
 import { findHelper, OAuthHelpers } from "../../../actors/inputs/connection/OAuthHelpers.ts"
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { OutputShares } from "../../../actors/ledger/output-share/OutputShares.ts"
+import { appForm } from "../../../runner/forge/AppRegistration.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
+import type { Connection } from "../../../schema/records/Connection.ts"
 import { ConnectionId, OutputShareId } from "../../../schema/records/Ids.ts"
 import { seeOther } from "../../accounts/oidc/AuthorizationResponse.ts"
 import { HttpSettings } from "../../http-kit/HttpSettings.ts"
+import { gitHubAppPage } from "../GitHubAppPage.ts"
 import { takesHtml } from "../LandingPage.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
 import { StoredWorkspace } from "../../../actors/ledger/workspace/StoredWorkspace.ts"
@@ -54,6 +58,19 @@ export const connectionHandlers = HttpApiBuilder.group(
     const { baseUrl } = yield* HttpSettings
     const helpers = yield* OAuthHelpers
     const declared = (helperId: string) => Effect.provideService(findHelper(helperId), OAuthHelpers, helpers)
+    const appPath = `${baseUrl}/api/v1/connections/github-app`
+    const formOf = Effect.fnUntraced(function* (started: StartedAppRegistration) {
+      const handle = yield* workspaceHandle(sql, started.workspaceId)
+      return appForm({ ...started, name: `svc-${handle}`, homepage: baseUrl })
+    })
+    const arrival = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers, originalUrl }) => ({
+      headers,
+      search: new URL(originalUrl, baseUrl).search
+    }))
+    const connectedPage = Effect.fnUntraced(function* (connection: Connection) {
+      const handle = yield* workspaceHandle(sql, connection.workspaceId ?? "")
+      return seeOther(`${baseUrl}/w/${handle}/connections?connected=${connection.id}`)
+    })
     return storedAnswers("connections", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* connections.list(yield* authorisedWorkspace, yield* pageRequest(query))
@@ -102,16 +119,38 @@ export const connectionHandlers = HttpApiBuilder.group(
       finishOAuth: Effect.fnUntraced(function* ({ params }) {
         const { helper } = yield* declared(params.helperId)
         const sessionId = yield* browserSession
-        const { headers, originalUrl } = yield* HttpServerRequest.HttpServerRequest
-        const { search } = new URL(originalUrl, baseUrl)
+        const { headers, search } = yield* arrival
         const connection = yield* connections.finishOAuth(yield* commandContext, {
           helperId: helper.id,
           sessionId,
           search
         })
-        if (!takesHtml(headers["accept"])) return { connection }
-        const handle = yield* workspaceHandle(sql, connection.workspaceId ?? "")
-        return seeOther(`${baseUrl}/w/${handle}/connections?connected=${connection.id}`)
+        return takesHtml(headers["accept"]) ? yield* connectedPage(connection) : { connection }
+      }),
+      startGitHubApp: Effect.fnUntraced(function* ({ payload }) {
+        const sessionId = yield* browserSession
+        const started = yield* connections.startAppRegistration(yield* commandContext, {
+          redirectUri: `${appPath}/callback`,
+          sessionId,
+          request: payload
+        })
+        const { connectionId, expiresAt, state } = started
+        const query = new URLSearchParams({ state: Redacted.value(state) })
+        return { formUrl: `${appPath}/form?${query.toString()}`, ...(yield* formOf(started)), connectionId, expiresAt }
+      }),
+      gitHubAppForm: Effect.fnUntraced(function* () {
+        const sessionId = yield* browserSession
+        const { headers, search } = yield* arrival
+        const form = yield* formOf(
+          yield* connections.startedAppRegistration(yield* commandContext, { sessionId, search })
+        )
+        return takesHtml(headers["accept"]) ? gitHubAppPage(headers["accept-language"], form) : form
+      }),
+      finishGitHubApp: Effect.fnUntraced(function* () {
+        const sessionId = yield* browserSession
+        const { headers, search } = yield* arrival
+        const connection = yield* connections.finishAppRegistration(yield* commandContext, { sessionId, search })
+        return takesHtml(headers["accept"]) ? yield* connectedPage(connection) : { connection }
       }),
       providerConnections: Effect.fnUntraced(function* ({ query }) {
         const page = yield* connections.list(yield* authorisedWorkspace, yield* pageRequest(query), "provider")

@@ -41,6 +41,18 @@ export const connectionsProse: GroupProse<typeof ConnectionsApi> = {
       "Finish an OAuth helper",
       "The redirect URI that the operator registers at the authorization server, one for each helper: the browser returns here with the response. Other parameters of the server are ignored, and the query never causes a 400. The session, the person and the helper must be the same as at the start, and the person must still be an owner or admin of the Workspace: otherwise 403 and no Connection. 409 `failed_precondition` for an unexpected or invalid response; 503 if the server is unreachable. A browser (`Accept: text/html`) is redirected to the Connections of the Workspace, or sees the reason why no Connection was made."
     ),
+    startGitHubApp: route(
+      "Start the registration of a GitHub App",
+      "Open `formUrl` in the person's browser: its page sends `manifest` to GitHub at `formAction`, and the person creates the App there. The manifest asks for the least permissions, and for no webhook. The Connection exists once the person has returned to the callback: within ten minutes, once, in this session. Needs the session of a signed-in person: a token is refused with 403. `origin` is the address of GitHub's website, under the operator's network policy; `organization` owns the App, otherwise the person's account."
+    ),
+    gitHubAppForm: route(
+      "Read the form of a started registration",
+      "A browser (`Accept: text/html`) gets a page that sends the form to GitHub. The state is that of `formUrl`; reading does not use it up. 403 in another session; 409 `failed_precondition` if no registration is open."
+    ),
+    finishGitHubApp: route(
+      "Finish the registration of a GitHub App",
+      "GitHub redirects the browser here with a code, which svc exchanges once for the App's id and private key. The key is sealed in a new Connection of kind `forge` and never returned; svc keeps no other secret of the App. The session and the person must be the same as at the start, and the person must still be an owner or admin of the Workspace: otherwise 403 and no Connection. 409 `failed_precondition` for an unexpected answer, 503 if GitHub is unreachable. Install the App on repositories, then test the Connection. A browser (`Accept: text/html`) is redirected to the Connections of the Workspace, or sees the reason why no Connection was made."
+    ),
     providerConnections: route(
       "ProviderConnections visible to the Workspace",
       "Read-only; Connections are created at `POST /api/v1/connections`."

@@ -24,7 +24,13 @@ export interface ReadRoute {
 
 // Routes that are not measured because they have side effects: a browser calls the first route once, from another site; the
 // other routes are downloads.
-const unmeasured: ReadonlySet<string> = new Set(["connections.finishOAuth", "backups.archive", "exports.download"])
+const unmeasured: ReadonlySet<string> = new Set([
+  "connections.finishOAuth",
+  "connections.gitHubAppForm",
+  "connections.finishGitHubApp",
+  "backups.archive",
+  "exports.download"
+])
 
 const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {
   const ofWorkspace = (table: string) => ({ table, column: "workspace_id", value: ids.workspaceId })

@@ -416,6 +416,31 @@ it.live("the client requests a new installation token if GitHub revokes the kept
   })
 )
 
+it.live("the client looks up the installation of a GitHub App, and reports an App that is not installed", () =>
+  Effect.gen(function* () {
+    const { access, app, at, forge, repository, state } = yield* appWorld
+    openPullRequest(repository, 1, ada)
+    if (access.credential._tag !== "App") return expect.unreachable()
+    const { _tag, appId, privateKey } = access.credential
+    const created: ForgeAccess = { ...access, credential: { _tag, appId, privateKey } }
+    app.installed = false
+    const early = yield* Effect.flip(forge.pullRequest(created, at, 1))
+    expect([early.reason, early.message]).toEqual(["missing", expect.stringContaining("is not installed")])
+    app.installed = true
+    yield* forge.pullRequest(created, at, 1)
+    yield* forge.pullRequest(created, at, 1)
+    expect(state.calls.filter((call) => call.endsWith("/app/installations"))).toHaveLength(2)
+    // The owner uninstalls the App and installs it again.
+    app.installationId = "679"
+    state.tokens.clear()
+    yield* forge.pullRequest(created, at, 1)
+    app.otherInstallations = ["680"]
+    state.tokens.clear()
+    const several = yield* Effect.flip(forge.pullRequest(created, at, 1))
+    expect([several.reason, several.message]).toEqual(["missing", expect.stringContaining("installation_id")])
+  })
+)
+
 it.live("the client reports an unusable private key of an App without printing the key", () =>
   Effect.gen(function* () {
     const { access, forge } = yield* appWorld

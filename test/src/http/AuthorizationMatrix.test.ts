@@ -17,61 +17,62 @@ import { routes as everyRoute, verdictOf } from "./support/RouteRequests.ts"
 import { world } from "./support/World.ts"
 
 /**
- * Permissions by kind of route. A column's first part is `t` for a session covering the whole account, `a` for account reads with
- * any credential, `w` for changes to the whole account, or the required role in Workspace A (viewer, member, admin, owner). The
- * following letters: `r` reads, `w` writes, `s` needs a session (recently confirmed for writes in the Workspace), `c` needs a
- * recently confirmed session, and `o` still works when the Workspace is archived. `adm.r` is a read for admins.
+ * Permissions by kind of route. A column's first part is `t` for a session covering the whole account, `s` for any session, `a` for
+ * account reads with any credential, `w` for changes to the whole account, or the required role in Workspace A (viewer, member,
+ * admin, owner). The following letters: `r` reads, `w` writes, `s` needs a session (recently confirmed for writes in the
+ * Workspace), `u` needs a session that need not be confirmed, `c` needs a recently confirmed session, and `o` still works when the
+ * Workspace is archived. `adm.r` is a read for admins.
  */
 const table = `
-                        t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.c adm.r
-nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-malformed credential    401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-two credentials         401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-unknown token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-expired token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-revoked token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-ended session           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-locked account          401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-owner                   ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    ok  ok    ok    ok    ok  ok    ok  ok    ok
-owner not seen for long ok  ok  ok  ok  | ok  ok    ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok
-admin                   ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    ok  ok    ok    403   403 403   403 403   ok
-member                  ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    403 403   403   403   403 403   403 403   403
-viewer                  ok  ok  ok  ok  | ok  ok    ok  ok    403 403   403 403   403   403   403 403   403 403   403
-suspended member        ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
-stranger                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
-operator                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
-session confined to A   403 403 ok  403 | ok  ok    ok  ok    ok  ok    ok  ok    ok    ok    ok  ok    ok  ok    ok
-token                   403 403 ok  ok  | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok
-read-only token         403 403 ok  403 | ok  403   403 403   403 403   403 403   403   403   403 403   ok  403   ok
-write-only token        403 403 403 ok  | 403 403   ok  ok    ok  403   ok  403   ok    ok    ok  403   403 403   403
-token for A             403 403 ok  403 | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok
-token for B             403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
-suspended token for A   403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
-viewer's token          403 403 ok  ok  | ok  403   ok  ok    403 403   403 403   403   403   403 403   403 403   403
-OAuth token             403 403 ok  ok  | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok
-OAuth read token        403 403 ok  403 | ok  403   403 403   403 403   403 403   403   403   403 403   ok  403   ok
-OAuth identity token    403 403 403 403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
-OAuth token for A       403 403 ok  403 | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok
-OAuth token for B       403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
-viewer's OAuth token    403 403 ok  ok  | ok  403   ok  ok    403 403   403 403   403   403   403 403   403 403   403
-suspended OAuth for A   401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-revoked OAuth token     401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-signed-out OAuth token  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-token for a server      401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-ID token                401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-refresh token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+                        t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.c adm.r s.r a.w.u
+nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+malformed credential    401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+two credentials         401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+unknown token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+expired token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+revoked token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+ended session           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+locked account          401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+owner                   ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    ok  ok    ok    ok    ok  ok    ok  ok    ok    ok  ok
+owner not seen for long ok  ok  ok  ok  | ok  ok    ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok    ok  ok
+admin                   ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    ok  ok    ok    403   403 403   403 403   ok    ok  ok
+member                  ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    403 403   403   403   403 403   403 403   403   ok  403
+viewer                  ok  ok  ok  ok  | ok  ok    ok  ok    403 403   403 403   403   403   403 403   403 403   403   ok  403
+suspended member        ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   ok  403
+stranger                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   ok  403
+operator                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   ok  403
+session confined to A   403 403 ok  403 | ok  ok    ok  ok    ok  ok    ok  ok    ok    ok    ok  ok    ok  ok    ok    ok  ok
+token                   403 403 ok  ok  | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok    403 403
+read-only token         403 403 ok  403 | ok  403   403 403   403 403   403 403   403   403   403 403   ok  403   ok    403 403
+write-only token        403 403 403 ok  | 403 403   ok  ok    ok  403   ok  403   ok    ok    ok  403   403 403   403   403 403
+token for A             403 403 ok  403 | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok    403 403
+token for B             403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   403 403
+suspended token for A   403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   403 403
+viewer's token          403 403 ok  ok  | ok  403   ok  ok    403 403   403 403   403   403   403 403   403 403   403   403 403
+OAuth token             403 403 ok  ok  | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok    403 403
+OAuth read token        403 403 ok  403 | ok  403   403 403   403 403   403 403   403   403   403 403   ok  403   ok    403 403
+OAuth identity token    403 403 403 403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   403 403
+OAuth token for A       403 403 ok  403 | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   ok    403 403
+OAuth token for B       403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   403 403
+viewer's OAuth token    403 403 ok  ok  | ok  403   ok  ok    403 403   403 403   403   403   403 403   403 403   403   403 403
+suspended OAuth for A   401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+revoked OAuth token     401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+signed-out OAuth token  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+token for a server      401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+ID token                401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+refresh token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
 `
 
 /** The same rules while Workspace A is archived: it can only be read, restored or left. */
 const archivedTable = `
-                        t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.c adm.r
-nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
-owner                   ok  ok  ok  ok  | ok  ok    409 ok    409 409   409 409   ok    ok    409 409   ok  ok    ok
-admin                   ok  ok  ok  ok  | ok  ok    409 ok    409 409   409 409   ok    403   403 403   403 403   ok
-viewer                  ok  ok  ok  ok  | ok  ok    409 ok    403 403   403 403   403   403   403 403   403 403   403
-stranger                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
-token for A             403 403 ok  403 | ok  403   409 ok    409 403   409 403   ok    ok    409 403   ok  403   ok
-OAuth token for A       403 403 ok  403 | ok  403   409 ok    409 403   409 403   ok    ok    409 403   ok  403   ok
+                        t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.c adm.r s.r a.w.u
+nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401   401 401
+owner                   ok  ok  ok  ok  | ok  ok    409 ok    409 409   409 409   ok    ok    409 409   ok  ok    ok    ok  409
+admin                   ok  ok  ok  ok  | ok  ok    409 ok    409 409   409 409   ok    403   403 403   403 403   ok    ok  409
+viewer                  ok  ok  ok  ok  | ok  ok    409 ok    403 403   403 403   403   403   403 403   403 403   403   ok  403
+stranger                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403   ok  403
+token for A             403 403 ok  403 | ok  403   409 ok    409 403   409 403   ok    ok    409 403   ok  403   ok    403 403
+OAuth token for A       403 403 ok  403 | ok  403   409 ok    409 403   409 403   ok    ok    409 403   ok  403   ok    403 403
 `
 
 const parse = (text: string) => {
@@ -93,10 +94,12 @@ const columnOf = ({ cells, method, path }: AuthorizationRow): string | undefined
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
   const way = method === "GET" ? "r" : "w"
   if (lets("anon") || !lets("ownr")) return undefined
-  if (lets("othr")) return `${!lets("pat") ? "t" : lets("p-A") ? "a" : "w"}.${way}`
+  const ofSession = lets("conf") ? "s" : "t"
+  if (lets("othr")) return `${!lets("pat") ? ofSession : lets("p-A") ? "a" : "w"}.${way}`
   const role = lets("view") ? "v" : lets("memb") ? "m" : lets("admn") ? "a" : "o"
-  const isConfirmed = way === "r" && confirmedRoutes.has(`${method} ${path}`)
-  const session = lets("pat") ? "" : isConfirmed ? ".c" : ".s"
+  const isConfirmed = confirmedRoutes.has(`${method} ${path}`)
+  const inSession = way === "r" ? (isConfirmed ? ".c" : ".s") : isConfirmed ? ".s" : ".u"
+  const session = lets("pat") ? "" : inSession
   // Reads for admins are `adm.r`, because `a.r` means account reads.
   if (role === "a" && way === "r") return "adm.r"
   return `${role}.${way}${session}${way === "w" && lets("arch") ? ".o" : ""}`

@@ -219,6 +219,9 @@ POST   /api/v1/connections/:connectionId/origins/confirm                        
 POST   /api/v1/connections/:connectionId/revoke                                              401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/connections/oauth/:helperId/start                                             401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | workspaceId connectionId use.projectIds[]
 GET    /api/v1/connections/oauth/:helperId/callback                                          401  ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   403  ok   ok   ok   | ok
+POST   /api/v1/connections/github-app/start                                                  401  403  403  ok   ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409  | workspaceId
+GET    /api/v1/connections/github-app/form                                                   401  ok   ok   ok   ok   | ok   ok   ok   | ok   403  403  403  403  403  403  | ok
+GET    /api/v1/connections/github-app/callback                                               401  ok   ok   ok   ok   | ok   ok   ok   | ok   403  403  403  403  403  403  | ok
 GET    /api/v1/provider-connections                                                          401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/output-shares                                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/output-shares                                                                 401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | fromWorkspaceId toWorkspaceId producerCapsuleId

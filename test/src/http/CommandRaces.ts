@@ -439,5 +439,6 @@ export const decidedElsewhere: ReadonlyMap<string, string> = new Map([
   ["pullRequests.plan", "test/actors/commands/pull-request/HeadPlans.test.ts"],
   ["agentPools.release", "test/src/http/agent"],
   ["notices.chooseMails", "replaces the person's own choice, and depends on nothing else"],
-  ["connections.startOAuth", "test/src/http/OAuthHelpers.test.ts"]
+  ["connections.startOAuth", "test/src/http/OAuthHelpers.test.ts"],
+  ["connections.startGitHubApp", "there is no record yet; the authority is read again when the person returns"]
 ])

@@ -32,7 +32,8 @@ const withoutTransaction = new Map([
   ["POST /api/v1/runs/:runId/release", "no agent holds the Run"],
   ["POST /api/v1/connections/:connectionId/origins/confirm", "the body names no origin"],
   ["POST /api/v1/pull-requests/:pullRequestId/plan", "the body names no commit"],
-  ["POST /api/v1/connections/oauth/:helperId/start", "the server has no helper"]
+  ["POST /api/v1/connections/oauth/:helperId/start", "the server has no helper"],
+  ["POST /api/v1/connections/github-app/start", "the body names no address"]
 ])
 
 const changes = routes.filter(({ method, rule }) => method !== "GET" && rule.kind === "workspace")

@@ -69,7 +69,7 @@ it.live("traces never contain the code or state of an authorization response", (
     const path = "/api/v1/connections/oauth/cloud/callback"
     yield* Effect.gen(function* () {
       const { url } = Context.get(yield* Layer.build(controlPlane(settings)), HttpListener)
-      for (const asked of [path, "/auth/upstream/callback"])
+      for (const asked of [path, "/api/v1/connections/github-app/callback", "/auth/upstream/callback"])
         yield* Effect.promise(() => fetch(`${url}${asked}?code=hunter2-code&state=hunter2-state`))
     }).pipe(Effect.scoped)
     expect(JSON.stringify(yield* collected.spans)).toContain(path)

@@ -21,7 +21,11 @@ import type { FakeAccount, FakeComment, FakePullRequest, FakeRepository, FakeTok
 /** A fake GitHub's App. The test sets the permissions of its installation's tokens. */
 export interface FakeApp {
   readonly id: string
-  readonly installationId: string
+  installationId: string
+  /** Installations by other accounts, which only a public App has. */
+  otherInstallations?: ReadonlyArray<string>
+  /** False until the owner installs the App. Defaults to true. */
+  installed?: boolean
   readonly slug: string
   /** Public key as PEM. */
   readonly publicKey: string
@@ -118,7 +122,12 @@ export const fakeGitHub = (state: ForgeState, app?: FakeApp) => {
     if (!isAppToken(request.authorization, its))
       return { status: 401, body: { message: "A JSON web token could not be decoded" } }
     if (request.path === "/app") return ok({ id: Number(its.id), slug: its.slug })
-    if (request.path !== `/app/installations/${its.installationId}/access_tokens`) return notFound
+    const isInstalled = its.installed ?? true
+    if (request.path === "/app/installations") {
+      const ids = isInstalled ? [its.installationId, ...(its.otherInstallations ?? [])] : []
+      return ok(ids.map((id) => ({ id: Number(id) })))
+    }
+    if (!isInstalled || request.path !== `/app/installations/${its.installationId}/access_tokens`) return notFound
     issued++
     const token = `ghs_${issued}`
     const account = state.accounts.get(`${its.slug}[bot]`) ?? { id: 1, login: `${its.slug}[bot]` }
@@ -251,8 +260,16 @@ export const fakeGitHub = (state: ForgeState, app?: FakeApp) => {
     return notFound
   }
 
+  const converted = (code: string): FakeAnswer => {
+    const created = state.createdApps.get(code)
+    state.createdApps.delete(code)
+    return created === undefined ? notFound : made(created)
+  }
+
   const answer = (request: FakeRequest): FakeAnswer => {
     const { authorization, method, path } = request
+    const [, code] = /^\/app-manifests\/([^/]+)\/conversions$/.exec(path) ?? []
+    if (code !== undefined && method === "POST") return authorization === "" ? converted(code) : notFound
     if (app !== undefined && path.startsWith("/app")) return byApp(request, app)
     const secret = authorization.replace(/^(?:Bearer|token) /, "")
     const token = state.tokens.get(secret)

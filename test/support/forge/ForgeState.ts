@@ -94,6 +94,8 @@ export const forgeState = () => {
     checks: [] as Array<FakeCheck>,
     /** Method and path of each request. */
     calls: [] as Array<string>,
+    /** GitHub's answers for the codes of Apps that a person has created from a manifest. Each code serves once. */
+    createdApps: new Map<string, Readonly<Record<string, unknown>>>(),
     /** Applied to the next requests, one per request. `undefined` does not affect a request. */
     troubles: [] as Array<ForgeTrouble | undefined>,
     /** Address of the Git repository that the fake serves at the path of each of its repositories. */

@@ -60,6 +60,10 @@ const forges: Readonly<Record<string, string>> = {
 
 const isForge = (recipe: CredentialRecipe): boolean => Object.hasOwn(forges, recipe.provider)
 
+/** True if the Connection is of a GitHub App, which svc can create. */
+export const isGitHubApp = (recipe: CredentialRecipe, mode: AuthMode): boolean =>
+  recipe.provider === "github" && mode.id === "app"
+
 /** The most likely address. Empty if there is none. */
 export const likelyOrigin = (recipe: CredentialRecipe): string => forges[recipe.provider] ?? ""
 

@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { useState } from "react"
+import { lazy, Suspense, useState } from "react"
 import { call } from "../../api/Call.ts"
 import { agentPoolsQuery } from "../../api/AgentQueries.ts"
 import { connectionsCreate } from "../../api/Endpoints.ts"
 import { connectionsQuery, recipesQuery } from "../../api/Queries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import type { Connection, CredentialRecipe } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button, IconButton } from "../../ui/Button.tsx"
@@ -19,6 +20,7 @@ import {
   isGeneric,
   hasOrigins,
   isGit,
+  isGitHubApp,
   likelyOrigin,
   offeredBy,
   recipesFor,
@@ -26,6 +28,11 @@ import {
 } from "./ConnectionDraft.ts"
 import { connectionWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
+
+// Loaded on demand, because few Connections are of a GitHub App.
+const GitHubAppStart = lazy(
+  whenReachable(async () => ({ default: (await import("./GitHubAppStart.tsx")).GitHubAppStart }))
+)
 
 interface NewConnectionProps {
   /** Set if a module requires exactly this provider. */
@@ -236,6 +243,11 @@ const Form = ({
           value={origins}
           onChange={(event) => setOrigins(event.target.value)}
         />
+      ) : null}
+      {isGitHubApp(recipe, mode) ? (
+        <Suspense fallback={null}>
+          <GitHubAppStart displayName={displayName} origin={origins} />
+        </Suspense>
       ) : null}
       {mode.files.map((file) => (
         <AreaField

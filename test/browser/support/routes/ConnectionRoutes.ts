@@ -18,6 +18,8 @@ export const connectionRoute = (world: World, id: string, tail: string | undefin
   }
   // A page of the dashboard replaces the authorization server's pages.
   if (id === "oauth") return ok({ authorizationUrl: `/w/acme/connections?connected=${connections[0]?.id}` })
+  // The same for the page with the form and the pages of GitHub.
+  if (id === "github-app") return ok({ formUrl: `/w/acme/connections?connected=${connections[0]?.id}` })
   if (tail === "test") return ok({ connection: { ...template, id, status: "verified" }, tested: "completeness" })
   if (id !== "") return ok({ connection: { ...template, id, status: tail === "revoke" ? "revoked" : "verified" } })
   const made = {

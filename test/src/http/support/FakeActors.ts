@@ -160,6 +160,8 @@ const commands = Layer.mergeAll(
     ConfirmOrigins: refuse,
     StartAuthorization: refuse,
     FinishAuthorization: refuse,
+    StartAppRegistration: refuse,
+    FinishAppRegistration: refuse,
     RenewTokens: refuse,
     RevokeTokens: refuse,
     Revoke: refuse
@@ -252,6 +254,9 @@ const actors = Layer.mergeAll(
     list: refuse,
     startOAuth: refuse,
     finishOAuth: refuse,
+    startAppRegistration: refuse,
+    startedAppRegistration: refuse,
+    finishAppRegistration: refuse,
     helpers: Effect.succeed([]),
     recipes: Effect.succeed([])
   }),

@@ -42,7 +42,8 @@ const referenceServer = Effect.gen(function* () {
   return issuer
 })
 
-const serve = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
+/** Starts a server with these settings and an empty database. */
+export const serve = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
   const dataDir = yield* migratedFolder
   const loaded = yield* loadSettings(
     new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", toolDownload: "off", log: "error", ...settings })),
@@ -53,7 +54,7 @@ const serve = Effect.fnUntraced(function* (settings: Readonly<Record<string, str
   )
   return { dataDir, services, url: Context.get(services, HttpListener).url }
 })
-type Served = Effect.Success<ReturnType<typeof serve>>
+export type Served = Effect.Success<ReturnType<typeof serve>>
 
 /** A person with a browser, signed in to a server. */
 export const visitor = Effect.fnUntraced(function* ({ services, url }: Served, name: string, cookieName: string) {

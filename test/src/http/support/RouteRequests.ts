@@ -43,7 +43,11 @@ const retired: ReadonlySet<string> = new Set(["capsules.replaceProviderBindings"
 // This fake fails on purpose, to test how a defect is reported.
 const defective = "capsules.config"
 
-const landing = "connections.finishOAuth"
+const landings: ReadonlySet<string> = new Set([
+  "connections.finishOAuth",
+  "connections.gitHubAppForm",
+  "connections.finishGitHubApp"
+])
 
 export type RequestKind = "sound" | "broken"
 
@@ -94,9 +98,9 @@ const admitted: ReadonlySet<number> = new Set([200, 201, 202, 204, 400, 409, 422
 const settle = (route: Route, kind: RequestKind, status: number, code: string): string => {
   if (retired.has(route.name) && status === 405) return "ok"
   if (route.name === defective && kind === "sound" && status === 500) return "ok"
-  // Another site controls the query of this route, so svc never rejects a query as invalid.
-  if (route.name === landing && status === 501) return "ok"
-  if (kind === "broken") return status === 400 && code === "invalid_request" ? "ok" : `${status}`
+  // Another site controls the query of these routes, so svc never rejects a query as invalid.
+  if (kind === "broken" && !landings.has(route.name))
+    return status === 400 && code === "invalid_request" ? "ok" : `${status}`
   // An unknown id of a personal record returns 404.
   if (route.rule.kind === "account" && status === 404) return "ok"
   return admitted.has(status) && code !== "failed_precondition" ? "ok" : `${status}`
