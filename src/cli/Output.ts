@@ -83,9 +83,9 @@ export const printSecret = <E, R>(
     )
   )
 
-/** Creates the failure of a command that has already printed the refusal as its result. */
 /** Refuses a command for the embedded database's file if the database is in PostgreSQL. */
 export const requireEmbedded = ({ databaseUrl }: { readonly databaseUrl?: unknown }) =>
   databaseUrl === undefined ? Effect.void : Effect.fail(new CommandFailed({ ...misuse, message: embeddedOnly }))
 
+/** Creates the error of a command that has already printed its refusal as its result. */
 export const refused = (message: string) => new CommandFailed({ message, reported: true })
