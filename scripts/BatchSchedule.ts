@@ -13,7 +13,7 @@ export const batchSchedule = Effect.fn("batchSchedule")(function* (searchPath: s
   const found = yield* findOnPath(searchPath, "chrt")
   if (Option.isNone(found)) return []
   const { path } = found.value
-  // Try it out, because a container may refuse the system call.
+  // Try the policy once, because a container may refuse the system call.
   const attempt = ChildProcess.make(path, ["--batch", "0", path, "--max"], {
     stdin: "ignore",
     stdout: "ignore",

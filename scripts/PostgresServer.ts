@@ -35,8 +35,8 @@ export const must = Effect.fn("must")(function* (args: ReadonlyArray<string>, en
 })
 
 /**
- * Finds the folder with the programs of the newest installed version. Installs Debian's `postgresql` if there is none and this is root.
- * The server refuses to run as root, so it then runs as `nobody`.
+ * Finds the folder with the programs of the newest installed version. Installs Debian's `postgresql` if no version is
+ * installed and this process runs as root. The server refuses to run as root, so it then runs as `nobody`.
  */
 const programs = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

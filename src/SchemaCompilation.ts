@@ -4,7 +4,7 @@ import { Effect } from "effect"
 export const onceStarted = Effect.delay("250 millis")
 
 /**
- * Once a process has been running for a while, compiles schemas on first use instead of interpreting them. This saves a
+ * Once a process has been running for a while, compiles schemas on first use instead of interpreting them. The delay saves a
  * command a tenth of its time. During startup, most schemas are used only once, and compiling them would take 25 ms. The
  * server and the binaries use this; an embedding application has to decide for itself.
  */

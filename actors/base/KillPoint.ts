@@ -34,8 +34,8 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `notice.mailing`: within the transaction that queues the mails of a notice, just before its commit
  * - `pull_request.looked`, `.judged`, `.planned`: the repository has been read, the head reviewed, or a plan of the head queued, and
  *   the pull request does not have the result yet
- * - `report.sending`, `.creating`, `.commented`, `.noted`, `.sent`: before the first request of a report, before a comment is created,
- *   and after each of comment, its record and status
+ * - `report.sending`, `.creating`, `.commented`, `.noted`, `.sent`: before the first request of a report, before a comment
+ *   is created, and after each of the comment, its record and the status
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
  */
 export type KillPointName =

@@ -14,8 +14,8 @@ const ended = <Kind extends typeof JobKind.Type, Outcome extends Schema.Top>(kin
 /**
  * - `ended`: the tool ran, or had nothing to do; see the outcome
  * - `failed`: there is no outcome; for an apply, the tool was not started and nothing changed
- * - `left`: the tool stopped with its agent or lease, and the Run still belongs to the agent; contains what an apply left, or
- *   `null` if its tool never started; a plan or drift check changed nothing and starts over
+ * - `left`: the tool stopped with its agent or lease, and the Run still belongs to the agent; contains the remains of an
+ *   apply, or `null` if its tool never started; a plan or drift check changed nothing and starts over
  */
 export const JobResult = Schema.Union([
   ended("plan", PlanOutcome),

@@ -32,7 +32,7 @@ export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
 
 /** Times at which a tool is stopped, in seconds from the start of its lease. */
 export interface StopTimes {
-  /** Sends one SIGINT, so that the tool can save its state and exit. */
+  /** Time of the only SIGINT, after which the tool can save its state and exit. */
   readonly interruptAfter: number
   /** Kills the tool. */
   readonly killAfter: number

@@ -12,8 +12,8 @@ const leastOfOffer = 10
 /**
  * An offer that is being accepted.
  *
- * - `mayStart`: the guard has the time by which the Run's processes have to be dead; while the offer is fresh, this is before the
- *   server would offer the Run again, so a plan or drift check does not wait for the acceptance
+ * - `mayStart`: the guard has recorded the deadline by which the Run's processes must be dead; while the offer is fresh,
+ *   this is before the server would offer the Run again, so a plan or drift check does not wait for the acceptance
  * - `accepted`: the server has recorded that this agent accepted the Run, and the lease begins
  * - `begun`: completes after both, or fails with the reason that prevents them
  */

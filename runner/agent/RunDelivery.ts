@@ -78,7 +78,7 @@ export const sendState = Effect.fnUntraced(function* (
   yield* line.checkpoint(room.claim, { serial, resourceCount, file })
 })
 
-/** Delivers the result of a finished Run. Removes nothing before the server has stored it. */
+/** Delivers the result of a finished Run. Removes nothing before the server has stored the result. */
 export const deliver = Effect.fnUntraced(function* (handle: RunHandle, { files }: ResultUpload) {
   const line = yield* ServerConnection
   yield* line.result(handle.room.claim, { ...(yield* sendRest(handle)), files })

@@ -129,8 +129,8 @@ export const spoolLimits: SpoolLimits = {
 }
 
 /**
- * The reports of an execution, kept on the agent's disk until the server has stored them. It survives `kill -9`: the kernel has
- * an appended entry when `append` returns. A `flushed` entry also survives a power failure.
+ * The reports of an execution, kept on the agent's disk until the server has stored them. The spool survives `kill -9`: the
+ * kernel has an appended entry when `append` returns. A `flushed` entry also survives a power failure.
  *
  * - `append`: never fails, and never waits for the connection or a flush
  * - `next`: the oldest unacknowledged batch, with the same contents every time, even after a crash; a power failure may shorten a

@@ -3,7 +3,7 @@ import { defineMember } from "./DocumentPieces.ts"
 
 type Place = ReadonlyArray<string>
 
-/** A value as transferred between threads, with its secrets unwrapped. `places` lists where they are. */
+/** A value as transferred between threads, with its secrets unwrapped. `places` lists the positions of the secrets. */
 export interface Unwrapped<A> {
   readonly value: A
   readonly places: ReadonlyArray<Place>
@@ -14,7 +14,7 @@ type Container = Record<string, unknown>
 const isContainer = (value: unknown): value is Container =>
   typeof value === "object" && value !== null && !ArrayBuffer.isView(value) && !Redacted.isRedacted(value)
 
-/** Unwraps the secrets in a value, which no other code may use. A secret must not contain other secrets. */
+/** Unwraps the secrets in place, so no other code may use the value. A secret must not contain other secrets. */
 export const unwrapSecrets = <A>(value: A): Unwrapped<A> => {
   const places: Array<Place> = []
   const open: Array<readonly [unknown, Place]> = [[value, []]]

@@ -102,7 +102,7 @@ const publishableOutputs = Effect.fnUntraced(function* (
 })
 
 const exitOf = (end: ToolEnd, left: LeftState): ApplyExit => {
-  // A tool that finished just before the interrupt exits with 0.
+  // Ignore the interrupt if the exit code is 0, because the tool then finished just before it.
   if (end.ending !== "exited" && end.code !== 0) return end.ending
   const isWhole = Option.isSome(left.found) && left.problem === undefined
   return end.code === 0 && isWhole ? "succeeded" : "failed"

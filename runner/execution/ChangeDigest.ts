@@ -16,7 +16,7 @@ import type { PlanJob } from "./RunJob.ts"
  * - `configuration`, `variables`: files and inputs, which are compared separately, byte for byte
  * - `planned_values`, `prior_state`, `relevant_attributes`: also contain objects that do not change
  * - `timestamp`, `terraform_version`, `format_version`, `applyable`, `complete`, `errored`: metadata of the planning
- * - `resource_drift`: drift that happened outside svc, which only a plan that accepts drift records
+ * - `resource_drift`: drift that happened outside svc, which is recorded only by a plan that accepts drift
  */
 const otherParts = new Set([
   "applyable",
@@ -44,7 +44,7 @@ const isNoOperation = (change: Schema.Json | undefined): boolean => {
   return isList(actions) && actions.every((action) => action === "no-op")
 }
 
-/** An unchanged object may still be imported or moved to another address. */
+/** Returns true if the plan changes, imports or moves an object. */
 const isChange = (planned: Schema.Json): boolean => {
   const change = member(planned, "change")
   return !isNoOperation(change) || member(change, "importing") != null || member(planned, "previous_address") != null

@@ -33,7 +33,10 @@ export interface CredentialDelivery {
   readonly files: ReadonlyArray<DeliveredFile>
   /** All values to redact. */
   readonly secrets: ReadonlyArray<Secret>
-  /** This machine's own credentials, which must not leave it in a plan either. */
+  /**
+   * This machine's own credentials. A plan must not contain these values, because the plan file is sent to the control
+   * plane.
+   */
   readonly provided: ReadonlyArray<Secret>
 }
 

@@ -22,7 +22,7 @@ type Attribute = typeof ChangedAttribute.Type
 const longestValue = 1024 * 1024
 /**
  * Budget for all long values of a plan's resources. The plan's Outputs have a separate budget of the same size. svc stores
- * them with the Run and sends them to every reader.
+ * these values with the Run and sends them to every reader.
  */
 const longValuesInAll = 4 * 1024 * 1024
 /** Values up to this length are always shown. */

@@ -11,8 +11,8 @@ const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const digestBytes = 32
 
 /**
- * Identifies a set of credentials by everything that a provider receives, in any order. If the set has a label, the label
- * replaces values and contents, but never names.
+ * Identifies a set of credentials by everything that a provider receives, regardless of the order. If the set has a label,
+ * the label replaces values and contents, but never names.
  */
 export const identityOf = ({ files, label, values }: ProvidedSet): string =>
   JSON.stringify([

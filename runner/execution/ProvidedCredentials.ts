@@ -9,7 +9,7 @@ export class NotProvided extends Schema.TaggedError<NotProvided>()("NotProvided"
  * This machine's own credentials for one provider.
  *
  * - `label`: identifies the values, which may be replaced while the label remains the same
- * - `mark`: identifies them to the control plane; absent if there is no mark
+ * - `mark`: identifies the values to the control plane; absent if there is no mark
  * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may appear in a plan
  */
 export interface ProvidedSet {

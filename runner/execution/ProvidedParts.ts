@@ -52,7 +52,7 @@ const partsOf = (origin: string, text: string, open: ReadonlySet<string>): Reado
 }
 
 /**
- * Returns the parts of this machine's credentials that must not leave it in a plan: everything except variables and document
+ * Returns the parts of this machine's credentials that a plan must not contain: everything except variables and document
  * members that the operator declared as public. If a value is public under one name and secret under another, it is secret.
  */
 export const providedParts = (sets: Iterable<ProvidedSet>): ReadonlyArray<Secret> => {

@@ -132,7 +132,8 @@ export type BuildReference = typeof BuildReference.Type
  * - `state`: the initial state
  * - `stateSecrets`: texts from secret inputs that the state may contain unmarked
  * - `addressKey`: the Capsule's key for the digests that replace secret instance keys in addresses
- * - `speculative`: true for a plan that waits for no other Run of its Capsule, so that it must not share a path with them
+ * - `speculative`: true for a plan that waits for no other Run of its Capsule, and therefore must not share a path with
+ *   those Runs
  * - `variableTypes`: the type constraint of each input, as written in the module
  * - `network`: true by default, because most providers call an API
  * - `demands`: the requirements of the Run's execution profile for the machine, including for its source build

@@ -35,7 +35,7 @@ const shortened = (text: string) =>
 /** Redacts a text and shortens it for events and messages. */
 export const shownText = (text: string) => shortened(plainText(text))
 
-// Redacts texts that are shown together in one step, to find secrets that are split across them.
+// Redacts all texts of a diagnostic in one step, to find secrets that are split across several texts.
 const cleanDiagnostic = (hide: Hide, { severity, summary, detail, address, path, line }: RunDiagnostic) => ({
   severity,
   summary: shownText(hide.part(detail === undefined ? [summary] : [summary, detail], 0)),

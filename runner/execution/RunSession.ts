@@ -212,7 +212,7 @@ const checkJob = Effect.fnUntraced(function* (job: RunJob, control: ConcealingCo
   )
 })
 
-/** Reads each credential that a job expects from this machine once. Returns them by name. */
+/** Reads, once each, the credentials that a job expects from this machine, and returns them by name. */
 const providedSets = Effect.fnUntraced(function* ({ credentials }: Pick<RunJob, "credentials">) {
   const place = yield* RunPlace
   const sets = new Map<string, ProvidedSet>()
@@ -432,7 +432,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     mirror: mirror?.path
   })
   const lock = yield* module.read(lockFileName, longestLock).pipe(Effect.mapError(prepareFailed))
-  // Must come before the sandbox opens, which may hand the folder to another user.
+  // Link the packages before the sandbox opens, because opening it may hand the folder to another user.
   const linked =
     !prepared.uninstalled &&
     Option.isSome(lock) &&

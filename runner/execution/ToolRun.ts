@@ -194,8 +194,8 @@ export interface ToolRun {
 
 /**
  * The reason why a program ended.
- * - `cancelled`: a cancellation came first, whatever the exit code; an apply may have had effects, so it also checks the
- *   exit code
+ * - `cancelled`: a cancellation came first, whatever the exit code; after an apply, which may have had effects, svc also
+ *   checks the exit code
  * - `exited`: the program exited, possibly after it exceeded its time limit but succeeded
  * - `killed`: something else killed it
  */
@@ -224,8 +224,8 @@ export interface ToolContext {
 }
 
 /**
- * Formats the lines that the tool prints for people after the first line of a diagnostic. Its messages contain only the first
- * line.
+ * Formats the lines that the tool prints for people after the first line of a diagnostic. The tool's messages contain only
+ * the first line.
  */
 const restOfDiagnostic = ({ address, detail, line, path }: RunDiagnostic): string =>
   [

@@ -131,7 +131,7 @@ const appToken = Effect.fnUntraced(function* ({ appId, privateKey }: App) {
         await new SignJWT({})
           .setProtectedHeader({ alg: "RS256", typ: "JWT" })
           .setIssuer(appId)
-          // GitHub's clock may be behind.
+          // Backdate the token, because GitHub's clock may be behind.
           .setIssuedAt(seconds - 60)
           .setExpirationTime(seconds + 9 * 60)
           .sign(await importJWK({ ...key, alg: "RS256" }, "RS256"))
@@ -347,7 +347,7 @@ export const makeGitHub = (): ForgeCalls => {
       set,
       (cause) => cause._tag === "ForgeFailure" && cause.reason === "forbidden" && tokens.has(keyOf(access)),
       () => {
-        // The permissions of the App may have changed since GitHub issued the cached token.
+        // Retry with a new token, because the App's permissions may have changed since GitHub issued the cached token.
         tokens.delete(keyOf(access))
         return set
       }

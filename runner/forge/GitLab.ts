@@ -79,7 +79,7 @@ const states = { opened: "open", locked: "open", closed: "closed", merged: "merg
 
 const pullRequestOf = (read: MergeRequest): ReadonlyArray<ForgePullRequest> => {
   if (read.sha === null) return []
-  // A fast-forward merge creates no commit in addition to the branch's commits.
+  // Use the head after a fast-forward merge, which creates no commit in addition to the branch's commits.
   const merged = read.merge_commit_sha ?? read.squash_commit_sha ?? read.sha
   return [
     {
@@ -151,7 +151,7 @@ export const gitLab: ForgeCalls = {
   test: Effect.fn("GitLab.test")(function* (access, paths) {
     const { scopes } = yield* get(access, "/personal_access_tokens/self", OwnToken)
     if (!scopes.includes("api")) {
-      // Without this scope, GitLab may refuse `/user` too.
+      // Do not request `/user`, which GitLab may refuse too without this scope.
       return { account: { id: "0", login: "unknown" }, missing: ["the scope api"] }
     }
     const own = accountOf(yield* get(access, "/user", User))
@@ -189,7 +189,7 @@ export const gitLab: ForgeCalls = {
     )
   ),
   commentsSince: Effect.fn("GitLab.commentsSince")(function* (access, { id }, since) {
-    // The parameter is a date, and the forge excludes that day.
+    // Subtract a day, because the parameter is a date and GitLab excludes that day.
     const after = new Date(Date.parse(since) - 86_400_000).toISOString().slice(0, 10)
     const listed = yield* get(
       access,

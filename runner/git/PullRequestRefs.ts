@@ -59,8 +59,8 @@ export const repositoryHeads = (refs: ReadonlyArray<Listed>): RepositoryHeads =>
   const isQueued = new Set(queued.map(({ ref }) => ref))
   const isBranch = ({ name }: Listed) => name.startsWith("refs/heads/") && !isQueued.has(name)
   return {
-    // The queue also creates branches for heads of other repositories. Such a branch does not make a head the repository's own
-    // code.
+    // The queue also creates branches for heads of other repositories. A head with such a branch is still not the
+    // repository's own code.
     branches: new Map(refs.filter(isBranch).map(({ commit, name }) => [name, commit])),
     defaultBranch: refs.find(({ name }) => name === "HEAD")?.target,
     pullRequests: [...pullRequests.values()].sort((a, b) => b.number - a.number),

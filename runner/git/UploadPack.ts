@@ -214,7 +214,7 @@ const uploadPackV1 = async (repository: ServedObjects, packets: ReadonlyArray<Pa
   if (refused !== undefined) return refused
   const closure = await collect(repository, request.wants, request.depth)
   const shallow = request.shallowRequested ? [...shallowLines(closure), flushPacket] : []
-  // In the first round of a shallow fetch, the client requests only the boundary.
+  // Send no pack in the first round of a shallow fetch, in which the client requests only the boundary.
   if (!request.done) return Buffer.concat(shallow)
   const bytes = await pack(repository, closure.oids)
   const body = request.sideBand ? [...encodeSideBand(1, bytes), flushPacket] : [bytes]

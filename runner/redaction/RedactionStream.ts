@@ -79,7 +79,7 @@ export class RedactionStream {
     return this.#advance(Math.max(this.#written, until))
   }
 
-  /** Returns true if a mark before one position covers everything up to another. */
+  /** Returns true if a mark before one position covers everything up to another position. */
   covers(until: number): boolean {
     return this.#covered >= until
   }

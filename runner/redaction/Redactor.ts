@@ -92,7 +92,7 @@ const shortestLine = 12
 // found too.
 const longestPattern = 511
 const sliceLength = 256
-// Minimum length of a 6-character secret without its whitespace.
+// Minimum length of a secret after its whitespace is removed. The secret itself has at least 6 characters.
 const shortestUnbroken = 4
 
 const withoutEscapes = (bytes: Iterable<number>): ReadonlyArray<number> => {
@@ -132,7 +132,9 @@ const kindOf = (piece: string, length: number): PatternKind => {
   return length < shortestAnywhere ? "guarded" : "anywhere"
 }
 
-/** Returns the number of characters at the end of a text that are compared as one. */
+/**
+ * Returns the length of the last character of a text, or of the run at its end that the comparison treats as one character.
+ */
 const lastRun = (text: string): number => {
   const run = ["+", "\"$%'\\`"].find((characters) => characters.includes(text.at(-1) ?? " "))
   if (run === undefined) return Array.from(text.slice(-2)).at(-1)?.length ?? 0

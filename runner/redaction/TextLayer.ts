@@ -27,7 +27,7 @@ interface Candidate {
 
 /**
  * Finds secrets in text, byte by byte. The result depends only on the text, not on how it is split.
- * - `decoded`: the bytes may not be text, so only printable neighbours end a token
+ * - `decoded`: the bytes are possibly not text, so only printable neighbours end a token
  * - `breaks`: reads text without its line breaks and ignores whitespace; finds only matches that span a line break, and no
  *   tokens, because a line may begin or end with anything
  */
@@ -341,7 +341,7 @@ abstract class RunSink implements OpenSink {
   }
 }
 
-/** Minimum length of a line that may continue. Encoders wrap longer lines only. */
+/** Minimum length of a line that may continue on the next line. Encoders do not wrap shorter lines. */
 const shortestWrapped = 20
 
 /** Decodes everything that may be base64, standard or URL-safe, on one or several lines, at each of the four alignments. */

@@ -202,7 +202,7 @@ class Utf8Feed {
 /** Decodes the bytes that a dump (`xxd`, `od`, `hexdump`) represents, for each possible interpretation. */
 class DumpText {
   readonly #search: Search
-  // Set so that every match counts, because the columns have no line breaks.
+  // Makes every match count as spanning a line break, because the columns themselves have no line breaks.
   readonly #breaks: LeftOutBreaks = { last: noPosition }
   readonly #readings = new Map<string, DecodedText>()
   #open: ReadonlySet<string> = new Set()
@@ -265,8 +265,8 @@ const isBlank = (text: string, index: number) => {
 
 /**
  * Matches text with lines, both directly and as if its line breaks were absent. Programs wrap their output, and a tool that
- * relays output line by line does not show whether a line was complete. Matching continues after a line break only as far as a
- * match that began before it could reach. Lines of a dump are decoded by columns.
+ * relays output line by line does not show whether a line was complete. After a line break, matching stops as soon as no
+ * match from before the line break can continue. Lines of a dump are decoded by columns.
  */
 class LineText {
   readonly #search: Search

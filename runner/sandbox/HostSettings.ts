@@ -25,7 +25,10 @@ export const settingsFiles = [
   "ssl/openssl.cnf"
 ]
 
-/** Folders with such files. Some of them are next to private keys, so never add a parent folder. */
+/**
+ * Folders below /etc that programs often need and that contain no secrets. Some of these folders are next to private keys,
+ * so never add a parent folder.
+ */
 export const settingsFolders = [
   "alternatives",
   "crypto-policies",

@@ -38,9 +38,9 @@ const signalCodes = { first: 129, last: 192 }
  * The relation between the started process and the program.
  * - `namespace`: the started process waits for the first process of a process namespace and reports the id of that process
  *   on `fd`; when that process exits, the kernel kills all others in the namespace
- * - `supervisor`: `before` starts it, and it starts the program; it passes on SIGINT, and on SIGTERM kills everything that the
- *   program started and exits
- * - `program`: it is the program itself; svc cannot track processes that leave its process group
+ * - `supervisor`: the command line `before` starts the supervisor, which starts the program, passes on SIGINT, and on
+ *   SIGTERM kills everything that the program started and exits
+ * - `program`: the started process is the program itself; svc cannot track processes that leave its process group
  */
 export type ProcessRole =
   | { readonly kind: "namespace"; readonly fd: number }

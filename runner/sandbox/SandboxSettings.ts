@@ -25,7 +25,8 @@ export interface SandboxLimits {
   /** Maximum total size of the run folder. */
   readonly folderBytes: number
   /**
-   * Space that Runs must leave free on the disk of the run folders. On a small disk, svc uses a twentieth of its size instead.
+   * Space that Runs must leave free on the disk of the run folders. On a small disk, svc uses a twentieth of the disk's size
+   * instead.
    */
   readonly freeBytes: number
 }
@@ -41,8 +42,8 @@ export interface SandboxLimits {
  *   group, must be unused; if another server on this machine has taken them, svc uses the next free range up to 65533
  * - `ownFolder`: absolute folder for the sandbox's own files; a temporary folder if undefined
  * - `controlGroups`: true to enforce limits with control groups, where svc can create them
- * - `dataFolder`: absolute path of the server's data folder; at the level `user_landlock`, Runs may get permission to traverse
- *   folders in it, but no others
+ * - `dataFolder`: absolute path of the server's data folder; at the level `user_landlock`, Runs may get permission to
+ *   traverse folders inside this folder, but not folders elsewhere
  */
 export interface SandboxSettingsShape {
   readonly isolation: Isolation

@@ -30,7 +30,7 @@ export interface SandboxView {
   readonly resolvConf: string | undefined
   readonly limits: SandboxLimits
   readonly root: string
-  /** Skipped by the sandbox if they do not exist. */
+  /** Paths that the sandbox skips if they do not exist. */
   readonly optional: { readonly readOnly: ReadonlyArray<string>; readonly writable: ReadonlyArray<string> }
   readonly readOnly: ReadonlyArray<string>
 }

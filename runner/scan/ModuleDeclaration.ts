@@ -154,7 +154,7 @@ const readToolConstraints = (blocks: ReadonlyArray<PlacedBlock>): ModuleToolCons
   return reader
 }
 
-/** Argument names with a special meaning in a module call, so that no variable may use them. */
+/** Argument names with a special meaning in a module call, which a variable therefore must not have. */
 const reservedNames: ReadonlySet<string> = new Set([
   "source",
   "version",

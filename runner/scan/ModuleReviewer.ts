@@ -43,7 +43,7 @@ const noBlocks = (): Blocks => ({
   runsCode: new Map()
 })
 
-/** The literal source of a module call, for which the outline contains only the line. */
+/** The literal source of a module call. It is read from the file, because the outline contains only its line. */
 const sourceOf = (block: OutlineBlock, lines: ReadonlyArray<string>) => {
   const line = block.attributes.get("source")
   const literal = line === undefined ? undefined : /source\s*=\s*"([^"\n]{1,300})"/.exec(lines[line - 1] ?? "")?.[1]

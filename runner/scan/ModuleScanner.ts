@@ -333,7 +333,7 @@ const maxFindings = 200
  */
 const maxToolConstraints = 500
 
-/** Returns the distinct findings, most severe first. Only counts findings beyond the limit. */
+/** Returns the distinct findings, most severe first. Findings beyond the limit are only counted. */
 const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   const unique = [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()].sort(
     (left, right) =>

@@ -193,8 +193,8 @@ class ProviderReader {
 }
 
 /**
- * Returns the type of the resource that an `import` block imports into the root module. A resource in a child module is declared
- * there.
+ * Returns the type of the resource that an `import` block imports into the root module. Ignores resources in child modules,
+ * which those modules declare.
  */
 const resourceTypeOf = (to: ConfigValue | undefined): string | undefined => {
   const text = to?.kind === "string" ? to.value : to?.kind === "expression" ? to.text : ""

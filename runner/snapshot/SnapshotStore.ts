@@ -52,7 +52,7 @@ export class SnapshotStore extends Context.Service<
   {
     /** Opens the tree of a snapshot. Reads and verifies the archive on first use. */
     readonly open: (archiveDigest: string) => Effect.Effect<SourceTree, ReadFailure>
-    /** Returns a digest of each file that covers its bytes and its executable bit. */
+    /** Returns a digest for each file, computed from the file's bytes and executable bit. */
     readonly digests: (archiveDigest: string) => Effect.Effect<ReadonlyMap<string, string>, ReadFailure>
     /** Streams all files with their verified bytes, in archive order. Holds one file in memory at a time. */
     readonly files: (archiveDigest: string) => Stream.Stream<StoredFile, ReadFailure>

@@ -9,7 +9,7 @@ const endProcessGroup = Effect.try(() => process.kill(-process.pid, "SIGKILL")).
 
 /**
  * Performs one sync: reads its job, executes it, and writes the outcome. Exits early if its input closes, because the result
- * is then no longer needed. `git/SyncMain.ts` runs it, or a hidden command of a compiled binary.
+ * is then no longer needed. Run by `git/SyncMain.ts` or by a hidden command of a compiled binary.
  */
 export const syncProcess = Effect.gen(function* () {
   const stdio = yield* Stdio.Stdio

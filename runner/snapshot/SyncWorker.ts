@@ -29,10 +29,10 @@ interface WalkedFile {
 }
 
 interface WalkedTree {
-  /** Sorted by the bytes of their paths. */
+  /** Regular files, sorted by the bytes of their paths. */
   readonly files: ReadonlyArray<WalkedFile>
   readonly omitted: ReadonlyArray<OmittedRecord>
-  /** Reasons, shown to people, for omitting entries that Git allows from a snapshot. */
+  /** Reasons, shown to people, why the snapshot omits entries that Git allows. */
   readonly unstorable: ReadonlyArray<string>
 }
 
@@ -90,7 +90,7 @@ const findEntry = Effect.fnUntraced(function* (
 })
 
 /**
- * Lists everything below a tree: regular files, and as omitted entries links, submodules and unknown kinds. Also omits
+ * Lists everything below a tree: regular files, and (as omitted entries) links, submodules and unknown kinds. Also omits
  * entries whose names cannot be stored, and all entries of a folder whose names differ only in case or Unicode form, because
  * svc cannot choose between them. If such an entry is a folder, omits it as a whole. Fails for a name that Git never writes.
  */

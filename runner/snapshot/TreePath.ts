@@ -56,8 +56,8 @@ export const describeRefusedName = (name: string, reason: string): string =>
   `The name ${printableName(name)} in the repository ${reason}. Rename it.`
 
 /**
- * Collects the paths of a tree, and refuses those with a different meaning on some file system: bad names, paths that are too
- * long, duplicates, and paths that differ only in case or Unicode form.
+ * Collects the paths of a tree, and refuses paths with a different meaning on some file system: bad names, paths that are
+ * too long, duplicates, and paths that differ only in case or Unicode form.
  */
 export class TreePathRegistry {
   readonly #spellings = new Map<string, string>()

@@ -315,9 +315,9 @@ interface Signature {
   readonly hash: number
   /** Seconds since the Unix epoch. */
   readonly created: number
-  /** Seconds after its creation; absent if it never expires. */
+  /** Seconds from the creation of the signature to its expiry; absent if the signature never expires. */
   readonly lifetime?: number
-  /** Seconds after the creation of the key; absent if it never expires. */
+  /** Seconds from the creation of the key to its expiry; absent if the key never expires. */
   readonly keyLifetime?: number
   /** True if the key may sign data. */
   readonly keySigns: boolean
@@ -325,7 +325,7 @@ interface Signature {
   readonly issuerFingerprint?: string
   /** Signature with which a subkey confirms its binding. */
   readonly embedded?: Uint8Array
-  /** True if it has a critical part that svc does not support. */
+  /** True if the signature has a critical part that svc does not support. */
   readonly demandsUnknown: boolean
   /** Data that is hashed after the signed octets. */
   readonly trailer: Uint8Array

@@ -13,7 +13,7 @@ const header = (description: string) => ({
 /** The header that makes it safe to repeat a create (specification, Limits). */
 export const idempotencyHeaders = header(required)
 
-/** For requests that are accepted without the header, but are then not safe to repeat. */
+/** The same header for requests that svc also accepts without it, although they are then not safe to repeat. */
 export const optionalIdempotencyHeaders = header(
   `Makes the request repeatable: with the same key it answers with the same Run. ${grammar}.`
 )

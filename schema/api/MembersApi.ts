@@ -9,7 +9,9 @@ import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const ofMember = { workspaceId: Schema.String, subject: Schema.String }
 
-/** Membership endpoints beyond the specification: tokens of automations, and what stops when a member leaves. */
+/**
+ * Membership endpoints beyond the specification: the tokens of automations, and the work that stops when a member leaves.
+ */
 export class MembersApi extends HttpApiGroup.make("members")
   .add(
     HttpApiEndpoint.get("departure", "/api/v1/workspaces/:workspaceId/members/:subject/departure", {

@@ -16,7 +16,10 @@ export const wholeNumber = (minimum: number, maximum: number) =>
     )
   )
 
-/** The decoded form of such a number, for the typed client. */
+/**
+ * Returns the JSON Schema of a decoded `wholeNumber`, which is recognised by its description, or `undefined` for any other
+ * description.
+ */
 export const numberOf = (description: unknown) => {
   const found = typeof description === "string" ? pattern.exec(description) : null
   return found === null ? undefined : { type: "integer", minimum: Number(found[1]), maximum: Number(found[2]) }

@@ -16,7 +16,7 @@ import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { CommandContext, commandsOf } from "./Command.ts"
 
-/** A new authorization before the person is redirected: its purpose and browser session. */
+/** The data with which an authorization starts, before svc redirects the person: the purpose and the browser session. */
 export const StartAuthorization = Schema.Struct({
   helperId: Schema.String,
   redirectUri: Schema.String,

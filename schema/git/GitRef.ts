@@ -17,7 +17,7 @@ export const parseGitRef = (text: string): Result.Result<GitRef, string> => {
   return ref === undefined ? Result.fail(problem) : Result.succeed(GitRef.make(ref))
 }
 
-/** The same parser as a codec for the API, with strings on both sides. */
+/** The parser `parseGitRef` as a codec for the API, with strings on both sides. */
 export const GivenGitRef = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255)).pipe(
   Schema.decodeTo(
     Schema.String,

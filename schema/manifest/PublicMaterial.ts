@@ -77,7 +77,10 @@ export const checkPublicMaterial = (manifest: RepositoryManifest, report: Report
   }
 }
 
-/** The same check for a source build outside a manifest: its strings, and each command's arguments joined to one line. */
+/**
+ * Checks a source build outside a manifest for the same material: its strings, and each command's arguments joined to one
+ * line.
+ */
 export const sourceBuildMaterial = ({ commands, outputs }: SourceBuild): ForbiddenMaterial | undefined => {
   const texts = commands.flatMap(({ argv, workingDirectory = "." }) => [...argv, argv.join(" "), workingDirectory])
   return forbiddenMaterial([...texts, ...outputs].join("\n"))

@@ -17,7 +17,7 @@ export type ApproverRole = typeof ApproverRole.Type
 export const mostApprovers = 10
 
 /**
- * The effect of approving a change in a speculative plan on the lane's plan with the same change.
+ * The effect on the lane's plan if people approved the same change in a speculative plan.
  * - `off`: never
  * - `approval`: the plan of the lane is approved, and people apply it
  * - `approval_and_apply`: svc also applies the plan

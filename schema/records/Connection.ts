@@ -14,8 +14,8 @@ export const ConnectionStatus = Schema.Literals(["pending", "verified", "expired
 export type ConnectionStatus = typeof ConnectionStatus.Type
 
 /**
- * An origin to which Sources sent a Connection before Connections had origins. Nothing is sent there until an owner or admin
- * confirms it, because a Source may have pointed to a hostile server.
+ * An origin to which svc sent a Connection for Sources before Connections had origins. Nothing is sent there until an owner
+ * or admin confirms it, because a Source may have pointed to a hostile server.
  */
 export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
   Schema.Struct({

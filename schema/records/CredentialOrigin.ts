@@ -8,8 +8,8 @@ const decodes = (segment: string) =>
   Result.isSuccess(Result.try({ try: () => decodeURIComponent(segment), catch: () => undefined }))
 
 /**
- * For such a path, a matching prefix proves nothing: some servers remove path parameters before they resolve dot segments
- * (`/team/..;/other`), and some accept overlong UTF-8.
+ * Returns true if a matching prefix proves nothing about a path with this segment: some servers remove path parameters
+ * before they resolve dot segments (`/team/..;/other`), and some accept overlong UTF-8.
  */
 const isAmbiguous = (segment: string) => segment.includes(";") || segment.includes("*") || !decodes(segment)
 

@@ -5,8 +5,8 @@ export const PrivateData = Schema.Literals(["inputs", "outputs", "state", "conne
 export type PrivateData = typeof PrivateData.Type
 
 /**
- * Private data that a plan exposed to code of an unreviewed ref: neither the adopted lane nor the Source's default ref. Shown to
- * reviewers.
+ * Private data that a plan exposed to code of an unreviewed ref, which is neither the adopted lane nor the Source's default
+ * ref. Shown to reviewers.
  */
 export class OpenedForRef extends Schema.Opaque<OpenedForRef>()(
   Schema.Struct({

@@ -37,8 +37,8 @@ export class ResourceChange extends Schema.Opaque<ResourceChange>()(
   Schema.Struct({
     address: Schema.String,
     /**
-     * Set if the change affects an object that an earlier replacement left behind, not the live object: the key of the deposed
-     * object.
+     * The key of the deposed object. Set if the change affects an object that an earlier replacement left behind, instead of
+     * the live object.
      */
     deposed: Schema.optionalKey(Schema.String),
     /** Set if the tool replaces the object because the object is tainted. */

@@ -68,15 +68,15 @@ export const PullRequestCapsule = Schema.Struct({
   run: Schema.optionalKey(RunInPullRequest),
   /** Present only if the head affects the Capsule. */
   verdict: Schema.optionalKey(CapsuleVerdict),
-  /** The changes of the plan after the merge or, before it, of the speculative plan. */
+  /** Before the merge, the changes in the speculative plan; after the merge, the changes in the lane's plan. */
   summary: Schema.optionalKey(PlanSummary),
-  /** Files and objects of that plan that deserve attention, most important first. */
+  /** Files and objects in the plan of `summary` that deserve attention, most important first. */
   risks: Schema.optionalKey(Schema.Array(PullRequestRisk)),
   /** Number of commits of the base that the speculative plan lacks. */
   behind: Schema.optionalKey(Schema.Int),
   /** After the merge: the plan of the lane. */
   plan: Schema.optionalKey(RunInPullRequest),
-  /** The latest apply of that plan. */
+  /** The latest apply of the lane's plan. */
   apply: Schema.optionalKey(RunInPullRequest),
   /** The approvals that the plan or its change requires. */
   awaits: Schema.optionalKey(

@@ -233,7 +233,7 @@ export const periodOfKind = {
   run_groups: "run"
 } as const satisfies Readonly<Record<RetainedKindName, keyof typeof retention>>
 
-/** The retention periods of the kinds above. */
+/** The names of the retention periods in `periodOfKind`. */
 export type KindPeriod = (typeof periodOfKind)[RetainedKindName]
 
 /** The retention periods that the operator has set (`src/settings/RetentionSettings.ts`); absent means the default above. */

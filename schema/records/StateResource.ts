@@ -18,12 +18,12 @@ const instance = {
 export class StateResource extends Schema.Opaque<StateResource>()(
   Schema.Struct({
     ...instance,
-    /** Absent if it is or may be a secret. */
+    /** The provider's id of the object; absent if the id is, or may be, a secret. */
     id: Schema.optionalKey(Schema.String),
     /** The Run that last changed the resource. Retention may have removed the Run's record. */
     changedByRunId: RunId,
     changedAt: Timestamp,
-    /** The commit of that Run; absent after its record has been removed. */
+    /** The commit of the Run that last changed the resource; absent after the Run's record has been removed. */
     commit: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "StateResource" })
 ) {}

@@ -38,7 +38,7 @@ export type ToolCheck = typeof ToolCheck.Type
  * The changes that the head of a pull request makes to one module. svc only read the files and executed no code of the module.
  *
  * - `status`: `absent` if the head has no such module, `unsupported` if svc cannot install it
- * - `runsCode`: provisioners, and data sources and actions that run a program or call an address, at the head
+ * - `runsCode`: the head's provisioners, and its data sources and actions that run a program or call an address
  * - `unread`: configuration files that the review could not read, so that its lists are incomplete
  */
 export const ModuleReview = Schema.Struct({
@@ -61,8 +61,8 @@ export const ModuleReview = Schema.Struct({
 export type ModuleReview = typeof ModuleReview.Type
 
 /**
- * The review of a head without network, credentials, inputs or state. `baseCommit` is the newest commit of the base in the head's
- * history that svc has read, or the base's current commit.
+ * The review of a head without network, credentials, inputs or state. `baseCommit` is the newest commit of the base that svc
+ * found in the head's history, or else the base's current commit.
  */
 export class StaticReview extends Schema.Opaque<StaticReview>()(
   Schema.Struct({

@@ -15,7 +15,10 @@ const spelled = (character: string): string =>
  */
 export const visibleText = (text: string): string => (ascii.test(text) ? text : text.replace(invisible, spelled))
 
-/** Escapes the same characters in JSON. Programs still read the same value, but people can see the characters. */
+/**
+ * In JSON, escapes the characters that `visibleText` replaces. Programs still read the same value, but people can see the
+ * characters.
+ */
 export const visibleJson = (json: string): string =>
   ascii.test(json)
     ? json

@@ -68,6 +68,6 @@ const assignments: ReadonlyArray<RegExp> = [
 
 export const secretPatterns: ReadonlyArray<RegExp> = [...prefixedKeys, ...headerForms, ...assignments]
 
-/** Matches record ids of a control plane. They refer to authority that a repository does not have. */
+/** Matches record ids of a control plane. Only the host assigns these ids, so a repository must not contain them. */
 export const hostAuthorityPattern =
   /\b(?:ws|mbr|prj|src|snap|rep|cap|icfg|ipl|rpl|run|rgrp|sv|out|conn|pb|oshare|dep|ifc|ifb|act|pat|bkp)_(?=[a-z0-9]{0,15}[0-9])[a-z0-9]{16}/

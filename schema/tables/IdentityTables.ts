@@ -68,7 +68,7 @@ export const identityTables: ReadonlyArray<string> = [
     used_at TEXT
   )`,
   `CREATE INDEX oidc_codes_by_grant ON oidc_codes (grant_id)`,
-  // One family per grant, with at most one unused token.
+  // One family of refresh tokens per grant, with at most one unused token.
   `CREATE TABLE oidc_refresh_tokens (
     secret_hash TEXT PRIMARY KEY NOT NULL,
     grant_id TEXT NOT NULL REFERENCES oidc_grants (id),

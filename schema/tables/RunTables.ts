@@ -120,7 +120,9 @@ export const runConfinementColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN network TEXT`
 ]
 
-/** A check that a webhook or the schedule started is quiet until it finds something: lists omit it, and it is removed later. */
+/**
+ * A check started by a webhook or the schedule is quiet until it finds something: lists omit it, and it is removed later.
+ */
 export const emptySyncColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN quiet INTEGER NOT NULL DEFAULT 0`,
   `CREATE INDEX runs_listed ON runs (workspace_id, created_at, id) WHERE quiet = 0`,
@@ -187,7 +189,10 @@ const isSpeculative = (of: string) => `COALESCE(${of}purpose, '') = 'speculative
  */
 export const comesLast = (of = ""): string => `(${of}type = 'drift_check' OR ${isSpeculative(of)})`
 
-/** SQL conditions for plans that only show what a ref would change, and for all other Runs. `of` is as above. */
+/**
+ * SQL conditions for plans that only show what a ref would change, and for all other Runs. `of` is the alias of `runs` with
+ * a trailing dot.
+ */
 export const speculative = (of = ""): string => isSpeculative(of)
 export const notSpeculative = (of = ""): string => `COALESCE(${of}purpose, '') <> 'speculative'`
 

@@ -28,7 +28,7 @@ const manifest = {
   description: "svc in the terminal: a client of svc servers",
   license: "Apache-2.0",
   type: "module",
-  // Private until the npm scope is registered. The documentation installs the tarball.
+  // Private until the npm scope is registered. The documentation explains how to install the tarball.
   private: true,
   bin: { svc: program },
   engines: { node: ">=20.19" },

@@ -14,7 +14,7 @@ const manifest = {
   description: "The pages of svc, built: files that the server reads",
   license: "Apache-2.0",
   type: "module",
-  // Private until the npm scope is registered. The documentation installs the tarballs.
+  // Private until the npm scope is registered. The documentation explains how to install the tarballs.
   private: true,
   exports: { [`./${dashboardList}`]: `./${dashboardList}`, "./package.json": "./package.json" },
   files: [dashboardList, "identity", "br", "gzip", "docs", "NOTICE", thirdPartyFile]

@@ -133,7 +133,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
           description: cut.description,
           license: "Apache-2.0",
           type: "module",
-          // Private until the npm scope is registered. The documentation installs the tarballs.
+          // Private until the npm scope is registered. The documentation explains how to install the tarballs.
           private: true,
           sideEffects: cut.sideEffects,
           exports: {

@@ -15,7 +15,10 @@ export interface ImageOptions extends Omit<DebOptions, "revision"> {
   readonly suite: string
   /** Debian mirror. If absent, the default mirror is used. */
   readonly mirror: string | undefined
-  /** Archive of OpenTofu, and its SHA-256 in hexadecimal. Without it, the image contains no tool. It never contains Terraform. */
+  /**
+   * Archive of OpenTofu, and its SHA-256 in hexadecimal. Without it, the image contains no tool. The image never contains
+   * Terraform.
+   */
   readonly tofu: { readonly archive: string; readonly sha256: string } | undefined
 }
 

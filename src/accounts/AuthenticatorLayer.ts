@@ -6,7 +6,10 @@ import { whenTraced } from "../http-kit/WhenTraced.ts"
 import { Authenticator } from "../http-kit/Authenticator.ts"
 import { hostPrincipal } from "../http-kit/HostIdentity.ts"
 
-/** Authenticates HTTP requests by this installation's accounts, and by its issuer's access tokens if it has an issuer. */
+/**
+ * Authenticates HTTP requests with the credentials of this installation's accounts, and with its issuer's access tokens if
+ * it has an issuer.
+ */
 export const authenticatorLayer = Layer.effect(
   Authenticator,
   Effect.gen(function* () {

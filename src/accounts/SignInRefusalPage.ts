@@ -28,5 +28,5 @@ export const signInRefusalPage = (language: Language, { back = "signIn", body, r
   })
 }
 
-/** Formats a message that exists only in English, because none of the product's pages links to it. */
+/** Formats a message for a page that none of the product's pages links to. Such messages exist only in English. */
 export const plainMessage = (message: string): Markup => html`<p lang="en" role="alert">${message}</p>`

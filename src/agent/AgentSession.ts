@@ -50,7 +50,7 @@ export interface SessionSource {
  * This agent's session with its server.
  *
  * - `calls`: made under the session that is current when a message is sent
- * - `begin`: replaces the session that was current in `seen`; concurrent callers share one new session
+ * - `begin`: replaces the session of generation `seen`; concurrent callers share one new session
  * - `generation`: changes with each session
  * - `takesFiles`: true if the server accepts small files within messages
  * - `isDue`: true if it is time for a new session

@@ -46,7 +46,7 @@ export class MachineFacts extends Context.Service<
   MachineFacts,
   {
     readonly facts: Effect.Effect<AgentFacts>
-    /** Marks of the agent's own credentials, for the next session. */
+    /** Marks that identify the contents of the agent's own credentials, for the next session. */
     readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
     /** True if the agent's own credentials have changed since the last session. Checked every few seconds. */
     readonly areReplaced: Effect.Effect<boolean>

@@ -15,8 +15,8 @@ import { sha256 } from "../../runner/execution/Digest.ts"
 import { identityOf, providedMark } from "../../runner/execution/ProvidedBinding.ts"
 
 /**
- * Marks of an agent's own credentials, after its enrolment. Computing a mark is slow, so the mark is cached until its set of
- * credentials changes.
+ * Marks that identify the contents of an enrolled agent's own credentials. Computing a mark is slow, so the mark is cached
+ * until its set of credentials changes.
  * - `marked`: the set and its mark
  * - `last`: the mark of the set as last read; it may be incomplete while the set's files are being replaced
  */

@@ -28,7 +28,8 @@ const linkOf = (
   isGiven: boolean,
   page: "setup" | "join" | "account/address" = "setup"
 ) => {
-  // Without a public origin, use the listener's address, unless it listens on port 0, whose actual port is unknown.
+  // Without a public origin, use the listener's address, unless the listener is set to port 0, because the actual port is
+  // then unknown.
   const known = settings.baseUrl ?? `http://${formatListenAddress(settings.listen)}`
   const origin = isGiven ? known : (link.origin ?? known)
   return `${origin}/${page}#${Redacted.value(link.secret)}`

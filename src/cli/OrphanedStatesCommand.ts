@@ -64,7 +64,7 @@ const downloadCommand = Command.make(
   Command.withDescription("Write the state to a new file of mode 0600; the audit trail of its Workspace records it")
 )
 
-/** Manages orphaned states, which applies produced but which could not become their Capsule's state. */
+/** Manages orphaned states, which are states that an apply produced but that could not become their Capsule's state. */
 export const orphanedStatesCommand = Command.make("left-over-states").pipe(
   Command.withDescription("States that applies left behind and that their Capsules could not accept"),
   Command.withSubcommands([listCommand, downloadCommand])

@@ -24,8 +24,8 @@ export const settingFlags = Record.map(definitions, (definition) =>
 )
 
 /**
- * Every setting with a flag, as part of a command's configuration. Omits names that cannot be typed as a flag, because they would
- * clash.
+ * The flags of all settings, as part of a command's configuration. Omits settings without a flag, because their `Flag.Never`
+ * placeholders would clash.
  */
 export const everySettingFlag: Readonly<Record<string, Flag.Flag<Option.Option<string>>>> = Record.filter(
   settingFlags,

@@ -66,7 +66,10 @@ const runBounds = (settings: Settings) => ({
   freeBytes: settings.runFreeDisk
 })
 
-/** Creates the sandbox that isolates module code from this machine. With "nothing", stores nothing in the data folder. */
+/**
+ * Creates the sandbox that isolates module code from this machine. If `keeps` is "nothing", the sandbox stores nothing in
+ * the data folder.
+ */
 export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothing" = "in the data folder") =>
   Sandbox.layer.pipe(
     Layer.provide(
@@ -98,8 +101,8 @@ export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothi
   )
 
 /**
- * Derives the Git policy. The server's own address comes from the settings, or from the listener; a machine without a server
- * has no sample address.
+ * Derives the Git policy. The address of the built-in sample repository is derived from the server's address, which comes
+ * from the settings or the listener. Without a server, there is no sample address.
  */
 const gitPolicy = (settings: Settings) =>
   Layer.unwrap(

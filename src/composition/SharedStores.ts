@@ -56,7 +56,7 @@ export const sharedSnapshots = <E, R>(own: Layer.Layer<SnapshotStore, E, R>) =>
     })
   ).pipe(Layer.provide(own), Layer.provide(SharedArchives.layer))
 
-/** Does the same for the archives of builds. */
+/** Like `sharedSnapshots`, for the archives of builds. */
 export const sharedBuilds = <E, R>(own: Layer.Layer<BuildStore, E, R>, folder: string) =>
   Layer.effect(
     BuildStore,

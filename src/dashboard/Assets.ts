@@ -1,6 +1,6 @@
 import { appPageFile } from "./AppPages.ts"
 
-/** Every path below this has a hashed name and may be cached forever. */
+/** Every path below this folder has a hashed name and may be cached forever. */
 export const assetPrefix = "/assets/"
 
 /** A file to serve. `br` and `gzip` are the precompressed contents. */
@@ -129,8 +129,8 @@ export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse
 const programPaths = /^\/(?:api|assets|auth|hooks|oauth|schemas|\.well-known)(?:\/|$)/
 
 /**
- * The page for a browser that opens an unknown address. It is the dashboard itself with status 404, which shows the error.
- * Returns `undefined` for programs and for their paths.
+ * The page for a browser that opens an unknown address. The page is the dashboard itself, which shows the error, sent with
+ * status 404. Returns `undefined` for programs and for their paths.
  */
 export const notFoundPageFor = (
   assets: AssetSet,

@@ -15,7 +15,7 @@ export interface DataFolderInspection {
   /** User id and permission bits of `standing`. */
   readonly owner: number
   readonly mode: number
-  /** Number of bytes that this user can still write there; none if unknown. */
+  /** Number of bytes that this user can still write to the folder's file system; absent if unknown. */
   readonly free: Option.Option<number>
 }
 

@@ -255,7 +255,10 @@ const shortened = (translate: Translate) =>
 
 const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
 
-/** Servers that share a PostgreSQL database are upgraded one after the other, and each may restart in between. */
+/**
+ * Returns true if the schema may be newer than this release. Servers that share a PostgreSQL database are upgraded one after
+ * the other, and a server of the earlier release may restart in between.
+ */
 const allowsNewer = (sql: SqlClient.SqlClient) => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
 /** Returns the schema version, and a fault if this release does not support it or the database was moved. */

@@ -51,7 +51,7 @@ const sharing = (origins: ReadonlyArray<string>) => {
     from: (origin: string | null | undefined, path: string) =>
       typeof origin === "string" && named.has(origin) && sharedPaths.test(path) ? origin : undefined,
     headersFor: (origin: string | undefined, vary: string | undefined) => ({
-      // Set for other origins too, so that a cache never returns one origin's response to another.
+      // Set this header for other origins too, so that a cache never returns one origin's response to another.
       vary: vary === undefined ? "origin" : `${vary}, origin`,
       ...(origin === undefined
         ? {}

@@ -26,7 +26,7 @@ export const dashboardRoutes = HttpRouter.use(
         ifNoneMatch: request.headers["if-none-match"]
       }
       const answer = unknownRouteResponse(request.url, yield* currentRequestId)
-      // Return the page for unknown addresses only instead of a 404 response: a known path with another method keeps its own
+      // Replace only a 404 response with the page for unknown addresses: a known path with another method keeps its own
       // response.
       const found = assetFor(assets, asked) ?? (answer.status === 404 ? notFoundPageFor(assets, asked) : undefined)
       if (found === undefined) return answer

@@ -46,7 +46,7 @@ export class KeyCommands extends Context.Service<
       const isShared = yield* SharedDatabase
       const own = Option.map(yield* Effect.serviceOption(Nodes), ({ name }) => name)
 
-      /** A new key in this server's file would be missing on the other servers. */
+      /** Fails if other servers would lack the new key, which is written only to this server's file. */
       const requireKeyEverywhere = Effect.gen(function* () {
         if (!isShared) return
         const { active, inUse } = yield* vault.keyIds

@@ -195,7 +195,7 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
     )
 }
 
-/** Commands for states left behind by applies, executed like `OperatorAccounts`. */
+/** Commands for orphaned states, executed like `OperatorAccounts`. */
 export class OperatorOrphanedStates extends Context.Service<
   OperatorOrphanedStates,
   Reached<OrphanedStateCommands["Service"]>

@@ -88,7 +88,7 @@ const handlers = OperatorProtocol.toLayer(
       SetPassword: accounts.setPassword,
       ListRestoreReview: () => restored.list,
       ListRestoredRules: () => restored.rules,
-      // If no server is running, the next startup makes this comparison.
+      // Make this comparison only in a running server. If no server is running, the next startup makes it.
       DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
       ListOrphanedStates: () => leftOvers.list,
       DownloadOrphanedState: ({ id }) => leftOvers.download(id),

@@ -33,7 +33,9 @@ export const DownloadedState = Schema.Struct({
 })
 export type DownloadedState = typeof DownloadedState.Type
 
-/** Commands for orphaned states, which applies produced but which were not accepted as their Capsules' state. */
+/**
+ * Commands for orphaned states, which are states that an apply produced but that were not accepted as the Capsule's state.
+ */
 export class OrphanedStateCommands extends Context.Service<
   OrphanedStateCommands,
   {

@@ -3,7 +3,7 @@ import { Commits } from "../../actors/base/database/Commits.ts"
 import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { type RowOf, table } from "../../actors/base/database/Table.ts"
 
-/** Counter of changes to authority, in a single row that triggers update. */
+/** Counter of changes to authority, stored in a single row and incremented by database triggers. */
 export const AuthorityChangeRow = table("authority_changes", {
   id: Schema.Int,
   count: Schema.Int

@@ -17,7 +17,7 @@ const Doors = commandsOf(
   Rpc.make("Stick")
 )
 
-/** Test actors whose commands wait for `gate`, and logs of the commands that began and ended. */
+/** Actors whose commands wait for `gate`, with logs of the commands that began and ended. */
 const makeDoors = () => {
   const gate = Deferred.makeUnsafe<void>()
   const begun: Array<string> = []

@@ -5,7 +5,7 @@ import { mailboxesKey, mailboxesOf, serve } from "../../actors/Actor.ts"
 import { commandsOf } from "../../schema/commands/Command.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 
-/** Outcome of a command after the given number of steps. */
+/** Outcome of a command after its `steps`. */
 const End = Schema.Literals(["succeed", "fail", "die", "wait"])
 type End = typeof End.Type
 
@@ -24,7 +24,7 @@ interface Command {
   readonly record: string
   readonly steps: number
   readonly end: End
-  /** Number of its own steps after which the caller is interrupted. `undefined` if the caller waits for the response. */
+  /** Number of steps that the caller takes before it is interrupted. `undefined` if the caller waits for the response. */
   readonly leavesAfter: number | undefined
 }
 

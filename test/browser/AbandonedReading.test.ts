@@ -33,7 +33,7 @@ const Activity = Schema.decodeUnknownEffect(
   })
 )
 
-/** A Git server without a repository that leaves its first reader waiting. */
+/** A Git server that has no repository and leaves its first reader waiting. */
 const slowServer = Effect.gen(function* () {
   const asked = yield* Deferred.make<void>()
   const answer = Promise.withResolvers<void>()

@@ -46,7 +46,7 @@ const issuer = Effect.gen(function* () {
   return { browser, origin: network.origin, send, secret: setupLink.split("#")[1] ?? "" }
 }).pipe(Effect.provide(NodeFileSystem.layer))
 
-/** The same server with its first account. */
+/** Starts the compiled server with that client, and creates the first account. */
 const issuerWithAccount = Effect.gen(function* () {
   const { secret, ...parts } = yield* issuer
   const made = yield* Effect.promise(() =>

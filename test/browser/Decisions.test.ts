@@ -19,7 +19,7 @@ const isOf = ({ line }: DecisionRow, request: Pick<Request, "method" | "url">): 
   return request.method() === method && asPattern(path).test(new URL(request.url()).pathname)
 }
 
-/** Passes the row's requests to `handle` until it is released. */
+/** Passes the row's requests to `handle` until the returned function is called. */
 const intercept = async (page: Page, row: DecisionRow, handle: (route: Route) => Promise<void>) => {
   const pattern = (url: URL) => asPattern(row.line.split(" ")[1] ?? "").test(url.pathname)
   const each = (route: Route) => (isOf(row, route.request()) ? handle(route) : route.fallback())

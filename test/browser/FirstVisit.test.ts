@@ -96,7 +96,7 @@ describe("First visits", () => {
     await address.pressSequentially("mina@")
     const offered = page.waitForRequest("**/auth/offer")
     await code.release()
-    // The sign-in form from the loaded script requests the offer.
+    // Once its script has loaded, the sign-in form requests `/auth/offer`.
     await offered
     await page.keyboard.type("acme.example")
     const sent = page.waitForRequest("**/auth/sign-in")

@@ -54,7 +54,7 @@ const personAt = (page: Page) => {
       await keys.submit()
       await page.waitForURL("**/w/*")
     },
-    /** Reads the repository, and answers its questions. */
+    /** Makes svc read the repository, and fills in the install form. */
     describeInstall: async (url: string, token: string) => {
       await button(page, sampleWords.en.try).waitFor()
       await page.keyboard.press("n")

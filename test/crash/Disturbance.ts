@@ -51,8 +51,8 @@ const refusedWrite = (host: CrashHost) =>
   )
 
 /**
- * Waits for the first creation, then fills the disk until the server has reported it and everything that needs the disk has
- * failed.
+ * Waits for the first creation, then fills the disk until the server has reported the full disk and everything that needs
+ * the disk has failed.
  */
 export const spoil = Effect.fnUntraced(function* (
   host: CrashHost,

@@ -6,10 +6,11 @@ test.each<[RunStatus | undefined, ReadonlyArray<string>, boolean]>([
   ["waiting_approval", ["run.queued", "run.started", "plan.summary", "run.waiting_approval"], true],
   ["succeeded", ["run.waiting_approval", "run.approved"], true],
   ["failed", ["run.started", "diagnostic", "run.failed", "diagnostic"], true],
-  // Not reflected: the plan may have been approved after it was read, or only one of two approvers has approved it.
+  // The status does not reflect these events: the plan may have been approved after it was read, or only one of two
+  // approvers has approved it.
   ["waiting_approval", ["run.waiting_approval", "run.approved"], false],
   ["waiting_approval", ["run.superseded"], false],
-  // Not reflected: more than the status changes while a Run is in progress.
+  // The status of a Run in progress does not reflect its events, because more than the status changes.
   ["running", ["run.started"], false],
   ["queued", ["run.queued"], false],
   ["succeeded", ["state.saved"], false],

@@ -296,7 +296,7 @@ it.live("a passkey is registered once, from this site, and never in place of ano
     const raced = yield* Effect.all([add(rival, both[0]), add(owner, both[1])], { concurrency: "unbounded" })
     expect(raced.toSorted()).toEqual([201, 409])
     expect(yield* stored).toHaveLength(3)
-    // If it had root certificates, the library would fetch a revocation list from any address that a response's certificate
+    // If the library had root certificates, it would fetch a revocation list from any address that a response's certificate
     // contains.
     for (const identifier of ["android-key", "android-safetynet", "apple", "fido-u2f", "packed", "tpm"] as const) {
       expect([identifier, SettingsService.getRootCertificates({ identifier })]).toEqual([identifier, []])

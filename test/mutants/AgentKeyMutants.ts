@@ -3,7 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const endedTest = "test/src/http/agent/EndedSessions.test.ts"
 const rotationTest = "test/src/http/agent/KeyRotation.test.ts"
 
-/** Mutants of the replacement of an agent's keys, which must lose no Run and end the sessions of the old keys. */
+/** Mutants of the replacement of an agent's keys, which must end the sessions of the old keys without losing a Run. */
 export const agentKeyMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: its former keys stay until no Run is held",

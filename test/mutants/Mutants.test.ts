@@ -9,7 +9,7 @@ for (const { broken, file, name, test: proof, text } of mutants) {
   test(`the text of the guard "${name}" occurs once in its file, and its test exists`, () => {
     const sound = readFileSync(`${root}${file}`, "utf8")
     expect(sound.split(text).length - 1).toBe(1)
-    // An edit that does not compile fails every test, so it would prove nothing about this test.
+    // An edit that does not compile fails every test, so the failure would prove nothing about the guard's own test.
     expect(() => transpiler.transformSync(sound.replace(text, () => broken))).not.toThrow()
     expect(broken).not.toBe(text)
     expect(existsSync(`${root}${proof}`)).toBe(true)

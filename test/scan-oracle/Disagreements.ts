@@ -33,7 +33,7 @@ export const stricter: ReadonlyArray<KnownDisagreement> = [
   { rule: "Nested lists in JSON syntax", reasons: ["wrong_labels"], about: /\[\[/ }
 ]
 
-/** The tool refuses a module that the scan accepts, and the plan reports it. */
+/** The tool refuses a module that the scan accepts, and the plan reports the refusal. */
 export const laxer: ReadonlyArray<KnownDisagreement> = [
   {
     rule: "Expressions",

@@ -27,7 +27,7 @@ export const judgementOf = ({ flags, source }: RegexLiteral): string =>
     .digest("base64url")
     .slice(0, 22)
 
-/** Set to analyse all expressions again and record the verdicts: `SVC_TEST_RECORD=1`. */
+/** True if `SVC_TEST_RECORD=1` is set: all expressions are analysed again, and the verdicts are recorded. */
 export const isRecording = process.env["SVC_TEST_RECORD"] === "1"
 
 const recorded: ReadonlySet<string> = new Set(isRecording ? [] : await Bun.file(file).json())

@@ -7,7 +7,8 @@ import { type RegexLiteral, regexLiterals } from "./RegexLiterals.ts"
 const root = `${import.meta.dirname}/../..`
 
 /**
- * Excludes pages and their scripts, which run in the user's own browser, so that a slow expression cannot block the service.
+ * Excludes pages and their scripts, because they run in the user's own browser, where a slow expression cannot block the
+ * service.
  */
 const isServed = (file: string) => !file.startsWith("src/dashboard/")
 

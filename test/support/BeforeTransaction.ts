@@ -11,7 +11,8 @@ interface Watched {
 }
 
 /**
- * Commits a change just before a command's own transaction begins, after the command has made all its reads outside it.
+ * Commits a change just before a command's own transaction begins, after the command has made all its reads outside the
+ * transaction.
  * - `layer`: the `SqlClient` through which the service under test writes
  * - `interrupted`: runs `command`, with `happens` just before its transaction number `at` (the first by default), and fails with
  *   a defect if the command ended before that transaction. Transactions of other fibers do not count

@@ -6,7 +6,7 @@ import { leftOut } from "../../src/licenses/BundledPackages.ts"
 import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-/** Not in the temporary folder, because some tests start these programs as another user. */
+/** A folder outside the temporary folder, because some tests start these programs as another user. */
 const cache = `${root}dist/test/programs/`
 
 /** Bundled modules still find files next to their source: workers, other programs and fixtures. */

@@ -32,7 +32,7 @@ globalThis.fetch = Object.assign(
   { preconnect: plainFetch.preconnect }
 )
 
-// Does the same for every message over our WebSockets.
+// Also compares every message over our WebSockets with the API description.
 const plainEmit = WebSocket.prototype.emit
 WebSocket.prototype.emit = function emit(this: WebSocket, event: string | symbol, ...args: ReadonlyArray<unknown>) {
   if (event === "message") seeMessage(this.url, args[0])

@@ -45,7 +45,7 @@ export const processesBelow = (root: number): ReadonlyArray<number> => {
   return [...found]
 }
 
-/** Empty after the process has exited. */
+/** Returns the name of a process, or an empty string after the process has exited. */
 export const nameOf = (pid: number): string => {
   try {
     return readFileSync(`/proc/${pid}/comm`, "latin1").trim()
@@ -64,7 +64,7 @@ export const holdProcesses = (pids: ReadonlyArray<number>) => {
   return {
     ended: (atMost: number): boolean =>
       held.every(({ fd, pid }) => {
-        // Without a descriptor, the process had exited before it could be opened.
+        // If there is no descriptor, the process had exited before it could be opened.
         if (fd < 0) return statusOf(pid).length === 0
         const entry = Buffer.alloc(entryBytes)
         entry.writeInt32LE(fd, 0)

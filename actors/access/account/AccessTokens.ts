@@ -32,7 +32,7 @@ interface TokenPage {
   readonly more: boolean
 }
 
-// An empty page still has one row with the counts, whose token columns are null.
+// An empty page still has one row, which contains the counts and has null token columns.
 const Counts = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, token_id: Schema.Null })
 const Counted = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, ...AccessTokenRow.fields })
 

@@ -20,10 +20,10 @@ export const endCredentials = Effect.gen(function* () {
   const tokens = yield* sql`UPDATE access_tokens SET revoked_at = ${at} WHERE revoked_at IS NULL RETURNING token_id`
   const links = yield* sql`DELETE FROM setup_links WHERE used_at IS NULL RETURNING id`
   yield* sql`DELETE FROM address_changes WHERE used_at IS NULL`
-  // Nobody may become an operator through a restore, because their role may have been revoked after the backup. `svc admin
+  // A restore must not bring back the operator role, because the role may have been revoked after the backup. `svc admin
   // operators` grants the role again.
   yield* sql`UPDATE users SET is_operator = 0 WHERE is_operator = 1`
-  // Without this, recovery codes used after the backup would be valid again.
+  // Otherwise recovery codes that were used after the backup would be valid again.
   yield* sql`DELETE FROM recovery_codes`
   yield* sql`DELETE FROM action_confirmations`
   yield* sql`DELETE FROM passkey_challenges`

@@ -9,7 +9,7 @@ import { PasskeyChallengeRow } from "./PasskeyRow.ts"
 const validFor = retention.passkeyChallenge.after
 const challengeBytes = 32
 
-/** Purpose of a challenge, with the requesting session or, for a setup, the link. */
+/** Purpose of a challenge, and the session or setup link that requested it. */
 export type ChallengePurpose = "sign_in" | `registration:${string}` | `confirmation:${string}` | `setup:${string}`
 
 /** Creates a challenge that is valid for five minutes and one response. `subject` is the person who may respond, if known. */

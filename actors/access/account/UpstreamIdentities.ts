@@ -26,7 +26,7 @@ export const UpstreamIdentityRow = table("upstream_identities", {
 })
 export type UpstreamIdentityRow = RowOf<typeof UpstreamIdentityRow.columns>
 
-/** Sign-ins at an upstream provider that are in progress. */
+/** Sign-ins in progress at an upstream provider. */
 export const UpstreamSignInRow = table("upstream_sign_ins", {
   secret_hash: Schema.String,
   link_subject: Schema.NullOr(Subject),

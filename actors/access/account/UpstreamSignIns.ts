@@ -54,8 +54,8 @@ const proofOf = (secret: Redacted.Redacted): UpstreamProof => ({
 })
 
 /**
- * Sign-ins at the upstream provider that are in progress. Only the browser has the secret; the database has its digest.
- * Therefore neither the provider nor anybody who can read the database can complete another browser's sign-in.
+ * Sign-ins in progress at the upstream provider. Only the browser has the secret; the database has its digest. Therefore
+ * neither the provider nor anybody who can read the database can complete another browser's sign-in.
  */
 export class UpstreamSignIns extends Context.Service<
   UpstreamSignIns,

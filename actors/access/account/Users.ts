@@ -272,7 +272,7 @@ export class Users extends Context.Service<
             yield* sql`UPDATE users SET status = ${status}, updated_at = ${yield* now} WHERE subject = ${subject}`
             if (status !== "disabled") return
             yield* endSessions(subject)
-            // Otherwise a link could open the account again after it has been unlocked.
+            // Deletes unused links, because they could otherwise open the account after it has been unlocked.
             yield* sql`DELETE FROM setup_links WHERE subject = ${subject} AND used_at IS NULL`
             yield* sql`DELETE FROM address_changes WHERE subject = ${subject} AND used_at IS NULL`
           })

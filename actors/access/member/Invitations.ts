@@ -178,8 +178,7 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Returns the proof of an address that opening the link provides. The operator is trusted to have verified the addresses that
-   * they enter.
+   * Returns how opening the link proves the address. The operator is trusted to have verified the addresses that they enter.
    */
   const proofOf = (scope: InvitationScope, email: string | null): AddressProof | null =>
     scope.acting === "operator" && email !== null ? "operator" : null

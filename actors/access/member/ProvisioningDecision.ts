@@ -6,7 +6,7 @@ import type { ProvisioningRule, UpstreamTrust } from "./ProvisioningRules.ts"
 export interface ProvenClaims {
   readonly trust: UpstreamTrust
   readonly verifiedEmail?: string | undefined
-  /** Absent if the provider did not send the claim as a list of names; treated as no groups. */
+  /** Absent if the provider did not send the claim as a list of names; the person then counts as having no groups. */
   readonly groups?: ReadonlyArray<string> | undefined
 }
 

@@ -19,7 +19,7 @@ export class DatabaseFile extends Context.Service<
     readonly checkpoint: Effect.Effect<boolean, SqlError>
     /** Total and empty page counts of the file. */
     readonly pages: Effect.Effect<FilePages, SqlError>
-    /** Returns at most this many empty pages to the file system. Has no effect until the file has been rebuilt once. */
+    /** Releases at most this many empty pages to the file system. Has no effect until the file has been rebuilt once. */
     readonly release: (pages: number) => Effect.Effect<void, SqlError>
     /**
      * Rewrites the file without empty pages, which also enables `release`. Temporarily needs as much free space as the file's

@@ -6,7 +6,7 @@ import type { RunId } from "../../../schema/records/Ids.ts"
  * - `run`: an event or a log line of a Run
  * - `queue`: a new Run, or another status of a Run
  * - `cancel`: somebody has asked to stop a Run
- * - `policy`: an operator had a server read its policy file again
+ * - `policy`: an operator made a server reload its policy file
  * - `unknown`: any change, because notifications may have been lost
  */
 export type RemoteChange =

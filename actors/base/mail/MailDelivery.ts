@@ -67,7 +67,9 @@ const make = Effect.gen(function* () {
     return yield* Schema.decodeEffect(SealedMail)(Redacted.value(text))
   })
 
-  /** Checks the reader of a notice again: since it was queued, they may have left or changed their address. */
+  /**
+   * Checks the recipient of a notice again, because they may have left or changed their address since the notice was queued.
+   */
   const isStillReader = Effect.fnUntraced(function* ({ notice_subject, notice_workspace_id, recipient }: MailRow) {
     if (notice_subject === null) return true
     const mayRead =

@@ -21,9 +21,9 @@ const checkEvery = "1 second"
 const askEvery = "200 millis"
 
 /**
- * Work that only one server at a time may do. A row contains the server that has taken the work. Another server can take it once
- * that server has shut down or is gone (`Nodes`). With the embedded database there is only one server, which takes all work at
- * once.
+ * Work that only one server at a time may do. A row records the server that has taken the work. Another server can take it
+ * once that server has shut down or is gone (`Nodes`). With the embedded database there is only one server, which takes all
+ * work at once.
  */
 export class ExclusiveWork extends Context.Service<
   ExclusiveWork,

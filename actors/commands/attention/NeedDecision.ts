@@ -131,7 +131,8 @@ const reasonsOf = (
   const isPlanned = facts.waiting !== undefined || facts.approved !== undefined || facts.isUpdating
   const { newer } = facts
   const staleReasons = row.status === "stale" ? StaleReasonsJson.read(row.stale_reasons) : []
-  // The Capsule was just rolled back from this commit, so the list does not suggest applying it again. A later commit is listed.
+  // If the Capsule was just rolled back from this commit, the list does not suggest applying the commit again. A later
+  // commit is listed.
   const isLeft =
     newer !== undefined &&
     newer.resolved_commit === row.pinned_commit &&

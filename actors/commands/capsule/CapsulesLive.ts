@@ -242,7 +242,7 @@ export const layer = Layer.effect(
           BackupRow.rows(write)`SELECT * FROM backups WHERE created_by_run_id = ${runId}`
         )
         const backup = rows[0] === undefined ? undefined : yield* backups.find(rows[0].id)
-        // Without a backup, the Run failed or was cancelled, and its status shows which.
+        // If there is no backup, the Run failed or was cancelled, and the Run's status shows which.
         return backup === undefined
           ? yield* failedPrecondition(`The backup failed. See the Run ${runId} for the reason.`)
           : toBackup(backup)

@@ -52,8 +52,8 @@ export class DriftSchedule extends Context.Service<
       })
 
       /**
-       * Sets due times for Capsules that have none, or whose interval has become shorter. Removes them from Capsules that are not
-       * checked.
+       * Sets due times for Capsules that have none, or whose interval has become shorter. Removes the due times of Capsules
+       * that are not checked.
        */
       const settleDueTimes = Effect.gen(function* () {
         const ended = yield* CapsuleRow.some(

@@ -118,7 +118,7 @@ export class PullRequestReporter extends Context.Service<
         if (commentId === null) return yield* createOnce(access, repository, number, marker, text)
         return yield* forge.editComment(access, repository, number, commentId, text).pipe(
           Effect.as(commentId),
-          // Somebody deleted the comment.
+          // If somebody has deleted the comment, creates a new one.
           Effect.catchIf(
             (cause: ForgeFailure) => cause.reason === "missing",
             () => createOnce(access, repository, number, marker, text)

@@ -91,7 +91,7 @@ const make = Effect.gen(function* () {
   })
 
   const cancelOf = (row: PullRequestRow, capsuleId: CapsuleId, reason: string) =>
-    // A removed Capsule has no plan to cancel.
+    // Ignores errors, because a removed Capsule has no plan to cancel.
     Effect.ignore(capsules.CancelSpeculative(capsuleId, { context: serviceContext, pullRequestId: row.id, reason }))
 
   /**
@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
       for (const capsule of touched) if (capsule.refusal_code === null) yield* refused(capsule, unallowed, leave)
       return
     }
-    // A plan may have to wait for its turn, and the former refusal does not apply to it any more.
+    // Clears former refusals first, because they no longer apply even if a plan has to wait for its turn.
     for (const capsule of touched) if (capsule.refusal_code === unallowed) yield* allowed(capsule)
     const isTouched = new Set(touched.map((capsule) => capsule.capsule_id))
     for (const { capsule_id, resolved_commit } of yield* unfinishedOf(row)) {

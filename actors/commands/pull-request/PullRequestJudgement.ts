@@ -184,7 +184,7 @@ const make = Effect.gen(function* () {
   const record = Effect.fnUntraced(function* (row: PullRequestRow, judgement: Judgement) {
     if (judgement.kind === "unread") {
       yield* store.update(row.id, { error_code: judgement.code, error_message: judgement.message })
-      // The result for an earlier base no longer applies.
+      // Removes the result for an earlier base, because it no longer applies.
       return yield* store.judged(row, [])
     }
     yield* store.update(row.id, {

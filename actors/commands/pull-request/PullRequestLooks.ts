@@ -125,7 +125,7 @@ export class PullRequestLooks extends Context.Service<
           heads,
           ended: asked.ended
         })
-        // On other forges, such a name is an ordinary branch.
+        // Only GitHub gives the branches of merge queues such names. On other forges, they are ordinary branches.
         return { sighting, queues: kind === "github" ? heads : noQueues }
       })
 

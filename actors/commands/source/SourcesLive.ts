@@ -36,7 +36,7 @@ import { Sources } from "../../ledger/source/Sources.ts"
 import { ListedSnapshot, ListedSource, ReportRow, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
 
 const hookContext: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
-/** Compared for a Source that does not exist, so that the response takes the same time. */
+/** Secret to compare with if the Source does not exist, so that the response takes the same time. */
 const nobodysSecret = randomBytes(32).toString("hex")
 const refusalRecordMillis = 10_000
 const deliveryWindowMillis = Duration.toMillis(retention.webhookDelivery.after)

@@ -68,8 +68,8 @@ const checkProvided = Effect.fnUntraced(function* (
 })
 
 /**
- * Runs a command that spans several transactions while no other server runs one for the same Connection. Otherwise two servers
- * could send the same refresh token, and the authorization server would revoke the grant.
+ * Runs a command that spans several transactions, and ensures that no other server runs such a command for the same
+ * Connection. Otherwise two servers could send the same refresh token, and the authorization server would revoke the grant.
  */
 const oneAtATime = (id: ConnectionId) =>
   Effect.fnUntraced(function* <A, E, R>(command: Effect.Effect<A, E, R>) {

@@ -93,7 +93,7 @@ const inDatabase = Effect.gen(function* () {
     const row = SharedArchiveRow.values(sql, { kind, digest, copy, parts, stored_at })
     const written = yield* SharedArchiveRow.some(sql, "copy")`INSERT INTO shared_archives ${row}
       ON CONFLICT (kind, digest) DO NOTHING RETURNING copy`
-    // Another server stored the archive first.
+    // Removes the parts of this copy if another server stored the archive first.
     if (written.length === 0) yield* removeParts(copy)
   })
 

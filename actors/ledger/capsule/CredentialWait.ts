@@ -9,7 +9,7 @@ export const CredentialWaitJson = jsonText(CredentialWait)
 /** The next action after a change to the Connection, and the role that can perform it. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
-/** The reason why a Run cannot use a credential, in addition to its resolution. */
+/** Facts about a blocked credential that its `ProviderResolution` does not contain. */
 export interface CredentialObstacle {
   /** True if the operator does not allow the provider. */
   readonly isDenied: boolean

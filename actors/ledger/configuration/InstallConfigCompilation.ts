@@ -105,7 +105,7 @@ const originOf = (
   if (input === undefined) return "host"
   if (compiled.origin !== "repository_manifest") return "user"
   if (input.origin === "manifest") return input.source
-  // An input that the manifest omits must be set by a person only if the module requires it.
+  // If the manifest omits an input, a person must set it only if the module requires it.
   return input.required ? "user" : "module_default"
 }
 
@@ -117,7 +117,7 @@ export class InstallConfigCompilation extends Context.Service<
     readonly annotate: (staged: StagedReport, snapshot: ManifestCarrier) => StagedReport
     /** Returns the manifest's verdict on a module that was scanned but not checked. */
     readonly verdictOf: (snapshot: ManifestCarrier, scan: ScannedModule) => ModuleVerdict
-    /** Compiles the reviewed configuration. Fails if the report was created from other pins than `pins`. */
+    /** Compiles the reviewed configuration. Fails if the report was not created from `pins`. */
     readonly storedConfig: (
       staged: StagedReport,
       snapshot: ManifestCarrier,

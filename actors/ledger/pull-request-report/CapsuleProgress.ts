@@ -84,7 +84,8 @@ export const capsuleProgress = Effect.fn("capsuleProgress")(function* (
       LEFT JOIN runs a ON a.id = (SELECT b.id FROM runs b WHERE b.plan_run_id = m.id AND b.type = 'apply'
         ORDER BY b.created_at DESC, b.id DESC LIMIT 1)
     WHERE ${sql.in("j.pull_request_id", pullRequestIds)} AND j.touched = 1 ORDER BY j.pull_request_id, j.capsule_id`
-  // Plans that change no object may still change Outputs or addresses. Their details are small.
+  // Reads the details of plans that change no object, because such plans may still change Outputs or addresses. Their
+  // details are small.
   const unclear = rows.flatMap(({ plan_id, plan_summary, run_id, summary }) => [
     ...(run_id !== null && changedObjects(summary) === 0 ? [run_id] : []),
     ...(plan_id !== null && changedObjects(plan_summary) === 0 ? [plan_id] : [])

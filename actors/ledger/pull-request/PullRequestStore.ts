@@ -14,7 +14,7 @@ import { pullRequestChanges, type Sighting, unread } from "./SeenPullRequests.ts
 /** Time between two scheduled polls. It doubles after each failure, up to about five hours. */
 const lookMillis = Duration.toMillis(Duration.minutes(5))
 const mostDoublings = 6
-/** Maximum number of waiting pull requests that a look marks, in case no ended Run did. */
+/** Maximum number of waiting pull requests that a poll marks, in case no ended Run has marked them. */
 const mostMarked = 4
 
 type Followed = Pick<SourceRow, "id" | "workspace_id">

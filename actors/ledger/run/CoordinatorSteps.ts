@@ -42,7 +42,7 @@ export const failuresOf = (
   const code = run.error_code ?? `${step}_${run.status}`
   const failure = run.error_message ?? `The ${step} Run ${run.id} is ${run.status}.`
   const errors = (EvidenceJson.read(run.evidence).diagnostics ?? []).filter(({ severity }) => severity === "error")
-  // The failure may repeat the summary of an error.
+  // Omits the failure if it only repeats the summary of an error.
   const isNamed = errors.some(({ summary }) => summary === failure)
   return [
     ...(isNamed ? [] : [{ severity: "error" as const, code, message: failure }]),

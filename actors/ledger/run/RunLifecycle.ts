@@ -186,7 +186,7 @@ export class RunLifecycle extends Context.Service<
           ...columns
         })} WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)} RETURNING id`
         if (moved.length === 0) return false
-        // Nothing can be settled under this hold after the Run ends.
+        // Deletes the preparation, because nothing can be settled under this hold after the Run ends.
         if (hold !== undefined) yield* sql`DELETE FROM run_preparations WHERE run_id = ${seen.id}`
         const who = kind === "run.cancelled" ? decided(decider) : {}
         yield* journal.append(seen.id, kind, { ...who, ...data })

@@ -10,7 +10,10 @@ type PinnedManifest = Pick<StagedSnapshot, "id" | "path" | "repositoryManifest" 
 /** A snapshot with its manifest. Includes `url`, because a module's location selects the operator's base configuration. */
 export type ManifestCarrier = PinnedManifest & Pick<StagedSnapshot, "url">
 
-/** Declares a file that was refused because of its bytes: too large, not text or not a regular file. Only the reason is kept. */
+/**
+ * Returns the declaration for a file that was refused because of its bytes: too large, not text or not a regular file. Only
+ * the reason is kept.
+ */
 const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({
   _tag: "Refused",
   refusal: new ManifestRefusal({

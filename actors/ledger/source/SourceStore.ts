@@ -122,7 +122,7 @@ const hookPlace = (workspaceId: WorkspaceId, id: SourceId, column = "hook_secret
   rowId: id
 })
 
-/** Stored for a removed Source, because the column must not be null. */
+/** The webhook secret of a removed Source, because the column must not be null. */
 export const noHookSecret = ""
 
 /** The only writer of `sources`, `source_snapshots`, `compatibility_reports` and `webhook_deliveries`. */

@@ -122,7 +122,7 @@ const judgeOf = (plan: PlanEvidence) => {
       .filter(({ name }) => !putBack.has(name))
       .flatMap((attribute): ReadonlyArray<ChangeCause> => {
         const references = change.references?.find((each) => each.attribute === attribute.name)
-        // Needs no cause: a provider recomputes such values from the other attributes.
+        // Such a value has no cause, because the provider recomputes it from the other attributes.
         if (references === undefined && attribute.unknown === true) return []
         // Every difference may be a cause, because the references of repeated blocks and of provider-normalised values are
         // unknown.
@@ -149,7 +149,7 @@ const judgeOf = (plan: PlanEvidence) => {
     isOf(change, "create") !== isOf(change, "delete") || isOf(change, "forget") || change.actions.includes("no-op")
 
   return (change: ResourceChange): ReadonlyArray<ChangeCause> => {
-    // An earlier replacement created the new object but could not destroy the old object.
+    // The object is deposed: an earlier replacement created the new object but could not destroy this one.
     if (change.deposed !== undefined) return [unfinished]
     const drifted = drift.get(change.address) ?? drift.get(change.previousAddress ?? "")
     if (isPutBack(change, drifted)) return [named("drift", [change.address])]

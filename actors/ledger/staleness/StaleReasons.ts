@@ -148,7 +148,7 @@ export class StaleReasons extends Context.Service<
               : { stateVersionId: row.state_version_id, name: row.name === "" ? undefined : row.name }
           if (!(yield* isOfferedStill(taken, offer))) add(offer.producerCapsuleId, offer.output)
         }
-        // Inputs from removed dependencies are still deployed.
+        // Includes inputs from removed dependencies, because they are still deployed.
         for (const row of left.values()) add(row.producer_capsule_id, row.output)
         return [...reasons.values()]
       })

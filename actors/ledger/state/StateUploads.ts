@@ -112,7 +112,7 @@ export class StateUploads extends Context.Service<
       adopt: { readonly uploadId: StateUploadId; readonly sha256: string },
       installPlanId: InstallPlanId
     ) => Effect.Effect<void, ApiError>
-    /** Releases the upload of a failed install. Until its hour ends, another install can reserve it. */
+    /** Releases the upload of a failed install. Until the upload's hour ends, another install can reserve the upload. */
     readonly release: (installPlanId: InstallPlanId) => Effect.Effect<void>
     /** Returns the upload that an install has reserved, without its state. */
     readonly heldRow: (installPlanId: InstallPlanId) => Effect.Effect<StateUploadRow | undefined>

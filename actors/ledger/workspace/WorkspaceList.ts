@@ -50,7 +50,7 @@ const toWorkspace = ({
 
 export interface WorkspaceListRequest extends PageRequest {
   readonly order?: "created_asc" | "updated_desc" | undefined
-  /** Added to the first page if it would otherwise be on a later page. */
+  /** The Workspace to add to the first page if it would otherwise be on a later page. */
   readonly selectedWorkspaceId?: string | undefined
   readonly includeTotal?: boolean | undefined
   /** The only Workspace that the caller's credential may see, if it is bound to one. */

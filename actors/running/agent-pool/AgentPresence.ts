@@ -7,7 +7,10 @@ import type { AgentId } from "../../../schema/records/Ids.ts"
 
 /** Silence, in nanoseconds, after which an agent counts as not connected. */
 const connectedNanos = 45_000_000_000n
-/** Silence, in nanoseconds, after which an agent may never return. Nothing waits for it if another agent can do the same work. */
+/**
+ * Silence, in nanoseconds, after which svc assumes that an agent may never return. If another agent can do the same work,
+ * nothing waits for the silent agent.
+ */
 const absentNanos = 3_600_000_000_000n
 
 /** Minimum time in milliseconds between two writes of an agent's last contact. */

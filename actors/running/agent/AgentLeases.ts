@@ -152,7 +152,7 @@ type OpenClaim = RowOf<typeof OpenClaim.columns>
 
 interface Observed {
   readonly heard: number
-  /** Negative, because the contact may have been counted late. */
+  /** Starts below zero after a contact, because the contact may have been counted late. */
   readonly silentNanos: bigint
   readonly isResumed: boolean
 }
@@ -264,7 +264,7 @@ const inRows = Effect.gen(function* () {
       yield* withoutWriteLock(sql`UPDATE agent_runs SET ${AgentRunRow.changes(sql, { newest_serial: newestSerial })}
         WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`)
     }, Effect.orDie),
-    // The Run's row contains the mark.
+    // Does nothing, because the Run's row already records that the agent is unreachable.
     unreachable: () => Effect.void,
     close: Effect.fnUntraced(function* ({ beats, fence, runId }) {
       const closed = yield* sql`UPDATE agent_runs SET ${AgentRunRow.changes(sql, { closed_at: yield* now })}

@@ -136,7 +136,7 @@ const basisOf = (
 })
 
 /**
- * Only an ordinary plan of the lane receives carried approvals. Excluded are rollbacks, plans of other refs and a Capsule's first
+ * Only an ordinary plan of the lane receives carried approvals: not a rollback, a plan of another ref or a Capsule's first
  * plan.
  */
 const mayReceive = (run: Pick<RunRow, "coordinator_kind" | "purpose" | "type">) =>

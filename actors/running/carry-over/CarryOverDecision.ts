@@ -66,8 +66,9 @@ const sameProvided = (a: PlanBasis["provided"], b: PlanBasis["provided"]) =>
   markText(a) === markText(b)
 
 /**
- * Returns every reason why the approvals are not carried over. An empty result means that they are. Plans contain neither values
- * that are unknown until the apply nor the commands of provisioners, so the files of the module graph must be equal too.
+ * Returns every reason why the approvals are not carried over. An empty result means that svc may carry them over. Plans
+ * contain neither values that are unknown until the apply nor the commands of provisioners, so the files of the module graph
+ * must be equal too.
  */
 export const differences = (facts: CarryFacts): ReadonlyArray<Difference> => {
   const { allowed, approved, files, isStale, isUncertain, isUsed, missing, planned, rulesNow, rulesThen } = facts

@@ -46,7 +46,7 @@ import { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 /** Returns true if the apply deploys its commit and configuration. An apply that accepts drift only changes the state. */
 const deploys = ({ purpose, type }: Pick<RunRow, "purpose" | "type">) => type === "apply" && purpose !== acceptsDrift
 
-/** Updates the lane that a Capsule follows after an apply. */
+/** After an apply, updates the lane that the Capsule follows. */
 const makeAppliedLane = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runs = yield* RunLedger

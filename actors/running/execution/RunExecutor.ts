@@ -212,7 +212,7 @@ export class RunExecutor extends Context.Service<
       const requeue = Effect.fnUntraced(function* (run: RunRow) {
         yield* FiberMap.remove(fibers, run.id)
         const reason = "The service is stopping; the Run starts again with it."
-        // The Run may have finished before it could be interrupted.
+        // Ignores an error, because the Run may have finished before it could be interrupted.
         yield* Effect.ignore(transaction(sql)(stop.requeued(holdOf(run), reason, { counts: false })))
       })
 

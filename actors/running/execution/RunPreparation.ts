@@ -186,7 +186,10 @@ export class RunPreparation extends Context.Service<
       const automaticObstacle = yield* makeAutomaticObstacle
       const { compare: compareBase } = yield* BaseComparison
 
-      /** Rebases the Run on the current state of the Capsule. Runs of the deployed revision also use its current revision. */
+      /**
+       * Rebases the Run on the current state of the Capsule. Runs of the deployed revision also use the Capsule's current
+       * revision.
+       */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
         const concernsLane = run.type === "plan" && run.purpose !== acceptsDrift
         const deployed = concernsLane ? null : capsule.adopted_snapshot_id

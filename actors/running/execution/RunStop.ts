@@ -43,7 +43,7 @@ export const makeRunStop = Effect.gen(function* () {
   })
 
   return {
-    /** Called after a settlement was rolled back. Records only the cancellation, in its own transaction. */
+    /** Called after a settlement was rolled back. Records only the cancellation, in a new transaction. */
     stopped: Effect.fn("Run.stopped")(function* ({ evidence, hold }: StopRequested) {
       const run = yield* held(hold)
       yield* cancelRun(ending, run, evidence)

@@ -112,7 +112,7 @@ const byTurn = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => {
   return inTurns(people.values(), ({ subjectTurn }) => subjectTurn)
 }
 
-/** Orders Runs that come last after the others. Within each group, people take turns. */
+/** Puts drift checks and speculative plans after all other Runs. Within each group, people take turns. */
 const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => [
   ...byTurn(runs.filter(({ comesLast }) => !comesLast)),
   ...byTurn(runs.filter(({ comesLast }) => comesLast))
@@ -131,7 +131,7 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
   const held = { pool, ...(holder === undefined ? {} : { heldByRunId: holder.id }) }
   if (own.length >= perWorkspace) return { ...held, reason: "workspace_limit", limit: perWorkspace }
   if (inPool.length >= places) return { ...held, reason: "places_taken", limit: places }
-  // The last slot of the pool, and the last slot of the Workspace, are reserved for Runs that do not come last.
+  // The last slot of the pool, and the last slot of the Workspace, are not available to drift checks and speculative plans.
   if (!run.comesLast) return undefined
   if (places > 1 && inPool.length === places - 1) return { ...held, reason: "place_kept", limit: places }
   if (perWorkspace > 1 && own.length === perWorkspace - 1) return { ...held, reason: "place_kept", limit: perWorkspace }

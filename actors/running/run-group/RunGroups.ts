@@ -184,7 +184,7 @@ const make = Effect.gen(function* () {
     for (const { planRunId, standing } of members) {
       if (planRunId === undefined) continue
       if (standing === "planning" || standing === "waiting_approval") {
-        // The plan may have ended in the meantime.
+        // Ignores an error, because the plan may have ended in the meantime.
         yield* Effect.ignore(runCommand.Cancel(planRunId, { context, reason }))
       } else if (standing === "approved") {
         yield* ledger.supersedePlan(planRunId, reason).pipe(transaction(sql))

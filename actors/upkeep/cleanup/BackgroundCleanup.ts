@@ -39,7 +39,7 @@ export const expirePlans = Effect.gen(function* () {
   for (const id of yield* ledger.expiredPlans(yield* now)) yield* transaction(sql)(ledger.expirePlan(id))
 })
 
-/** Deletes receipts and syncs that found nothing, after their retention period. */
+/** Deletes receipts, and syncs that found nothing, after their retention period. */
 export const purge = Effect.gen(function* () {
   const receipts = yield* Receipts
   yield* receipts.purge(yield* before(retention.idempotency))
@@ -49,7 +49,7 @@ export const purge = Effect.gen(function* () {
 const guarded = <E, R>(name: string, work: Effect.Effect<unknown, E, R>) =>
   Effect.catchCause(work, (cause) => Effect.logError(`Cleanup failed: ${name}`, cause))
 
-/** Runs every task that is due once, except tasks about this machine's own files. */
+/** Runs each due task once, except tasks about this machine's own files. */
 const sharedTasks = Effect.gen(function* () {
   const schedule = yield* SourceSchedule
   const follows = yield* DeferredFollows

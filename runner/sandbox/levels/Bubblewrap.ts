@@ -234,7 +234,7 @@ export const bubblewrapRung = (host: LevelHost, hostSettings: Effect.Effect<Host
     if (program === undefined) {
       return { _tag: "unavailable", reason: "bubblewrap was not found.", remedy: remedyFor(undefined) }
     }
-    // A private network contains no other hosts, so the filter need not deny it.
+    // A private network contains no other hosts, so the filter need not deny Internet sockets.
     const filter = Option.getOrUndefined(ownFilter({ network: true, sharedProcessIds: false }))
     const known = yield* KnownVariants
     let said = ""

@@ -21,8 +21,9 @@ import { notedIn } from "../ProcessNote.ts"
 import { resourceLimits } from "../SandboxView.ts"
 import type { LevelHost, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
-// Starts a program on levels without an external launcher: a process of the server becomes the program. The process is not
-// confined at first, so the run must not be able to influence it. It starts in the root folder without an environment.
+// Starts a program on levels without an external launcher: the server starts a process, which becomes the program. The
+// process is not confined at first, so the run must not be able to influence it. It starts in the root folder without an
+// environment.
 
 const plain = (environment: ProcessEnvironment): Readonly<Record<string, string>> =>
   Object.fromEntries(

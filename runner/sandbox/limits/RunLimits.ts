@@ -173,7 +173,10 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   const watched = new Set<Watched>()
   const relieving = yield* Semaphore.make(1)
 
-  /** When the disk is almost full, stops the Run that uses the most of it, unless that Run is too small to help. */
+  /**
+   * When the disk is almost full, stops the Run that uses the most of it, unless stopping that Run would free too little
+   * space.
+   */
   const relieve = Effect.fnUntraced(function* (floor: number, used: (use: FolderUse) => number) {
     const sizes = yield* Effect.forEach(Array.from(watched), (run) =>
       Effect.map(folderUse(spawner, run.places), (use) => ({ run, size: used(use) }))

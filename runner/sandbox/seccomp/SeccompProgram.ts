@@ -126,7 +126,7 @@ const numberAt = 0
 const architectureAt = 4
 const argumentAt = (index: number) => 16 + 8 * index
 
-/** On x86_64, numbers from this value belong to the x32 interface, which has a second number for every call. */
+/** On x86_64, numbers from this value upwards belong to the x32 interface, which has a second number for every call. */
 const x32From = 0x4000_0000
 
 const namespaceFlags = 0x7e02_0000

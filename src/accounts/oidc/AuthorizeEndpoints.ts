@@ -41,8 +41,8 @@ const form = "consent"
 type Identified = { readonly kind: "sign_in" } | { readonly kind: "visitor"; readonly visiting: Visitor }
 
 /**
- * Checks whether the current session is sufficient for this request. Fails with an error for the client if it is not and the
- * client requested that no page be shown.
+ * Checks whether the current session is sufficient for this request. Fails with an error for the client if the session is
+ * not sufficient and the client requested that no page be shown.
  */
 const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, parameters: Parameters) {
   const visiting = yield* visitor

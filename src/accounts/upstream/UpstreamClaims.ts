@@ -15,8 +15,8 @@ const decode = <A, I>(schema: Schema.Codec<A, I>, value: unknown) =>
 /** Claims about a person in an ID token or a UserInfo response. A claim of an unexpected shape counts as absent. */
 export type ProfileClaims = Pick<UpstreamIdentity, "claimedEmail" | "displayName" | "groups" | "verifiedEmail">
 
-// Maximum length of a subject. Subjects are compared exactly (OpenID Connect Core, 2), so a provider that sends the same subject
-// for everybody identifies nobody.
+// Maximum length of a subject. Subjects are compared exactly (OpenID Connect Core, 2), so an empty subject is refused too: a
+// provider that sends the same subject for everybody identifies nobody.
 const longestSubject = 255
 const clockTolerance = Duration.toSeconds(Duration.minutes(5))
 

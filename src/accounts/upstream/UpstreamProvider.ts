@@ -60,7 +60,7 @@ const freshSeconds = Duration.toSeconds(retention.confirmation.after)
 
 const outside = outsideTransaction("A sign-in provider is asked")
 
-/** Returns true if the provider did not answer in time. Each library has its own error for that. */
+/** Returns true if the provider did not respond in time. Each library has a different error for a timeout. */
 const isTooSlow = (cause: unknown): boolean =>
   (cause instanceof ClientError && cause.code === "OAUTH_TIMEOUT") || cause instanceof errors.JWKSTimeout
 
@@ -70,7 +70,7 @@ const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings, within:
       discovery(new URL(issuer), clientId, undefined, secretAuthentication(clientSecret), {
         [customFetch]: providerFetch,
         timeout: Duration.toSeconds(within),
-        // The settings allow plain HTTP only on loopback.
+        // Allow plain HTTP here, because the settings accept it only on loopback.
         execute: issuer.startsWith("http:") ? [allowInsecureRequests] : []
       })
     ).pipe(outside)

@@ -23,7 +23,7 @@ export const signInForFirstTime = Effect.fn("signInForFirstTime")(
         Effect.flatMap(HttpClientResponse.filterStatusOk)
       )
     yield* post("/auth/setup", { secret: Redacted.value(secret), displayName: "Demo", ...demoAccount })
-    // Sends every cookie that the sign-in set, as a browser does, in any order.
+    // Sends every cookie from the sign-in response, as a browser does, in any order.
     const cookie = Cookies.toCookieHeader((yield* post("/auth/sign-in", demoAccount)).cookies)
     const response = yield* post("/api/v1/account/tokens", { name: "svc demo", scopes: ["read", "write"] }, cookie)
     return Redacted.make((yield* decodeCreated(response)).token)

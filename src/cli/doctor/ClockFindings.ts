@@ -5,7 +5,7 @@ import { lookAtInstance } from "../../database/InstanceLock.ts"
 import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import type { Finding } from "./DoctorReport.ts"
 
-// Earlier than any release, so a correct clock is later.
+// A time before the first release. A clock that shows an earlier time is wrong.
 const releasedAfter = Date.UTC(2026, 0, 1)
 /** Tolerated clock difference. Clocks synchronised over the network differ by less, even after a move to another machine. */
 const toleratedMillis = 10 * 60_000

@@ -93,7 +93,7 @@ export const storedChecks: ReadonlyArray<StoredCheck> = [
     look: Effect.fnUntraced(function* ({ folder, settings }) {
       const { keys, whole } = yield* givenKeys(settings, folder)
       const needed = yield* neededKeys
-      // Without all keys, skip the values. The `vault` check reports the missing keys.
+      // If a key is missing, do not check the sealed values. The `vault` check reports the missing keys.
       const isComplete = needed.every((id) => keys.some((key) => key.id === id))
       return Option.isSome(whole) && isComplete ? [yield* sealedFinding(whole.value)] : []
     })

@@ -43,7 +43,8 @@ export const decisionLines = (
           ...(approvalComment === undefined ? {} : { reason: approvalComment })
         })
       ]),
-  // Omit the request if the Run is cancelled, because its end already shows the same information.
+  // Omit the request to stop if the Run has been cancelled, because the line about its cancellation contains the same
+  // information.
   ...(cancelRequest === undefined || status === "cancelled"
     ? []
     : [decisionLine("Asked to stop", named(cancelRequest, nameOf))]),

@@ -119,7 +119,7 @@ const packageFiles = Effect.fn("vendor.packageFiles")(function* (folder: string)
 
 type InstalledModule = Effect.Success<ReturnType<typeof install>>[number]
 
-/** The call is neither in the checkout nor in the caller's package. */
+/** Returns true if the called module is neither in the checkout nor in the caller's package. */
 const isRemote = ({ Key, Source }: InstalledModule) => Key !== "" && classifyModuleSource(Source).kind !== "local"
 
 const identityOf = ({ Source, Version }: InstalledModule) => `${splitSource(Source).package} ${Version ?? ""}`

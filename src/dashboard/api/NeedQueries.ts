@@ -4,8 +4,8 @@ import { dashboardNeeds } from "./Endpoints.ts"
 import { type Cursor, firstCursor, listPaceMs } from "./Queries.ts"
 
 /**
- * The records that need a person's attention, most urgent first. The first page is requested early, so it has no other query
- * parameters.
+ * The records that need a person's attention, most urgent first. An early request fetches the first page, so this query must
+ * have the same address, without further parameters.
  */
 export const needsQuery = (workspaceId: string) =>
   infiniteQueryOptions({

@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query"
 import { call } from "./Call.ts"
 import { runsChangeCauses, runsCost, runsSourceChanges } from "./Endpoints.ts"
 
-/** The changes in a Run's commit never change, but may become unavailable, because commits can be removed. */
+/** The diff of a Run's commit never changes, but may become unavailable, because commits can be removed. */
 export const sourceChangesQuery = (runId: string) =>
   queryOptions({
     queryKey: ["source-changes", runId],

@@ -8,7 +8,7 @@ const probeUrl = "/healthz"
 const firstPauseMs = 1000
 const longestPauseMs = 10_000
 const probeTimeoutMs = 5000
-/** The time for which the last response counts for the next navigation. */
+/** Time after a response during which a navigation assumes that the server is reachable. */
 const freshMs = 10_000
 
 interface State {

@@ -140,8 +140,8 @@ const Ways = ({ ways }: { readonly ways: Confirmation }) => {
 }
 
 /**
- * The prompt before all sensitive actions. The prompt appears when the server requires confirmation. The waiting requests
- * continue afterwards.
+ * The identity prompt that all sensitive actions share. It appears when the server requires confirmation, and the waiting
+ * requests continue afterwards.
  */
 export const ConfirmIdentity = () => {
   const words = useWords(confirmIdentityWords)

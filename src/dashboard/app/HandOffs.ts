@@ -1,5 +1,5 @@
-// A flow that another program has started ends at its return address, after an apply that may happen days later. Only this
-// browser keeps the flow, because other people who view the Run did not come from that program.
+// A flow that another program has started ends at that program's return address, after an apply that may happen days later.
+// Only this browser keeps the flow, because other people who view the Run did not come from that program.
 
 /** The client that started a flow, and the address that receives the result. */
 export interface HandOff {

@@ -166,7 +166,10 @@ const commandsFor = ({
 /** Records can also be found by their whole id or its first characters. */
 const textOf = ({ detail, id, label }: Command): string => `${label} ${detail ?? ""} ${looksLikeId(id) ? id : ""}`
 
-/** All commands with their texts. There is one per Capsule, so they are not rebuilt on every key press or change of selection. */
+/**
+ * All commands with their texts. There is at least one command per Capsule, so the list is not rebuilt on every key press or
+ * change of selection.
+ */
 export const useCommands = (workspace: Workspace) => {
   const words = useWords(appWords)
   const navigate = useNavigate()

@@ -14,7 +14,7 @@ interface RemovalDialogProps {
   readonly remove: (signal: AbortSignal) => Promise<unknown>
   /** Called after a removal, before the dialog closes. */
   readonly onRemoved?: () => unknown
-  /** Key of the query for the list with the entry. */
+  /** Key of the query for the list that contains the entry. */
   readonly list: QueryKey
   readonly onClose: () => void
 }

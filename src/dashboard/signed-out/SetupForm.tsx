@@ -79,7 +79,7 @@ const PasskeyWay = ({ recovering, primary, onPress }: PasskeyWayProps) => {
 }
 
 interface SetupFormProps {
-  /** `undefined` without scripts, in which case the person types it. */
+  /** `undefined` without scripts, in which case the person types the secret. */
   readonly secret: string | undefined
   readonly recovering: boolean
   /** Called if the link has expired since the page showed its purpose. */
@@ -99,7 +99,8 @@ export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
   const byPasskey = capable && offer.passkeys
-  // The person has to be able to sign in. If no other method is possible, a password opens this session anyway.
+  // If passkeys are not possible, offer a password even if password sign-in is disabled, because the person needs some way
+  // to sign in.
   const byPassword = offer.password || !byPasskey
   const person = (): SetupPerson => ({
     secret: secret ?? "",

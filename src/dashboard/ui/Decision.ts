@@ -40,9 +40,9 @@ const passedOn = new Set(["unanswered", "http_502", "http_504"])
 const isUncertain = (error: unknown): boolean => error instanceof Fault && passedOn.has(error.code)
 
 /**
- * A decision of the person. The dashboard sends all changes with it. A decision is sent or refused immediately, and never
- * repeated or resumed. `withdraw`, or unmounting the component, aborts it. If the server may have received it without responding,
- * the page reports that and reads all its data again.
+ * A decision by the person. The dashboard sends every change as a decision, which is sent or refused immediately, and never
+ * repeated or resumed. `withdraw`, or unmounting the component, aborts it. If the server may have received it without
+ * responding, the page reports that and reads all its data again.
  */
 export const useDecision = <A, I = void>({ send, ...then }: DecisionOptions<A, I>) => {
   const terms = useWords(vocabulary)

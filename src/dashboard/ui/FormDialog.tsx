@@ -12,7 +12,7 @@ interface FormDialogProps {
   readonly children: ReactNode
   /** A verb, for the label of the button. */
   readonly action: string
-  /** True if a choice that no field can require is missing. */
+  /** True while the person still has to make a choice that a field's `required` attribute cannot enforce. */
   readonly incomplete?: boolean
   /** `danger` for irreversible actions. */
   readonly tone?: "primary" | "danger"

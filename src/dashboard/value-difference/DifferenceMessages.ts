@@ -1,7 +1,10 @@
 import type { ValuePair } from "./Difference.ts"
 import type { DrawnDifference, DrawnPage } from "./DifferencePages.ts"
 
-/** The page's requests to the worker. `of` identifies a difference from `compare` until `forget`. */
+/**
+ * The page's requests to the worker. `of` identifies a difference: a `compare` request introduces the number, and a `forget`
+ * request ends its use.
+ */
 export type DifferenceRequest =
   | { readonly kind: "compare"; readonly of: number; readonly pair: ValuePair }
   | {

@@ -3,8 +3,8 @@ import type { Run } from "../api/Types.ts"
 type Ended = Pick<Run, "type" | "error">
 
 /**
- * Returns true if the tool itself reported the failure of an apply, so that its result is known. Any other failure leaves no
- * evidence of its result.
+ * Returns true if the tool itself reported the failure of an apply, so that the apply's result is known. After any other
+ * failure, there is no evidence of the result.
  */
 export const failedByTool = ({ error, type }: Ended): boolean =>
   (type === "apply" || type === "destroy_apply") && error?.code === "apply_failed"

@@ -16,7 +16,7 @@ const daySeconds = 86_400
 /** Number of calendar days from `now` to `at` in the person's time zone. "Yesterday" is a date, and not 24 hours ago. */
 const calendarDays = (at: number, now: number): number => {
   const noon = (time: number) => new Date(time).setHours(12, 0, 0, 0)
-  // A day on which the clocks change has 23 or 25 hours.
+  // Round the result, because a day on which the clocks change has 23 or 25 hours.
   return Math.round((noon(at) - noon(now)) / (daySeconds * 1000))
 }
 

@@ -38,7 +38,7 @@ const longestPlace = 120
 const Marks = rowShape({ number: Schema.Int, name: Schema.String })
 const Version = rowShape({ newest: Schema.NullOr(Schema.Int) })
 
-/** Returns the number of the newest migration of the database, or `null` before the first. */
+/** Returns the number of the newest migration of the database, or `null` before the first migration. */
 export const recordedVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Version.rowsOnce(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations

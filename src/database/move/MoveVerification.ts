@@ -35,7 +35,7 @@ const auditFaults = Effect.fnUntraced(function* (keyring: Keyring) {
 
 /** Opens every sealed value and checks every chain of audit events. */
 const inspected = Effect.fnUntraced(function* (keyring: Keyring) {
-  // The first start of a server creates the keys and the chains.
+  // A database that no server has used yet has no keys or chains to check.
   if ((yield* masterKeysInUse).length === 0) return { chains: 0, faults: [] }
   const sealed = yield* integrityFaults(keyring)
   const { chains, faults } = yield* auditFaults(keyring)

@@ -16,7 +16,7 @@ export const placeOf = (url: Redacted.Redacted): DatabasePlace => {
   return { kind: "postgres", text: `${host || searchParams.get("host") || "localhost"}${pathname}` }
 }
 
-/** The move's transaction is idle while the other database is busy. */
+/** No limit while the move's transaction is idle, because the other database may be busy for a long time. */
 const limits = Layer.succeed(SessionLimits, { idleInTransaction: "0", lock: "20s" })
 
 const openDatabase = (url: Redacted.Redacted, exclusive: boolean) =>

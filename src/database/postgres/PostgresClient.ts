@@ -211,7 +211,7 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
         : {}
     ),
     maxConnections: 1,
-    // The session holds a server's lock.
+    // Keep the session open while it is idle, because it holds the server's lock.
     idleTimeout: "365 days"
   })
   const others = yield* PgPool.make({

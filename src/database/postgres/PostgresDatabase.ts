@@ -115,7 +115,7 @@ const claim = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 /**
  * A PostgreSQL database, migrated, with one writer and a pool of readers of this server. Other servers may use the database
  * too; each server is notified of the others' commits. The data folder contains the master key and all data that is not in
- * the database. Fails if the database belongs to another installation than the folder.
+ * the database. Fails if the database and the folder belong to different installations.
  */
 export const layer = (url: Redacted.Redacted) =>
   Layer.unwrap(

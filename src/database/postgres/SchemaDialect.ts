@@ -101,7 +101,7 @@ const newInstallation = (statement: string): string => {
     "lower(hex(randomblob(12)))",
     "substr(encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex'), 33, 24)"
   )
-  // The statement's last value is the time.
+  // The time is the statement's last value, so replace everything from there on.
   const at = named.indexOf("strftime(")
   const time = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`
   return at < 0 ? named : `${named.slice(0, at)}${time}`

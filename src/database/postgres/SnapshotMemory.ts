@@ -34,7 +34,7 @@ export const snapshotMemory = Effect.fn("snapshotMemory")(function* (
   }
 
   const read = Effect.matchEffect(Snapshot.rows(sql)`SELECT CAST(pg_current_snapshot() AS TEXT) AS snapshot`, {
-    // The read itself then fails, and reports that the database is unreachable.
+    // Ignore this failure: the read that follows fails too, and reports that the database is unreachable.
     onFailure: () => Effect.succeed(false),
     onSuccess: ([row]) =>
       Effect.sync(() => {
@@ -71,7 +71,7 @@ export const snapshotMemory = Effect.fn("snapshotMemory")(function* (
       Effect.suspend(() => {
         const since = epoch
         return Effect.map(find(key), (found) => {
-          // A value read while the state changed may be older than the new state.
+          // Do not cache a value that was read while the state changed, because it may be older than the new state.
           if (since === epoch && found !== undefined) {
             if (remembered.size >= maxRemembered) remembered.clear()
             remembered.set(key, Exit.succeed(found))

@@ -178,7 +178,7 @@ export const admissions = Effect.gen(function* () {
       return Effect.andThen(present, counted)
     }
 
-    // Performs all checks. Every request passes them, so each step skips what earlier steps have decided.
+    // Performs all checks. Each step skips what earlier steps have decided, because the checks run for every request.
     const admission = (isRepeated: boolean) =>
       Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
         const request = Context.get(context, HttpServerRequest.HttpServerRequest)

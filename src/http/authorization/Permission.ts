@@ -28,7 +28,7 @@ const inactive = new ApiError({
 
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
-/** Returns true for a program's credential. The person can confirm the program's actions. */
+/** Returns true for the credential of a program, whose actions the person can confirm. */
 export const isToken = ({ credential }: Principal): boolean => credential === "token" || credential === "oauth"
 
 /** Returns the refusal for a credential whose kind does not permit the request. */

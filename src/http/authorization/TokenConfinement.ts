@@ -37,7 +37,7 @@ const placesOf: Record<WorkspaceLocator, Places> = {
   "path.shareId": wholeWorkspace,
   // A Source belongs to no Project, and a head may affect Capsules in several Projects.
   "path.pullRequestId": wholeWorkspace,
-  // A Project may contain several environments.
+  // Return no environment, because a Project may contain several.
   "path.projectId": (sql, id) =>
     Place.rows(sql)`SELECT id AS "projectId", NULL AS environment FROM projects WHERE id = ${id}`,
   "path.capsuleId": (sql, id) =>

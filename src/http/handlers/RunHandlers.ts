@@ -37,8 +37,8 @@ const draining = new ApiError({
 
 const isOwnPage = (request: HttpServerRequest.HttpServerRequest, baseUrl: string) => {
   const origin = new URL(baseUrl).origin
-  // Require a matching Origin, which browsers always send for a WebSocket. Without it, a cookie does not come from one of the
-  // product's pages.
+  // Require a matching Origin, which browsers always send for a WebSocket. Otherwise a page of another site could use the
+  // person's cookie.
   return request.headers["origin"] === origin && isSameOrigin(request.headers, origin)
 }
 

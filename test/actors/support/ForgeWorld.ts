@@ -44,7 +44,7 @@ const plane = (app?: App) => {
 /** The layer for tests whose Sources are on the fake GitHub. */
 export const planeOnGitHub = plane()
 
-/** The same layer with a GitHub App. */
+/** The layer for tests whose Sources are on the fake GitHub and whose Connections use a GitHub App. */
 export const planeOfApp = Effect.sync(() => {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,

@@ -345,7 +345,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
     /** Starts another server, with a new data folder or the folder of a server that has ended. */
     serveIn: (ownFolder: string, more: Readonly<Record<string, string>>) => serve("127.0.0.1:0", more, ownFolder),
-    /** If the provider is held during an apply, its note already exists. */
+    /** If the provider is held during an apply, the held note already exists. */
     ...holdOf("apply"),
     plans: holdOf("plan"),
     eventsOf,

@@ -36,7 +36,7 @@ const agentsOweNothing = Effect.fnUntraced(function* (world: NodesWorld) {
 export const judged = Effect.fn("judged")(function* (world: NodesWorld, writers: ReadonlyArray<Writer>) {
   yield* agentsOweNothing(world)
   const more = { databaseUrl: world.databaseUrl, masterKey: Redacted.make(world.masterKey) }
-  // The servers hold the locks of their folders.
+  // Reads the ledger in a separate folder, because the servers hold the locks of their own folders.
   judgements += 1
   const dataDir = `${world.folder}/judge-${judgements}`
   const ledger = yield* readLedger(dataDir, more)

@@ -7,9 +7,9 @@ const stored = join(import.meta.dir, "..", "stored")
 /** This folder is ignored by Git. */
 const output = join(import.meta.dir, "..", "..", "..", "screenshots", "pictures")
 
-/** Maximum colour difference between two pixels: about as much as when two renderer versions draw the same edge. */
+/** Maximum colour difference between two pixels: about the difference that a new renderer version makes at an edge. */
 const tolerance = 0.12
-/** Maximum share of a picture's pixels that may exceed that difference: less than one changed word. */
+/** Maximum share of a picture's pixels that may exceed that difference: less than one changed word affects. */
 const allowedPart = 0.0004
 
 /**

@@ -70,7 +70,7 @@ const hostileMirror = (folder: string, wanted: Readonly<Record<string, string>>,
 }
 
 describe("Hostile providers", () => {
-  /** The attempts that succeed at a level while a Run of another Workspace waits in its plan. */
+  /** The attempts that succeed at a level while another Workspace's plan is running. */
   const couldAt = (level: SandboxLevel | "process", check: (could: ReadonlyArray<string>) => void) =>
     onStage(
       ({ cacheFolder, job, notesDir }) =>

@@ -18,7 +18,7 @@ const key = [
   "-----END PRIVATE KEY-----"
 ].join("\n")
 
-/** The tool does not know that the values are secret. Otherwise it would hide the output itself. */
+/** The values are not marked as sensitive for the tool, because the tool would then hide the output itself. */
 const provisioned = (name: string, command: string) => `
 resource "terraform_data" "${name}" {
   provisioner "local-exec" {

@@ -196,8 +196,8 @@ describe("Real providers", () => {
         }
         const first = job(tree)
         const plan = yield* runner.plan(first, recorder().sink)
-        // Waits until the tool has called the provider. A tool stopped between announcing a change and the call would not report
-        // a result.
+        // Waits until the tool has called the provider. If the tool were stopped after announcing a change but before the
+        // call, it would not report a result.
         writeFileSync(join(notesDir, "hold-apply-b"), "")
         const cancel = eventually(
           Effect.sync(() => existsSync(join(notesDir, "held-apply-b"))),

@@ -113,7 +113,7 @@ describe("Providers of an apply", () => {
   it.live("an apply rejects a lock other than the reviewed lock, and changes nothing", () =>
     afterPlan(({ apply, notesDir, plan }) =>
       Effect.gen(function* () {
-        // With an additional hash the package remains valid, so only a comparison with the lock of the plan detects the change.
+        // With an additional hash the package remains valid, so only a comparison with the plan's lock detects the change.
         const others = [
           plan.lockText?.replace("  hashes = [\n", `  hashes = [\n    "h1:${"A".repeat(43)}=",\n`),
           plan.lockText?.replaceAll('"1.0.0"', '"1.1.0"')

@@ -44,9 +44,9 @@ const feed = (pieces: ReadonlyArray<string>) => () => {
   stream.end()
 }
 
-// Redaction removes escapes from every string and decodes every possible encoding at each alignment. That costs about 100 times
-// as much as parsing a line, which is acceptable because it runs in a separate thread. The cost must not depend on the number of
-// secrets.
+// Redaction removes escapes from every string and decodes every possible encoding at each alignment. That costs about 100
+// times as much as parsing a line, which is acceptable because redaction runs in a separate thread. The cost must not depend
+// on the number of secrets.
 test("redaction costs the same for few and for many secrets", () => {
   const many = new Redactor(
     Array.from({ length: 3_000 }, (_, index) => ({

@@ -161,7 +161,7 @@ it.effect("guessing passwords from many networks locks nobody out, in known or n
     // A forged cookie, or a cookie that belongs to another person, has no effect.
     const forged = `${device.slice(0, 40)}${device.slice(40).replaceAll(/[A-Za-z]/g, "x")}`
     expect((yield* attempt("198.51.100.1", password, forged)).status).toBe(429)
-    // Known browsers are limited too.
+    // Sign-in attempts from known browsers are limited too.
     const statuses: Array<number> = []
     for (let n = 0; n < 20; n++) statuses.push((yield* attempt("203.0.113.10", "a wrong guess", device)).status)
     expect([statuses.slice(0, 19), statuses.at(-1)]).toEqual([Array.from({ length: 19 }, () => 401), 429])

@@ -18,7 +18,7 @@ const capsules = `/api/v1/workspaces/${world.workspaceA}/capsules`
 /** The results that the fake actors return to admitted callers. */
 const admitted = 409
 
-/** The same server, with allowed origins configured. */
+/** The test server with allowed origins configured. */
 const ask = Effect.fnUntraced(function* (path: string, headers: Record<string, string>, method = "GET") {
   const settings = yield* HttpSettings
   const handler = yield* makeWebHandler.pipe(

@@ -49,7 +49,7 @@ const declared = () => {
 /** The pages and files of the dashboard, served under every path not claimed by a route. */
 /** The dashboard, and the sample repository, which is served in Git's protocol. */
 const pages = ["GET /*", `GET ${samplePath}/info/refs`, `POST ${samplePath}/git-upload-pack`]
-/** This includes the pages before sign-in. */
+/** Routes of the dashboard's pages, including pages before sign-in. */
 const pageRoutes = ["GET /sign-in", "GET /setup"]
 
 it.live("the API description contains exactly the routes of the server", () =>

@@ -126,7 +126,7 @@ describe("Public routes", () => {
   it.live("a public route responds to a body that never arrives when its deadline passes", () =>
     Effect.gen(function* () {
       const { clock } = yield* TestTime
-      // Sleeps of half a minute, the body deadline, end at once.
+      // Ends every sleep of half a minute, which is the body deadline, at once.
       const hurried: Clock.Clock = {
         ...clock,
         sleep: (duration) => (Duration.toSeconds(duration) === 30 ? Effect.void : clock.sleep(duration))

@@ -98,7 +98,7 @@ describe.skipIf(Bun.which("terraform") === null)("Expiring records", () => {
       const { events } = (yield* call("GET", `/api/v1/runs/${waiting}/events`)).body
       expect(events.map(({ kind }: { readonly kind: string }) => kind)).toContain("run.expired")
 
-      // Only logs of Runs that are not the newest expire. Each read uses a fresh token, because tokens expire too.
+      // A log expires only if its Run is not the newest. Each read uses a fresh token, because tokens expire too.
       const read = (path: string) => Effect.flatMap(bearer, (headers) => call("GET", `/api/v1/${path}`, { headers }))
       const lines = Effect.map(read(`runs/${id}/logs`), ({ body }) => body.entries.length)
       expect(yield* lines).toBeGreaterThan(0)

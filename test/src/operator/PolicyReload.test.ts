@@ -65,7 +65,7 @@ describe.skipIf(Bun.which("terraform") === null)("Policy reload", () => {
       expect((yield* ada.client.capsules.config({ params })).capsuleConfig).toEqual(
         listed ?? (yield* Effect.die("none"))
       )
-      // Other people are refused, a Workspace id that does not exist is unknown, and nobody can change the configuration.
+      // Other people are refused, an unknown configuration id is not found, and nobody can change the configuration.
       expect(yield* Effect.flip(grace.client.capsules.config({ params }))).toMatchObject({ code: "permission_denied" })
       const unknown = { capsuleConfigId: `icfg_${"a".repeat(24)}` }
       for (const { client } of [ada, grace]) {
@@ -104,7 +104,7 @@ describe.skipIf(Bun.which("terraform") === null)("Policy reload", () => {
       expect(yield* Effect.flip(ada.client.runs.approve({ params: { runId: planRunId }, payload: {} }))).toMatchObject({
         code: "failed_precondition"
       })
-      // Records based on the previous list no longer apply.
+      // The configuration from the previous policy can no longer be read.
       expect(yield* Effect.flip(ada.client.capsules.config({ params }))).toMatchObject({ code: "not_found" })
     })
   )

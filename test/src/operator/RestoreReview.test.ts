@@ -66,7 +66,7 @@ describe("Restored installations", () => {
         const looked = JSON.parse((yield* svc(["doctor", "--data-dir", dataDir, "--json"])).out)
         expect(looked.findings).toContainEqual(expect.objectContaining({ check: "restore", status: "warning" }))
 
-        // The list printed by the restore.
+        // The review contains the same list that the restore printed.
         const listed: ReadonlyArray<Item> = (yield* review()).json.review
         expect(listed).toEqual(told.review)
         expect(listed.map(({ kind }) => kind).toSorted()).toEqual([

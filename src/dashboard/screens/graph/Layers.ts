@@ -50,7 +50,7 @@ const layersOf = (
   return layers
 }
 
-/** The Capsules that depend on each other. Capsules of the same Source do not depend on each other. */
+/** The Capsules with dependencies between them. A common Source does not link Capsules. */
 export const linkedGraph = (graph: Graph): LinkedGraph => {
   const known = new Map(graph.nodes.filter(({ kind }) => kind === "capsule").map((node) => [node.id, node]))
   const links = graph.edges.filter(({ from, to }) => known.has(from) && known.has(to) && from !== to)

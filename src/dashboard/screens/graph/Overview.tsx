@@ -80,7 +80,7 @@ export const Overview = ({ graph, centre }: { readonly graph: LinkedGraph; reado
       })
     }
     draw()
-    // The dots move when the page's width changes.
+    // Draw again when the page's width changes, because the dots move.
     const observer = new ResizeObserver(draw)
     observer.observe(element)
     return () => observer.disconnect()

@@ -149,7 +149,7 @@ const sentence = (need: Need, words: (typeof needWords)["en"]): string => {
   }
 }
 
-/** The server's message is in English. */
+/** The reason in the person's language if a text exists, and otherwise the server's message, marked as English. */
 const Reason = ({ need: { group, reason, run } }: NeedProps) => {
   const language = useLanguage()
   const error = group === "failed" || reason === undefined ? run?.error : undefined

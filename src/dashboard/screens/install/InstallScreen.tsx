@@ -123,7 +123,10 @@ interface FlowProps {
   readonly link: InstallLink
 }
 
-/** After the repository has been read, its step is collapsed, which also hides the button that the person pressed. */
+/**
+ * Returns true if the focus has to move. After the repository has been read, its step is collapsed, which also hides the
+ * button that the person pressed.
+ */
 const hasLostFocus = (): boolean => {
   const { activeElement } = document
   return (

@@ -16,11 +16,11 @@ const useIsRemoved = (sourceId: string | undefined): boolean => {
   const queryClient = useQueryClient()
   const { data: removed = false } = useQuery({
     ...sourceQuery(sourceId ?? ""),
-    // Another page may have loaded the Source before it was removed.
+    // Read the Source again, because another page may have loaded the Source before it was removed.
     staleTime: 0,
     enabled: sourceId !== undefined,
     select: ({ removedAt }) => removedAt !== undefined,
-    // A Source that existed before this read is not removed, so stop polling.
+    // A Source that existed before this read is not removed, so stop polling after a few attempts.
     refetchInterval: ({ state }) => (state.data?.removedAt === undefined && state.dataUpdateCount < 8 ? 600 : false)
   })
   useEffect(() => {

@@ -77,7 +77,7 @@ export const ReviewStep = ({
   })
   const plan = useDecision({
     send: async (signal) => {
-      // The report refers to the check's Run, and the preflight pins exactly what this page showed.
+      // The preflight pins exactly what this page showed, including the check's Run, whose id is in the report.
       const body = {
         source: {
           name: repositoryName(snapshot.url).slice(0, 80),

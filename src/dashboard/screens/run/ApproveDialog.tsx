@@ -91,7 +91,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
   const [wasApproved] = useState(approved)
   // The person has to type this name if the plan destroys or replaces something.
   const name = capsule?.name ?? run.id
-  // Another approval may still be needed.
+  // True if approval rules apply, so another approval may still be needed.
   const isRuled = (standing?.rules.length ?? 0) > 0
   const lost = losesOf(run)
   const isRestore = run.type === "restore"
@@ -113,7 +113,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
           body: {
             ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
             ...(comment.trim() === "" ? {} : { comment: comment.trim() }),
-            // The person typed the Capsule's name below this list.
+            // The person acknowledged this list by typing the Capsule's name below it.
             ...(uncertain.length === 0 ? {} : { acknowledged: [...new Set(uncertain.map(({ code }) => code))] })
           }
         })

@@ -11,7 +11,7 @@ import { planWords } from "./PlanWords.ts"
 /** Number of these changes that are initially listed. */
 const looksAtOnce = 6
 
-/** The changes that a reviewer should read first. Each opens its row. */
+/** The changes that a reviewer should read first. Selecting a change opens its row. */
 export const FirstLooks = ({
   changes,
   outputs,

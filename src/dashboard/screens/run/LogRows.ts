@@ -22,7 +22,7 @@ const widthOf = (character: string): number => {
   return (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
 }
 
-/** The start of the row after the one that begins at `start`, in text of which each character takes one column. */
+/** The start of the row after the one that begins at `start`, in text whose characters each take one column. */
 const plainBreak = (text: string, start: number, columns: number): number => {
   const end = start + columns
   const space = text.lastIndexOf(" ", end - 1)

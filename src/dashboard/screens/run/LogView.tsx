@@ -77,7 +77,7 @@ const reveal = (element: HTMLElement | null): void => {
   element?.focus({ preventScroll: true })
 }
 
-/** The position of the first match from this line on, or of the first match in the log if there is none. */
+/** The position of the first match from this line on, or of the first match in the log if no match follows. */
 const nearestMatch = (matches: ReadonlyArray<number>, total: number, line: number): number => {
   let low = 0
   let high = total
@@ -136,7 +136,7 @@ const useErrorLink = (errors: ReadonlyArray<number>, go: (index: number) => void
     const index = wanted.current === undefined ? undefined : latest.current.errors[wanted.current - 1]
     if (index === undefined) return
     wanted.current = undefined
-    // Replaced by the URL of the line, so that a second click on the same link is a change.
+    // Replace the error's fragment with the line's, so that a second click on the same link changes the URL.
     window.history.replaceState(window.history.state, "", hashOf({ from: index + 1, to: index + 1 }))
     latest.current.go(index)
   })
@@ -163,7 +163,7 @@ const useColumns = (scroller: RefObject<HTMLElement | null>, wraps: boolean): nu
     const element = scroller.current
     if (element === null || !wraps) return
     const look = () => {
-      // Measures twenty characters, because the width of a single one is rounded.
+      // Measures twenty characters, because the width of a single character is rounded.
       const ruler = document.createElement("div")
       ruler.className = "log-line"
       ruler.innerHTML = `<span class="log-number"></span><span class="log-time"></span><span class="log-text">${"0".repeat(20)}</span>`
@@ -202,7 +202,7 @@ interface FixedRows {
 
 /**
  * Calculates which of `count` rows of equal height are visible in `scroller`. The cost of rendering or adding a row does not
- * depend on the number of rows. A list of measured rows would lay out all rows for each new one.
+ * depend on the number of rows. A list of measured rows would lay out all rows for each new row.
  */
 const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): FixedRows => {
   const [view, setView] = useState(firstView)

@@ -102,7 +102,7 @@ const present = (finishedAt: string | undefined) => (finishedAt === undefined ? 
 export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<Step> => {
   const starts = startsOf(events)
   const ended = endedAt(run, starts)
-  // A speculative plan needs no approval, like a drift check.
+  // Like a drift check, a speculative plan needs no approval.
   const all = [...expected[run.speculative === true ? "drift_check" : run.type]]
   for (const { id } of starts) {
     if (all.includes(id)) continue
@@ -113,7 +113,7 @@ export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArra
   const reached = Math.max(...starts.map(({ id }) => all.indexOf(id)))
   const ids = all.filter((id, index) => id === "queue" || index >= reached || starts.some((start) => start.id === id))
   const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at
-  // A plan has been computed when it waits for approval, and finishes with the decision.
+  // The computation of a plan ends when the plan waits for approval, whereas the Run finishes with the decision.
   const over = parked ?? run.finishedAt
   return ids.map((id): Step => {
     if (id === "queue") {

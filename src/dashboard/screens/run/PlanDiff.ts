@@ -18,7 +18,7 @@ export const riskOrder: ReadonlyArray<ChangeKind> = [
   "none"
 ]
 
-/** The verb for a change. If several apply, the riskiest one: for example, a changed import. */
+/** The verb for a change. If several verbs fit, returns the verb for the riskiest action: for example, a changed import. */
 export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" | "previousAddress">): ChangeKind => {
   const { actions, importing, previousAddress } = change
   const has = (action: string) => actions.includes(action)
@@ -176,7 +176,10 @@ const markedPart = /"(\((?:known after apply|sensitive value)\))"/
 /** A part of an inline value: text, or a part that the plan does not show. */
 export type InlinePart = { readonly kind: "text"; readonly text: string } | { readonly kind: "later" | "hidden" }
 
-/** An inline value with its unknown and sensitive parts. In a string, the same words are ordinary text. */
+/**
+ * An inline value with its unknown and sensitive parts. If the value is a string, words such as `(sensitive value)` are
+ * ordinary text.
+ */
 export const inlineParts = (value: unknown): ReadonlyArray<InlinePart> => {
   const text = inlineText(value) ?? ""
   if (typeof value === "string") return [{ kind: "text", text }]

@@ -22,7 +22,7 @@ const owner = {
 
 test("a Capsule's client is accepted only under its Capsule's current activation", () => {
   expect(capsuleDenial(owner, authority)).toBeUndefined()
-  // The digest already covers the compiled configuration, so this column is not compared.
+  // The digest already covers the compiled configuration, so the `config` column is not compared.
   expect(capsuleDenial(owner, { ...authority, config: "[]" })).toBeUndefined()
 })
 

@@ -28,7 +28,7 @@ const statementsOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect
   return count
 })
 
-/** States in which every resource and Output differs from the previous state. */
+/** A series of states. In each state, every resource and Output differs from the previous state. */
 const stateOf = (size: number, generation: number) => {
   const names = Array.from({ length: size }, (_, index) => `n${index}`)
   return stateText(
@@ -45,7 +45,7 @@ tests.live("a state of 400 resources is written with as many statements as a sta
       const changed = yield* statementsOf(committed(2, stateOf(size, 2)))
       return { appeared, changed }
     })
-    // The first values also create keys.
+    // The first count is ignored, because storing the first values also creates keys.
     yield* counted(1)
     const few = yield* counted(4)
     const many = yield* counted(400)

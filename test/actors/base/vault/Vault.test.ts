@@ -102,7 +102,7 @@ it.live("a data key from a rolled-back transaction is never used again", () =>
       sql.withTransaction(
         Effect.gen(function* () {
           yield* vault.seal(fresh, secret("a"))
-          // The second seal sees the row before the transaction is rolled back. It must not cache the row either.
+          // The second seal sees the row before the transaction is rolled back. Neither seal may cache the row.
           yield* vault.seal(fresh, secret("b"))
           return yield* Effect.fail("refused")
         })

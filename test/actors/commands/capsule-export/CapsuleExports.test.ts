@@ -66,7 +66,7 @@ describe("Capsule exports", () => {
           digest: state.digest,
           resolvedCommit: answer.resolvedCommit
         })
-        // The audit events contain only the part of the link that identifies it, so reading the database does not allow a
+        // The audit events contain only the part that identifies the link, so reading the database does not allow a
         // download.
         expect(`${first?.data}${second?.data}`).not.toContain(link.slice(-20))
         expect(yield* Stream.runCount(archive.bytes)).toBeGreaterThan(0)

@@ -247,7 +247,7 @@ describe.skipIf(Bun.which("terraform") === null)("Capsule authority", () => {
             capsuleCommands.ReAdopt(capsule.id, { context, request, idempotency: { ...key, requestDigest: "x" } })
           )).code
         ).toBe("idempotency_conflict")
-        // The secret input is kept although it was not reviewed here; an omitted optional input is unset.
+        // The secret input is kept although the re-adoption did not review it; an omitted optional input is unset.
         const plan = yield* replanned(capsule.id)
         expect((yield* applied(plan)).status).toBe("succeeded")
         expect(yield* outputOf(capsule.id)).toEqual(["three 1"])

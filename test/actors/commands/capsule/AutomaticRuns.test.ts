@@ -19,7 +19,7 @@ afterAll(tests.dispose)
 
 const at = "2026-01-01T00:00:00.000Z"
 
-/** An open update that its owner started. */
+/** An open update that the Workspace's owner started. */
 const update = Effect.fnUntraced(function* (letter: string) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient

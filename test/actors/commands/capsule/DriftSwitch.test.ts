@@ -17,7 +17,7 @@ const points = killPoints()
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.provideMerge(points.layer)))
 afterAll(tests.dispose)
 
-/** Makes a drift check of the Capsule due and returns its scheduled checks. */
+/** Makes a drift check of the Capsule due and returns the Capsule's scheduled checks. */
 const checked = Effect.fnUntraced(function* (id: CapsuleId) {
   const { workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient

@@ -228,7 +228,7 @@ describe("Left-over states", () => {
         states: before.states
       })
 
-      // The configuration has changed since the apply, so its epoch differs.
+      // The configuration has changed since the apply, so the Capsule no longer matches the state.
       yield* (yield* CapsuleCommands)
         .ConfigurationPlan(capsuleId, {
           context,
@@ -246,7 +246,7 @@ describe("Left-over states", () => {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, record } = yield* withOrphanedState("in-the-way")
-      // A queued Run would start here and write events, which would prevent its deletion below.
+      // Inserts the Run as running, because a queued Run would start and write events, and could then not be deleted below.
       yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
         attempt, spec, evidence, created_at, queued_at, capsule_line) VALUES ('run_inthewayinthewayintheway',
         ${workspaceId}, 'drift_check', 'running', 'inst_test#1', ${capsuleId}, 0, 'user', 0, '{}', '{}',

@@ -86,7 +86,7 @@ const sufficient: Readonly<Record<ForgeKind, ReadonlyArray<string>>> = {
   forgejo: ["user", "repository", "issue"]
 }
 
-/** The process was killed at a kill point. */
+/** The report stopped at a kill point, as if the process had been killed there. */
 class Killed extends Schema.TaggedError<Killed>()("Killed", {}) {}
 
 /** A Capsule whose Source has a forge Connection, and a pull request that affects the Capsule. */
@@ -334,7 +334,7 @@ describe("The report on a pull request", () => {
       yield* sql`UPDATE pull_requests SET head_snapshot_id = ${"snap_seen"} WHERE id = ${id}`
       const statusBecomes = (description: string) =>
         eventually(
-          // Ignores the minimum time between two edits, and does not wait for the next pass over the marks.
+          // Ignores the minimum time between two edits, and wakes the due work instead of waiting for its next pass.
           sql`UPDATE pull_request_reports SET next_at = NULL WHERE id = ${id}`.pipe(
             Effect.andThen(work.wake),
             Effect.map(() => state.statuses.findLast((one) => one.commit === opened.headCommit)?.description)

@@ -116,7 +116,7 @@ describe("Plans of a pull request's head", () => {
       yield* pullRef(41, yield* branched(base, "waiting-topic", greeting("two")))
       yield* looked(source.id, secret)
       expect((yield* readOf(source.id, 41)).capsules).toMatchObject([{ refusal: { code: "static_review" } }])
-      // These Runs wait for a Capsule, so nothing starts them.
+      // Fills the queue with Runs that wait for a Capsule, so that nothing starts them.
       yield* sql`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
         INSERT INTO runs (id, workspace_id, type, status, requires_approval, trigger_kind, attempt, spec, evidence, created_at,
           queued_at, capsule_wait)

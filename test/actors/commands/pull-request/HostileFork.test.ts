@@ -136,7 +136,7 @@ describe("A hostile fork", () => {
           reading("parent", "/proc/1/environ")
         ].join("")
       })
-      // The tool reads a link like the file to which it points.
+      // The tool follows a symbolic link and reads the target.
       const linked = yield* branched(base, "linked", { ...plain, "leak.tf": { kind: "symlink", target: cached } })
       for (const [number, branch, commit] of [
         [31, "mallory", head],
@@ -149,7 +149,7 @@ describe("A hostile fork", () => {
         yield* looked(source.id, secret)
       }
       const seen = [yield* readOf(source.id, 31), yield* readOf(source.id, 32)]
-      // The tool evaluated the files, and the review has neither their contents nor the tool's messages about them.
+      // The tool evaluated the files, but the review contains neither their contents nor the tool's messages about them.
       expect(seen[0]?.review?.modules[0]?.validation).toMatchObject({ status: "failed" })
       const outside = JSON.stringify(seen)
       expect(Object.values(canaries).filter((canary) => outside.includes(canary))).toEqual([])

@@ -120,7 +120,7 @@ describe("Commits of a merge queue", () => {
         expect(failed?.description).toContain("Not the change that was approved in #11, #12.")
         const ofLane = (yield* groups(source.id)).filter(({ base_branch }) => base_branch === "group")
         expect(ofLane.map(({ numbers }) => numbers)).toEqual([[11], [11, 12]])
-        // Every queued commit has a separate status, and svc writes no comment about it.
+        // Every queued commit has a separate status, and svc writes no comment about the commit.
         expect([...repository.pullRequests.values()].map(({ comments }) => comments.length)).toEqual([1, 1])
       })
   )
@@ -203,7 +203,8 @@ describe("Commits of a merge queue", () => {
         yield* opens(52, running("true"))
         yield* looked(source.id, secret)
         yield* approveChangeOf(source.id, 51)
-        // The queue's commit for another pull request with the same change, which nobody approved in that pull request.
+        // The queue's commit for pull request 52, which has the same change. Nobody has approved the change in that pull
+        // request.
         const other = yield* queued("commands", 52, base, running("true"))
         const changed = yield* queued("commands", 51, base, running("echo"))
         yield* checksRequested(source.id, secret)

@@ -146,7 +146,8 @@ describe("Automatic syncs", () => {
         [found?.id, explicit.id, first?.id].flatMap((known) => known ?? [])
       )
 
-      // Callers may have received the Run's id, so it stays readable for a day. Then syncs that found nothing new are removed.
+      // Callers may have received the Run's id, so the Run stays readable for a day. Then syncs that found nothing new are
+      // removed.
       const sql = yield* SqlClient.SqlClient
       const ended = (hours: number) => {
         const at = new Date(Date.now() - hours * 3_600_000).toISOString()

@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
         automatic: false
       })
 
-      // A ref that was never adopted requires an owner or admin, and the review lists that person.
+      // Only an owner or admin may use a ref that was never adopted, and the review shows that person's role.
       yield* commit("topic", { "main.tf": demoModule(`${note("granted")}\n# topic`) })
       yield* refused(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()), "use.refs")
       const created = yield* revisions.create(owner, capsule.id, { ref: "topic" }, freshKey())

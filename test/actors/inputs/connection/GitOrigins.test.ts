@@ -283,7 +283,7 @@ describe("Git origins", () => {
         })
         expect(waiting.map(({ id }) => id)).not.toContain(unused.id)
 
-        // A person can confirm only proposed origins, or a subset of them.
+        // A person can confirm all or some of the proposed origins, but no other origin.
         const confirm = (...origins: ReadonlyArray<string>) =>
           connectionCommands.ConfirmOrigins(connection.id, { context, origins: given(origins) })
         expect((yield* Effect.flip(confirm(trusted.origin, "https://git.example.org"))).code).toBe("invalid_request")

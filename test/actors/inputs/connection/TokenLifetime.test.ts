@@ -22,7 +22,7 @@ test("without a stated lifetime, a token lasts an hour if it can be refreshed, a
   expect(granted(undefined).accessTokenExpiresAt).toBe(minutes(60))
   expect(granted(undefined, false).accessTokenExpiresAt).toBeUndefined()
   expect([granted(600).refreshable, granted(600, false).refreshable]).toEqual([true, false])
-  // Outside the range of valid dates.
+  // A lifetime beyond the range of valid dates is limited to ten years.
   expect(granted(Number.MAX_SAFE_INTEGER).accessTokenExpiresAt).toBe("2035-12-30T00:00:00.000Z")
 })
 

@@ -22,7 +22,7 @@ beforeEach(() => points.at.clear())
 
 const outputs = [{ from: "hello", to: "greeting", required: false }]
 
-/** A producer Capsule, and a consumer in another Workspace that reads its greeting through an approved share. */
+/** A producer Capsule, and a consumer in another Workspace that reads the producer's greeting through an approved share. */
 const sharing = Effect.fnUntraced(function* (name: string) {
   const { context, otherWorkspaceId, workspaceId } = yield* Bench
   const shares = yield* OutputShares

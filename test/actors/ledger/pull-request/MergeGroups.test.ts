@@ -82,7 +82,7 @@ describe("The group of a queued commit", () => {
     expect(groupIsFork([1, 2], [row(1), stranger])).toBe("unknown")
     expect(groupIsFork([1, 2], [row(1), { ...stranger, planned_commit: stranger.head_commit }])).toBe("no")
     expect(groupIsFork([1, 2], [row(1), { ...stranger, planned_commit: commitOf("earlier") }])).toBe("unknown")
-    // An unknown pull request proves nothing.
+    // If a pull request is unknown, svc cannot determine whether it comes from a fork.
     expect(groupIsFork([1, 3], [row(1)])).toBe("unknown")
   })
 })

@@ -224,7 +224,7 @@ describe("Pull requests judged by their forge", () => {
     [{}, "no"],
     [{ headRepositoryId: "2" }, "yes"],
     [{ headRepositoryId: null }, "unknown"],
-    // If no branch points to a head, its author may have no right to push to a branch.
+    // If no branch points to a head, the head's author may have no right to push to a branch.
     [{ headRef: "topic-of-a-stranger" }, "unknown"],
     [{ headCommit: commitOf(8) }, "unknown"],
     // If the forge reports another base repository, the pull request does not belong to the Source's repository.

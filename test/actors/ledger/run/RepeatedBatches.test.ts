@@ -177,7 +177,7 @@ tests.live("a log records the position and number of lines that the database rej
         const log = yield* logs.open(hold)
         line.refuses = true
         for (let index = 0; index < 200; index++) yield* log.write("plan", "stdout", numbered(index))
-        // The flush scheduled by the first line.
+        // Attempts of the flush that the first line scheduled.
         const attempts = line.refused
         yield* eventually(
           Effect.sync(() => line.refused),

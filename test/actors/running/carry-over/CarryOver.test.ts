@@ -70,8 +70,8 @@ const cloned = Effect.map(TestPlane, ({ dataDir }) => {
 const rule = (carryOver: CarryOver) => ruled({ approvers: 1, planAuthorCounts: false, carryOver })
 
 /**
- * Opens a change for a new Capsule on a branch with two commits, and plans it speculatively. The module does not include the
- * files in `docs`.
+ * Opens a change for a new Capsule on a branch with two commits, and plans the change speculatively. The module does not
+ * include the files in `docs`.
  */
 const opened = Effect.fnUntraced(function* (name: string, more = "") {
   const { capsule } = yield* active(name, { "main.tf": moduleOf("one", more), "docs/about.md": "About" })
@@ -420,7 +420,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
         })
     ]
   ]
-  // Split into two tests, because each change requires a plan.
+  // Two tests cover the changes, because each change needs a plan, and a single test would take too long.
   const halves = [changes.slice(0, 9), changes.slice(9)]
   for (const [half, some] of halves.entries()) {
     const branch = `table-${half}`

@@ -84,7 +84,7 @@ describe("Approvals of a change", () => {
   })
 
   test.each<readonly [string, Partial<CarryFacts>, DifferenceCode]>([
-    // A value behind an unknown value, or the command of a provisioner, is visible only in this comparison.
+    // Only the comparison of files detects a change to a provisioner's command, or to a value that the plan cannot show yet.
     ["a file of the module graph differs", { files: { kind: "touched", because: "main.tf changed" } }, "files"],
     ["an injected Output has another value", { movedInputs: "moved" }, "inputs"],
     ["a Connection was rotated or revoked", { movedConnections: "rotated" }, "connection"],

@@ -40,7 +40,7 @@ afterEach(() => tests.runPromise(Effect.flatMap(SqlClient.SqlClient, (sql) => sq
 
 const rule = ruled({ approvers: 1, planAuthorCounts: false, carryOver: "approval" })
 
-/** A module with two private inputs, of which no resource uses the second, and an input for an injected Output. */
+/** A module with two private inputs, the second of which no resource uses, and an input for an injected Output. */
 const moduleOf = (text: string) => ({
   "main.tf": `
 variable "secret" {
@@ -61,12 +61,12 @@ resource "terraform_data" "given" { input = var.from }
 /** The file of a module whose only resource has this input. */
 const plain = (text: string) => ({ "main.tf": `resource "terraform_data" "kept" { input = "${text}" }\n` })
 
-/** Points a branch at what another one has, as a merge without a merge commit does. */
+/** Moves a branch to a commit of another branch, as a merge without a merge commit does. */
 const merged = Effect.fnUntraced(function* (branch: string, commit: string | undefined) {
   yield* (yield* TestPlane).moveBranch(branch, commit)
 })
 
-/** Applies a plan that another person than its author approves. */
+/** Applies a plan after somebody other than its author has approved it. */
 const appliedBy = Effect.fnUntraced(function* (approver: CommandContext, plan: Run) {
   const { context } = yield* TestPlane
   yield* (yield* RunCommands).Approve(plan.id, { context: approver, ...reviewed(plan) })
@@ -128,7 +128,7 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
           Effect.gen(function* () {
             yield* appliedBy(approver, yield* configured(capsule.id, { unused: "another" }))
             const plan = yield* replan
-            // The next change is planned with the Output.
+            // Injects the Output before the next change is planned.
             yield* (yield* Dependencies).create(context, capsule.id, {
               producerCapsuleId: producer.id,
               mode: "published_output",
@@ -145,7 +145,7 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
             return yield* replan
           })
         ],
-        // A plan of the configuration uses the adopted commit.
+        // A configuration plan uses the adopted commit, so the change and the files differ too.
         "a private input": [
           ["authority", "change", "configuration", "files"],
           configured(capsule.id, { secret: "another" })
@@ -194,7 +194,7 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
       yield* approveChange(demoted, change)
       const carried = yield* replanned(capsule.id)
       expect([carried.status, carried.carriedFrom?.runId]).toEqual(["succeeded", change.id])
-      // A carried approval counts only as long as its approver does.
+      // A carried approval stops counting when its approver is no longer eligible.
       yield* (yield* Members).update(context, scope, subjectOf(demoted), { role: "member" })
       const refused = yield* Effect.flip((yield* Runs).apply(context, carried.id, undefined))
       expect([refused.code, refused.message]).toEqual([
@@ -247,7 +247,7 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
       const plan = yield* planLane(capsule.id, capsule.sourceId)
       expect([plan.status, reasonsOf(plan)]).toEqual(["waiting_approval", ["change", "files"]])
       expect(new Set(plan.differsFrom?.lines.map(({ side }) => side))).toEqual(new Set(["planned"]))
-      // The same with a file without effect on the plan.
+      // A file that does not affect the plan also prevents carrying the approval over.
       yield* commit("moved", { ...plain("two"), "comment.tf": "# Nothing" })
       const quiet = yield* planLane(capsule.id, capsule.sourceId)
       expect([quiet.status, reasonsOf(quiet)]).toEqual(["waiting_approval", ["files"]])
@@ -303,7 +303,8 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
       const { context } = yield* TestPlane
       const { value } = yield* (yield* Runs).apply(context, second.id, undefined)
       expect((yield* settled(value.id)).status).toBe("succeeded")
-      // The change is applied: its approval is used up, although the lane goes back and forth.
+      // Applying the change used up its approval, so the approval does not count again when the lane returns to the same
+      // contents.
       yield* commit("expired", plain("one"))
       yield* appliedBy(approver, yield* planLane(capsule.id, capsule.sourceId))
       yield* commit("expired", plain("two"))

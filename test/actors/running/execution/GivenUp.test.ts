@@ -97,7 +97,7 @@ const typeOf = (kind: Kind): RunType => (kind === "restored" ? "restore" : kind 
 const carriesOut = (kind: Kind) => kind === "apply" || kind === "destroy_apply" || kind === "restored"
 const makesPlan = (kind: Kind) => kind === "plan" || kind === "destroy_plan" || kind === "restore"
 
-/** Records that all cases of one Capsule share. */
+/** The records that all cases of one Capsule share. */
 interface Scene {
   readonly capsule: Capsule
   readonly connectionId: ConnectionId
@@ -242,7 +242,7 @@ const performed = Effect.fnUntraced(function* (kind: Kind, { capsule }: Scene, p
   }
 })
 
-/** Creates an approved plan for the kinds of Run that execute one. */
+/** Creates an approved plan for the kinds of Run that execute an approved plan. */
 const approvedFor = Effect.fnUntraced(function* (kind: Kind, scene: Scene) {
   const { context, workspaceId } = yield* TestPlane
   const capsules = yield* Capsules
@@ -268,14 +268,15 @@ const approvedFor = Effect.fnUntraced(function* (kind: Kind, scene: Scene) {
   return made?.id
 })
 
-/** Records that a Run of this kind changes. A stopped Run must leave these records unchanged. */
+/** The records that a Run of this kind changes. A stopped Run must leave these records unchanged. */
 const effects = Effect.fnUntraced(function* ({ capsule }: Scene, kind: Kind) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.orDie(
     Effect.all([
       sql`SELECT current_state_generation, drift_status, drift_checked_at FROM capsules WHERE id = ${capsule.id}`,
       sql`SELECT id FROM state_versions WHERE capsule_id = ${capsule.id}`,
-      // Excluded, because the action stopped the Capsule's Run, not the lane's check.
+      // Excludes snapshots for this kind, because the action stopped the Capsule's Run but not the lane's check, which
+      // stores a snapshot.
       kind === "followed"
         ? Effect.succeed([])
         : sql`SELECT id FROM source_snapshots WHERE source_id = ${capsule.sourceId} ORDER BY id`,

@@ -215,7 +215,8 @@ describe.skipIf(Bun.which("terraform") === null)("Killed applies", () => {
         WHERE id = ${connectionId}`
       expect(yield* recovered(capsuleId, applyId, plain)).toEqual(withheld)
 
-      // Plans from earlier releases: without their secrets, with only some of their secrets, and deleted.
+      // Plans as left by earlier releases: one without its secrets, one with only some of its secrets, and one that was
+      // deleted.
       for (const [branch, lose] of [
         ["left-unkept", (id: string) => sql`UPDATE run_plans SET sealed_secrets = NULL WHERE run_id = ${id}`],
         ["left-earlier", (id: string) => sql`UPDATE run_plans SET secret_rule = NULL WHERE run_id = ${id}`],

@@ -56,9 +56,9 @@ it.live(
           const runningApply = yield* applying(running.plan)
           yield* settled(queuedApply.id)
           yield* settled(runningApply.id)
-          // Stored without authentication, as in an older release, so that the test can edit the row below.
+          // Makes the backup without authentication, as in an older release, so that the test can edit the row below.
           yield* (yield* DatabaseFile).backup(file)
-          // This apply runs after the backup, so the restored service does not know that the plan was used.
+          // This apply runs after the backup, so the restored service has no record that the plan was used.
           expect((yield* applied(waiting.plan)).status).toBe("succeeded")
           return { plane, waiting, approved, steady, queued, running, queuedApply, runningApply }
         }).pipe(Effect.provideService(TestPlane, TestPlane.of(plane)))

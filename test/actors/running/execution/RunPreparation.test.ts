@@ -145,7 +145,7 @@ for (const type of ["plan", "apply"] as const) {
   )
 }
 
-// A speculative run of the fixture does not need a place in its Capsule's queue.
+// A speculative Run, which needs no place in its Capsule's queue.
 const speculative = { purpose: "speculative", requires_approval: 0, capsule_line: null } as const
 
 it.live("a speculative plan without a credential does not start, and svc does not show its Capsule as waiting", () =>

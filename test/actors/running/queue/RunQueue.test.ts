@@ -116,7 +116,7 @@ tests.live("a person's Run starts although speculative plans have every place th
     const own = [yield* speculative(one, "s1"), yield* speculative(one, "s2"), yield* speculative(one, "s3")]
     const others = [yield* speculative(two, "s4"), yield* speculative(two, "s5")]
     const started = [yield* claim, yield* claim]
-    // One in each Workspace: the last place of both, and the last of all, are kept.
+    // One speculative Run starts in each Workspace. The last place of each Workspace, and the last place overall, stay free.
     expect(new Set(started)).toEqual(new Set([own[0], others[0]]))
     expect(yield* claim).toBeUndefined()
     const [person, later] = [yield* one.queued("p1", "plan", namedCapsule("p1")), yield* two.queued("p2", "plan")]

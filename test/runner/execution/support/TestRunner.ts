@@ -54,7 +54,7 @@ const across = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   return (value: S["Type"]) => Effect.flatMap(Schema.encodeEffect(text)(value), Schema.decodeEffect(text))
 }
 
-/** The boundary does not pass a malformed job. */
+/** Passes a job across the boundary. Fails with `job_invalid` if the job is malformed. */
 const sent = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   const crossing = across(schema)
   return (job: S["Type"]) =>

@@ -217,7 +217,7 @@ for (const [level, settings] of rungs) {
   )
 }
 
-/** Levels that this machine supports, with and without control groups, with other limits. */
+/** Levels that this machine supports, with and without control groups, and with the limits that a test chooses. */
 const everywhere = rungs.flatMap(([level, settings]) =>
   ([true, false] as const).map((controlGroups) => ({
     level,

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** Starts a process with a name and additional arguments that waits forever. Reports when it is running. */
+/** Starts a process that waits forever, with a name and additional arguments. Reports when it is running. */
 export const waitingProcess = Effect.fnUntraced(function* (cwd: string, name: string, ...args: ReadonlyArray<string>) {
   const script = 'exec -a "$0" sh -c "echo there; read never" "$@"'
   const child = yield* Effect.acquireRelease(

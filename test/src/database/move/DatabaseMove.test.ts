@@ -256,7 +256,7 @@ describe.skipIf(!hasPostgres)("svc move", () => {
         const before = contentsOf(`${folder}/svc.sqlite`).rows
         const dying = (point: string) => (name: string) =>
           name === `moving.${point}` ? Effect.die("killed") : Effect.void
-        // The old database is marked before the last two steps, and usable until then.
+        // The old database stays usable until it is marked, which happens before the last two steps.
         const steps = [
           ["copied", true],
           ["verified", true],

@@ -205,7 +205,7 @@ plane.live(
 )
 
 /**
- * Settles an apply part of whose result has been lost, and checks that its effects are uncertain and the Capsule has the
+ * Settles an apply after part of its result has been lost, and checks that its effects are uncertain and the Capsule has the
  * newest state.
  */
 const settledPartly = Effect.fnUntraced(function* (

@@ -91,7 +91,7 @@ plane.live("a server restored from before a key change receives the current keys
     yield* agent.process(1)
     yield* settledOn(agent, present)
 
-    // The same works while the agent is replacing its keys.
+    // Restoring such a backup also works while the agent is replacing its keys.
     const next = yield* agent.folder.prepareKeys
     yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`

@@ -89,7 +89,8 @@ export const inlineResults: ReadonlyArray<Lie> = [
       yield* refused(say([{ kind: "state", digest: outcome, bytes }], outcome), "Rejected")
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], digest), "Rejected")
       yield* refused(say([{ kind: "outcome", digest, bytes }], digest), "Rejected")
-      // The message contains one file too many. Without that file, only the reports of the result would be missing.
+      // The message contains one file too many. Without that file, the server only responds `Busy`, because earlier batches
+      // have not arrived.
       const ended = yield* liar.inlineFile(own, "outcome", text(JSON.stringify(failedPlan)))
       const more = { kind: "state" as const, digest: outcome, bytes }
       const late = { ...own, lastBatch: 99, outcome: ended.digest }

@@ -289,7 +289,7 @@ const meantByDevice = Effect.gen(function* () {
   const refused = yield* press("/oauth/device", late, cookie)
   yield* must(refused.status >= 400, "a page that was shown before there were two")
   yield* must((yield* begun).shown.status >= 400, "two of them are not guessed")
-  // If the address now belongs to the other Interface, consent pages opened earlier do not authorise it.
+  // If the address now belongs to the other Interface, consent pages opened earlier do not authorise that Interface.
   yield* setMembership(workspaceId, subject, { status: "suspended" })
   yield* must((yield* press("/oauth/device", late, cookie)).status >= 400, "an answer for the other Workspace")
   yield* time.advance("10 seconds")

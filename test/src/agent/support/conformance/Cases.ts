@@ -160,7 +160,8 @@ export const cases: ReadonlyArray<Case> = [
       const { digest, outcome } = yield* planned(pool, "true")
       const first = ended(yield* pool.apply(applyOf(digest, outcome)))
       const state = first.state ?? Redacted.make(new Uint8Array(0))
-      // Only the Output differs, because only the state can change a terraform_data resource.
+      // Only the Output differs in a refresh-only plan, because a terraform_data resource exists only in the state and
+      // cannot drift.
       const moved = yield* pool.keep({ "main.tf": module("true")["main.tf"].replace('"one"', '"two"') })
       const refresh = { ...planOf(moved), mode: "refresh_only" as const, state }
       const plan = yield* pool.plan(refresh)
