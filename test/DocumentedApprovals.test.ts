@@ -32,7 +32,7 @@ describe("Documented approvals", () => {
     expect(blind).toEqual([])
   })
 
-  test("the check detects every form of approving an unread plan that earlier documentation used", () => {
+  test("the check detects every command in earlier documentation that approved a plan without reading it", () => {
     const forms = [
       'svc approve network --digest "$(svc run get network --json | jq -r .run.planDigest)"',
       'api "$SVC/api/v1/runs/$RUN/approve" -d "{\\"planDigest\\": \\"$(curl -s $SVC/api/v1/runs/$RUN | jq -r .run.planDigest)\\"}"',

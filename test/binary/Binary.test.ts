@@ -79,7 +79,7 @@ describe("Binary in isolation", () => {
     })
   )
 
-  tests.live("svc doctor of the binary checks the machine with the settings that the server would use", () =>
+  tests.live("the binary's doctor command checks the machine with the settings that the server would use", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -110,7 +110,7 @@ describe("Binary in isolation", () => {
     })
   )
 
-  tests.live("the binary serves API, dashboard and metrics, and drains on SIGTERM", () =>
+  tests.live("the binary serves the API, the dashboard and metrics, and drains on SIGTERM", () =>
     Effect.gen(function* () {
       const { foreignFolder, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -166,7 +166,7 @@ describe("Binary in isolation", () => {
 })
 
 describe.skipIf(tool === null)("Binary: main job", () => {
-  tests.live("the binary does the main job with the repository hidden", () =>
+  tests.live("the binary runs the demo with the repository hidden", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder

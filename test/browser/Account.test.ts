@@ -48,7 +48,7 @@ describe("sign-in methods", () => {
 })
 
 describe("Address links", () => {
-  test("an address link shows its purpose, and the reason why it cannot be used, even after a reload", async () => {
+  test("an address link shows its purpose, or the reason why it cannot be used, even after a reload", async () => {
     for (const [secret, said] of [
       ["#svce_secret", "gets the address mina.sato@acme.example instead of mina@acme.example"],
       ["#svce_used", "This link was used"],
@@ -66,7 +66,7 @@ describe("Address links", () => {
     }
   })
 
-  test("opening an address link replaces one that is already open", async () => {
+  test("opening an address link replaces the link that is already open", async () => {
     const { page, go } = await suite.visit()
     await go("/account/address#svce_used", ".notice-warn")
     await page.evaluate(() => {
@@ -99,7 +99,7 @@ describe("Address links", () => {
 })
 
 describe("the account", () => {
-  test("the account links and unlinks identities of the provider", async () => {
+  test("the account page links and unlinks identities of the provider", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/account", ".row-static")
     const link = page.getByRole("link", { name: "Link an identity" })
@@ -116,7 +116,7 @@ describe("the account", () => {
     expect(faults).toEqual([])
   })
 
-  test("the account keeps its last sign-in method, and explains the reason", async () => {
+  test("the last sign-in method of an account cannot be removed, and the page shows the reason", async () => {
     const { page, go } = await suite.visit()
     const message = "This is the last way to sign in to this account. Add another one first."
     await page.route("**/auth/upstream/identities/*", (route) =>
@@ -128,7 +128,7 @@ describe("the account", () => {
     await page.getByRole("dialog").getByText(message).waitFor()
   })
 
-  test("the account can revoke an application's access", async () => {
+  test("the account page can revoke an application's access", async () => {
     const { page, api, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByText("svc command line").waitFor()
@@ -138,7 +138,7 @@ describe("the account", () => {
     expect(api.changes.map(({ path }) => path)).toEqual(["/auth/grants/grant_1/revoke"])
   })
 
-  test("the account signs out everywhere after confirmation, and goes to the sign-in page", async () => {
+  test("signing out everywhere requires confirmation, and then leads to the sign-in page", async () => {
     const { page, go } = await suite.visit()
     const asked: Array<string> = []
     await page.route("**/auth/sign-out-everywhere", async (route) => {
@@ -154,7 +154,7 @@ describe("the account", () => {
     expect(asked).toEqual(["POST"])
   })
 
-  test("the account offers no password change if the server accepts no passwords", async () => {
+  test("the account page offers no password change if the server accepts no passwords", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/dashboard/bootstrap", async (route) => {
       const answer = await route.fetch()

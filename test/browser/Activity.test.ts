@@ -89,7 +89,7 @@ describe("the activity", () => {
     expect(faults).toEqual([])
   })
 
-  test("the address contains the filter of the activity and its export, so everybody who opens it sees the same list", async () => {
+  test("the page address and the export link contain the activity's filter, so everybody who opens them sees the same list", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/activity", ".activity-row")
     await page.getByLabel("Action").selectOption("run.approve")

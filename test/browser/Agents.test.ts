@@ -136,7 +136,7 @@ describe("Pool runs", () => {
     expect(await page.locator(".resource-waiting").count()).toBe(0)
   })
 
-  test("a run is not released if another agent has claimed it meanwhile", async () => {
+  test("a run is not released if another agent claims the run while the dialog is open", async () => {
     const world = withRun(applyRun, { ...applyingAgent(), agentUnreachableSince: ago(3) })
     const { page, go } = await suite.visit(lightEnglish, world)
     await go(`/w/acme/runs/${applyRun}`, ".notice-warn")

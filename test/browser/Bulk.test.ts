@@ -123,7 +123,7 @@ describe("Bulk decisions", () => {
     expect(await page.getByLabel(words.choose("worker-1 · staging"), { exact: true }).isChecked()).toBe(false)
   })
 
-  test("a bulk decision discards plans from the list of Runs with a reason, by keyboard", async () => {
+  test("plans in the list of Runs can be discarded in bulk with a reason, using only the keyboard", async () => {
     const words = bulkWords.en
     const { api, page, go } = await suite.visit(lightEnglish, worldWithPlans())
     await go("/w/acme/runs", ".rows-choosable")

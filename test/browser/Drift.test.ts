@@ -104,7 +104,7 @@ for (const [language, look] of [
       ])
     })
 
-    test("accepting drift shows a review and a dialog that mention the state and no resource changes", async () => {
+    test("accepting drift shows a review and a dialog that mention the state but no resource changes", async () => {
       const { page, faults, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${reviewRun}`, ".change")
       const decision = page.getByTestId("decision")

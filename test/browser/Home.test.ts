@@ -8,7 +8,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("home", () => {
-  test("home shows one entry per capsule, in groups, riskiest first, with all its other reasons", async () => {
+  test("home shows each capsule once with all its reasons, in groups ordered by risk", async () => {
     const { page, faults, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.getByRole("heading", { level: 1, name: "6 things need you" }).waitFor()
@@ -48,7 +48,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("home confirms first when a new update would cancel the open one", async () => {
+  test("home asks for confirmation if a new update would cancel the open update", async () => {
     const { api, page, faults, go } = await suite.visit()
     const open = {
       key: waitingUpdate.id,

@@ -159,7 +159,7 @@ describe("Install links", () => {
     expect(await barriers(page)).toEqual([])
   })
 
-  test("the page rejects a link with an unknown part as a whole", async () => {
+  test("the page rejects the whole link if any part of it is unknown", async () => {
     const { page, api, go } = await suite.visit()
     await go(`${link.replace("/install?", "/new?")}&var.domain=evil`, ".notice-bad")
     await page.getByText("It contains a field that this server does not support.").waitFor()

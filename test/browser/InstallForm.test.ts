@@ -35,7 +35,7 @@ describe("Repository addresses", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("an address that cannot be read leaves no source", async () => {
+  test("no source remains after a person enters an address that cannot be read", async () => {
     const world = newWorld()
     const before = world.sources.map(({ id }) => id)
     const { page, api, faults, go } = await suite.visit(undefined, world)

@@ -8,7 +8,7 @@ const suite = browserSuite()
 const source = "/w/acme/sources/src_0000000000000001"
 
 describe("Source lanes", () => {
-  test("each lane shows its commit, when svc observed it, and the reason why it cannot be fetched", async () => {
+  test("each lane shows its commit, the time at which svc observed it, and the reason why it cannot be fetched", async () => {
     const { page, faults, go } = await suite.visit()
     await go(source, ".row-static")
     const lanes = page.locator(".panel", { has: page.getByRole("heading", { name: "Followed refs" }) })
@@ -44,7 +44,7 @@ describe("Automation pause", () => {
 })
 
 describe("Pinned capsules", () => {
-  test("a pinned capsule shows the person and reason of the pin, and can be resumed", async () => {
+  test("a pinned capsule shows who pinned it and why, and can be resumed", async () => {
     const world = newWorld()
     const at = "2026-01-01T00:00:00.000Z"
     const pinnedBy = {

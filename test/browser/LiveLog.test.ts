@@ -65,7 +65,7 @@ describe("Live log", () => {
     expect(await log.getAttribute("data-following")).toBe("true")
   })
 
-  test("the live log is searched, and Enter moves from match to match", async () => {
+  test("the live log can be searched, and Enter moves from match to match", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, [...lines(1, 2000), "needle one", ...lines(2001, 2000), "needle two"])

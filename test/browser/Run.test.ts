@@ -24,7 +24,7 @@ describe("Reached limits", () => {
 })
 
 describe("Failed checks", () => {
-  test("an apply whose check failed shows the response, the remedy and its profile", async () => {
+  test("an apply whose check failed shows the check's response, the remedy and the apply's profile", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === applyRun
@@ -176,7 +176,7 @@ describe("Reviewed plans", () => {
     ])
   })
 
-  test("a void plan explains why, and a plan for another revision can be planned again at that revision", async () => {
+  test("a void plan shows why it is void, and a plan for another revision can be planned again at that revision", async () => {
     const { page, api, go } = await suite.visit()
     const capsuleId = api.world.runs.find(({ id }) => id === safeRun)?.capsuleId
     await go(`/w/acme/runs/${safeRun}`, ".decision")

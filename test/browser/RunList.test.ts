@@ -75,7 +75,7 @@ describe("Run list", () => {
     expect(faults).toEqual([])
   })
 
-  test("the list of runs is searched by words and ids, and reports when nothing matches", async () => {
+  test("the list of runs can be searched by words and ids, and reports when nothing matches", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     await page.keyboard.press("/")

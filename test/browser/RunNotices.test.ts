@@ -95,7 +95,7 @@ describe("Tab title", () => {
 })
 
 describe("Desktop notifications", () => {
-  test("a desktop notification appears only after consent, once, while the page is hidden", async () => {
+  test("a desktop notification appears once, only after consent and only while the page is hidden", async () => {
     const { page, api, go } = await suite.visit()
     await desktop(page, "granted")
     await go(`/w/acme/runs/${applyRun}`, ".log-line")

@@ -7,7 +7,7 @@ const suite = browserSuite()
 const link = `/install?kind=capsule-source-options&git=${encodeURIComponent("https://git.acme.example/infra/shop.git")}&path=install%2Foptions.json`
 
 describe("Document links", () => {
-  test("a link to a document reads nothing until the person chooses an option, which is then pinned", async () => {
+  test("opening a link to a document reads nothing until the person chooses an option, which is then pinned", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, ".facts")
     await page.getByText("Newest stable version").waitFor()

@@ -146,7 +146,7 @@ const agent = { pool: "eu", server: "https://svc.example.com", enrolmentSecret: 
 const known = new Set([...Object.values(settingDefinitions).map(({ env }) => env), ...Object.values(agentEnv)])
 
 describe.skipIf(!possible)("Helm chart", () => {
-  tests.live("the chart renders one server with its volume, and agents, with existing settings", () =>
+  tests.live("the chart renders one server with its volume, plus agents, and uses only settings that exist", () =>
     Effect.gen(function* () {
       const folder = yield* prepared
       const { all, sets, texts } = yield* manifestsOf(folder, {
@@ -200,28 +200,30 @@ describe.skipIf(!possible)("Helm chart", () => {
     })
   )
 
-  tests.live("the chart renders nodes on PostgreSQL without a volume, and lets a drain end one of them at a time", () =>
-    Effect.gen(function* () {
-      const { all, sets, texts } = yield* manifestsOf(yield* prepared, {
-        image,
-        server: { ...server, replicas: 3, database: { secret: "svc-database" }, masterKey: { secret: "svc-key" } },
-        agents: [agent]
+  tests.live(
+    "the chart renders nodes on PostgreSQL without a volume, and lets a drain stop only one node at a time",
+    () =>
+      Effect.gen(function* () {
+        const { all, sets, texts } = yield* manifestsOf(yield* prepared, {
+          image,
+          server: { ...server, replicas: 3, database: { secret: "svc-database" }, masterKey: { secret: "svc-key" } },
+          agents: [agent]
+        })
+        expect(all.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toContain("PodDisruptionBudget svc")
+        const nodes = sets.find(({ metadata }) => metadata.name === "svc")
+        expect(nodes?.spec).toMatchObject({ replicas: 3, volumeClaimTemplates: [] })
+        const [container] = nodes?.spec.template.spec.containers ?? []
+        expect(container?.env).toContainEqual({
+          name: "SVC_DATABASE_URL",
+          valueFrom: { secretKeyRef: { name: "svc-database", key: "url" } }
+        })
+        expect(container?.volumeMounts.map(({ name }) => name).toSorted()).toEqual(
+          nodes?.spec.template.spec.volumes.map(({ name }) => name).toSorted()
+        )
+        expect(container?.env.filter(({ name }) => !known.has(name))).toEqual([])
+        expect(texts["server.yaml"]).toMatch(/kind: PodDisruptionBudget[^]*maxUnavailable: 1/)
+        expect(texts["server.yaml"]).toContain("topologyKey: kubernetes.io/hostname")
       })
-      expect(all.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toContain("PodDisruptionBudget svc")
-      const nodes = sets.find(({ metadata }) => metadata.name === "svc")
-      expect(nodes?.spec).toMatchObject({ replicas: 3, volumeClaimTemplates: [] })
-      const [container] = nodes?.spec.template.spec.containers ?? []
-      expect(container?.env).toContainEqual({
-        name: "SVC_DATABASE_URL",
-        valueFrom: { secretKeyRef: { name: "svc-database", key: "url" } }
-      })
-      expect(container?.volumeMounts.map(({ name }) => name).toSorted()).toEqual(
-        nodes?.spec.template.spec.volumes.map(({ name }) => name).toSorted()
-      )
-      expect(container?.env.filter(({ name }) => !known.has(name))).toEqual([])
-      expect(texts["server.yaml"]).toMatch(/kind: PodDisruptionBudget[^]*maxUnavailable: 1/)
-      expect(texts["server.yaml"]).toContain("topologyKey: kubernetes.io/hostname")
-    })
   )
 
   tests.live("the chart refuses several nodes without PostgreSQL, and PostgreSQL without a shared master key", () =>
@@ -247,7 +249,7 @@ describe.skipIf(!possible)("Helm chart", () => {
     })
   )
 
-  tests.live("the chart packs to the same bytes twice, and has the version of the checkout", () =>
+  tests.live("packing the chart twice yields the same bytes, and the chart has the version of the checkout", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const [first, second] = [yield* packed, yield* packed]
@@ -259,7 +261,7 @@ describe.skipIf(!possible)("Helm chart", () => {
     })
   )
 
-  tests.live("the chart allows bubblewrap its namespaces only on request", () =>
+  tests.live("the chart lets bubblewrap create namespaces only on request", () =>
     Effect.gen(function* () {
       const values = { image, server, isolation: { level: "required", namespaces: true } }
       const { sets, texts } = yield* manifestsOf(yield* prepared, values)

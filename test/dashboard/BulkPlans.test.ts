@@ -25,7 +25,7 @@ test("bulk decisions exclude plans without a digest or without known changes", (
   expect(bulkPlanOf({ id: "run_1", type: "plan", planDigest: "sha256:1" }, capsule)).toBeUndefined()
 })
 
-test("bulk decisions add up the changes of several plans, and show the verb if there is only one", () => {
+test("bulk decisions add up the changes of several plans, and show the verb if all changes have the same verb", () => {
   const found = [plan, { ...plan, id: "run_2", planSummary: { ...none, add: 1 } }].flatMap(
     (each) => bulkPlanOf(each, capsule) ?? []
   )

@@ -75,7 +75,7 @@ describe("Log search", () => {
     expect(looked.count).toBe(111 + 1)
   })
 
-  test("a log search continues where the search for the shorter string stopped", () => {
+  test("a log search for a longer string continues where the search for the shorter string stopped", () => {
     const { lines } = linesOf(numbered(5000))
     for (const [given, then] of [
       [10, 30],

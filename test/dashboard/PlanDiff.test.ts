@@ -108,7 +108,7 @@ describe("Plan diff", () => {
     ).toBe(true)
   })
 
-  test("a plan's diff searches addresses, types, kinds and attribute names, in any case and order", () => {
+  test("a plan's diff searches addresses, types, kinds and attribute names, regardless of case and word order", () => {
     expect(
       diffOf(planChanges, "ENGINE aws_db").groups.flatMap(({ changes }) => changes.map(({ address }) => address))
     ).toEqual(["module.data.aws_db_instance.main"])

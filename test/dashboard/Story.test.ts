@@ -39,7 +39,7 @@ test("a plan's story goes from the queue to its apply, with the comments in betw
   expect(lines[5]).toEqual({ kind: "applied", at: at(6), subject: "usr_c", runId: "run_2" })
 })
 
-test("a plan's story ends with the decision, its person and its reason", () => {
+test("a plan's story ends with the decision, the person who made it and the reason", () => {
   const endedBy = { kind: "discarded", subject: "usr_b", at: at(4), reason: "Not now." } as const
   const lines = storyOf({ ...told, run: { ...plan, status: "cancelled", endedBy, finishedAt: at(4) } })
   expect(lines.at(-1)).toEqual(endedBy)

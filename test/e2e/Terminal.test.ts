@@ -250,7 +250,7 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
       }
     }).pipe(Effect.provide(services)))
 
-  it.concurrent("Ctrl-C stops following a Run, but not the Run", () =>
+  it.concurrent("Ctrl-C ends the command that follows a Run, but does not stop the Run", () =>
     Effect.gen(function* () {
       const held = yield* heldApply({})
       const shell = yield* shellOf({ SVC_URL: held.url, SVC_TOKEN: held.token })

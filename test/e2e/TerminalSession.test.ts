@@ -45,7 +45,7 @@ describe.skipIf(isUnfit)("Session-only actions", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("svc revokes a token that it could not write to the token file, because nobody has seen it", () =>
+  it.live("svc revokes a new token if it cannot write the token to its output, because nobody has seen the token", () =>
     Effect.gen(function* () {
       const { shell } = yield* person
       const unread = yield* shell.run(`echo '${personPassword}' | svc token create ci --password-stdin > /dev/full`)

@@ -55,7 +55,7 @@ const signedByHmac = (key: string, claims: Readonly<Record<string, unknown>>, ki
   return `${body}.${createHmac("sha256", key).update(body).digest("base64url")}`
 }
 
-it.live("svc rejects every forged response of a provider, and tokens of another provider", () =>
+it.live("svc rejects every forged provider response, and every token from another provider", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const hostile = yield* signInProvider("hostile")

@@ -23,7 +23,7 @@ describe("Batch policy", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("a test run uses the batch policy if an attempt succeeds", () =>
+  it.live("a test run uses the batch policy if a trial command succeeds", () =>
     Effect.gen(function* () {
       const working = yield* folderWith(`[ "$1" = --max ] || exec "$3" "$4"`)
       expect(yield* batchSchedule(working)).toEqual([`${working}/chrt`, "--batch", "0"])

@@ -17,7 +17,7 @@ test.each([
   expect(subjectFaults(subject)).toEqual(["does not begin with an imperative"])
 )
 
-test("the commit check reports a subject of 61 characters, and accepts 60", () => {
+test("the commit check reports a subject of 61 characters, and accepts a subject of 60 characters", () => {
   expect(subjectFaults(`Add ${"x".repeat(56)}`)).toEqual([])
   expect(subjectFaults(`Add ${"x".repeat(57)}`)).toEqual(["61 characters instead of at most 60"])
 })

@@ -22,7 +22,7 @@ describe("Documentation site", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  test("only links to files other than pages become plain HTML", () => {
+  test("a link to a file that is not a page becomes plain HTML, and all other links stay unchanged", () => {
     const text = "[a](b.md#c) [`unit`](operations/svc.service) [web](https://example.com/x) ![p](p.png) [here](#here)"
     const path = Effect.runSync(Effect.provide(Path.Path, Path.layer))
     expect(preparedPage(text, "docs/operations.md", path)).toEqual({

@@ -20,7 +20,7 @@ const changelog = `# Changelog
 `
 
 describe("Release files", () => {
-  test("the notes of a release are its section of the changelog", () => {
+  test("release notes consist of the release's section of the changelog", () => {
     expect(releaseNotes(changelog, "0.10.0")).toBe("- Ten.\n")
     expect(releaseNotes(changelog, "0.1.0")).toBe("- One.\n")
     expect(releaseNotes(changelog, "0.2.0")).toBe("")

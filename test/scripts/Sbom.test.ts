@@ -38,7 +38,7 @@ describe("Bill of materials", () => {
     })
   )
 
-  live("the bill of materials fails if the lock file lacks a bundled package", () =>
+  live("generating the bill of materials fails if the lock file lacks a bundled package", () =>
     Effect.gen(function* () {
       const report = yield* collectLicenses(root)
       const [first, ...others] = report.components

@@ -16,7 +16,7 @@ test("a picture of a terminal contains commands and outputs in order, with escap
   ])
 })
 
-test("a picture of a terminal has colours for light and dark, and breaks lines of more than 110 characters", () => {
+test("a picture of a terminal has colours for light and dark themes, and breaks lines of more than 110 characters", () => {
   const picture = terminalPicture([{ command: "svc", output: "x".repeat(115) }])
   expect(picture).toContain("prefers-color-scheme: dark")
   expect(picture).toContain(`>${"x".repeat(110)}</text>`)

@@ -68,7 +68,7 @@ describe("Version promise", () => {
     expect(unnamedChanges([["SVC_OLD", "removed"]], changelog("- `SVC_OLD` is gone."))).toEqual([])
   })
 
-  test("the name of a parent covers added members, but not changed members", () => {
+  test("a changelog entry with a parent's name covers the parent's added members, but not its changed members", () => {
     const text = changelog("- `Run` has more fields, and `svc pr list` is new.")
     expect(
       unnamedChanges(

@@ -31,7 +31,7 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
     "no event reports a state whose commit failed, and no state is stored after the execution ends",
     "an interrupted background read of states resumes where it stopped",
     "Many pull requests > svc fetches each head once, and at most four heads at a time",
-    "Many pull requests > a hundred pull requests for twenty Capsules run eight plans at a time, and Runs of people start"
+    "Many pull requests > a hundred pull requests for twenty Capsules run eight plans at a time, and people's Runs still start"
   ),
   ...of(file, "a rotation killed at any step leaves every value readable, and the next rotation completes it"),
   ...of(counted, "rows with more values than one statement can bind are written in several statements"),
@@ -50,12 +50,12 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
     "A notice > a notice is sent once, signed as Standard Webhooks specifies, and recorded with its attempt",
     "A notice > a notice is retried at growing intervals of at most ten hours, with up to 20 % jitter, then dropped",
     "A notice > a notice waits up to five minutes for an earlier notice about the same subject, without delaying other subjects",
-    "A notice > a notice is resent with the same id after a crash before its response was recorded",
+    "A notice > a notice is resent with the same id if the server crashes before recording the response",
     "An endpoint > a 410 response ends the endpoint, drops its waiting notices, and is recorded in the audit trail",
     "An endpoint > an endpoint pauses for up to ten hours at its receiver's request",
     "An endpoint > an endpoint is disabled visibly after five days without an accepted notice",
     "An endpoint > notices are signed with both secrets while both are valid, and with only the new secret afterwards",
-    "An endpoint > a hanging endpoint delays no other endpoint: they receive every notice before its request times out",
+    "An endpoint > a hanging endpoint delays no other endpoint: the others receive every notice before the hanging request times out",
     "Deliveries > a notice is sent to the endpoints of its Workspace and of the server, and to no other Workspace"
   )
 ])

@@ -178,11 +178,11 @@ const broken: ReadonlyArray<readonly [world: string, witnessed: Witnessed, said:
 ]
 
 describe("Agent verdicts", () => {
-  test("the check of broken guarantees reports nothing if every guarantee was kept", () => {
+  test("the check for broken guarantees reports nothing if every guarantee was kept", () => {
     expect(brokenPromises(whole)).toEqual([])
   })
 
-  test("the check of broken guarantees accepts a created object that is listed as possibly created", () => {
+  test("the check for broken guarantees accepts a created object that is listed as possibly created", () => {
     const suspected = { ...failed, evidence: { possiblyCreated: ["demo_note.a", "demo_note.b"] } }
     const unsafe = { ...pending, status: "error", runtime_safety: "unknown" }
     expect(
@@ -190,7 +190,7 @@ describe("Agent verdicts", () => {
     ).toEqual([])
   })
 
-  test("the check of broken guarantees accepts a second offer of an apply whose tool had not started", () => {
+  test("the check for broken guarantees accepts a second offer of an apply whose tool had not started", () => {
     const events = [
       ...ledger.events.slice(0, 3),
       ...told("run_apply", "run.queued", "run.applying", "run.queued", "run.applying", "run.succeeded")

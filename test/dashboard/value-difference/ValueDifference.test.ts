@@ -35,7 +35,7 @@ const policyOf = (statements: ReadonlyArray<unknown>) =>
   JSON.stringify({ Version: "2012-10-17", Statement: statements })
 const twenty = Array.from({ length: 20 }, (_, index) => statement(`S${index}`))
 
-test("a change after a list has its own level's path, not the path of the list's last element", () => {
+test("a change after a list has the path of its own level, not the path of the list's last element", () => {
   const value = (port: number, note: string, deep: number) => ({
     first: "same",
     rules: [

@@ -26,22 +26,24 @@ it.live("two agent processes that start together create only one key pair and on
   })
 )
 
-it.live("a late response does not change keys that another process has adopted or announced meanwhile", () =>
-  Effect.gen(function* () {
-    const [one, late] = yield* two
-    yield* one.keys
-    const second = yield* late.prepareKeys
-    yield* one.takeNextKeys(second)
-    const third = yield* one.prepareKeys
-    yield* late.takeNextKeys(second)
-    yield* late.dropNextKeys(second)
-    expect((yield* one.prepareKeys).public).toEqual(third.public)
-    yield* one.takeNextKeys(third)
-    yield* late.takeNextKeys(second)
-    yield* late.dropNextKeys(third)
-    expect((yield* late.keys).public).toEqual(third.public)
-    expect((yield* late.nextKeys)._tag).toBe("None")
-  })
+it.live(
+  "a late response does not change keys that another process adopted or announced before the response arrived",
+  () =>
+    Effect.gen(function* () {
+      const [one, late] = yield* two
+      yield* one.keys
+      const second = yield* late.prepareKeys
+      yield* one.takeNextKeys(second)
+      const third = yield* one.prepareKeys
+      yield* late.takeNextKeys(second)
+      yield* late.dropNextKeys(second)
+      expect((yield* one.prepareKeys).public).toEqual(third.public)
+      yield* one.takeNextKeys(third)
+      yield* late.takeNextKeys(second)
+      yield* late.dropNextKeys(third)
+      expect((yield* late.keys).public).toEqual(third.public)
+      expect((yield* late.nextKeys)._tag).toBe("None")
+    })
 )
 
 it.live(

@@ -20,7 +20,7 @@ const begun = Effect.fnUntraced(function* ({ recordStart = Effect.void, runFolde
 })
 
 describe("Agent applies", () => {
-  it.live("the tool of an apply starts only once the Run's record would survive a power failure", () =>
+  it.live("an apply starts its tool only once the Run's record would survive a power failure", () =>
     Effect.gen(function* () {
       let isStarted = false
       const { folder, run, sent } = yield* offeredApply((_, control) =>
@@ -39,7 +39,7 @@ describe("Agent applies", () => {
     })
   )
 
-  it.live("the state of an apply is on disk before the rest of its outcome is known", () =>
+  it.live("an apply's state is on disk before the rest of the outcome is known", () =>
     Effect.gen(function* () {
       const isFound = yield* Deferred.make<void>()
       const { end, recovered, run } = yield* offeredApply((_, control) =>
@@ -61,7 +61,7 @@ describe("Agent applies", () => {
     })
   )
 
-  it.live("a state that the tool could only print is submitted even if the Run was abandoned meanwhile", () =>
+  it.live("a state that the tool could only print is submitted even if the Run has been abandoned", () =>
     Effect.gen(function* () {
       const isRunning = yield* Deferred.make<void>()
       const { end, recovered, run, sent } = yield* offeredApply((_, control) =>

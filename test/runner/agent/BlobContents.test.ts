@@ -135,7 +135,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("32 KB of packed contents never unpack to more than 64 MiB, and stop within 1 MiB of the limit", async () => {
+  test("unpacking 32 KB of packed contents never yields more than 64 MiB, and stops within 1 MiB of the limit", async () => {
     expect(mostUnpackedFrom(32_000, 512 * mebibyte)).toBe(64 * mebibyte)
     expect(mostUnpackedFrom(mebibyte, 512 * mebibyte)).toBe(512 * mebibyte)
     for (const stated of [undefined, 1000 * mebibyte, mebibyte]) {

@@ -8,7 +8,7 @@ const movable = () => {
 }
 
 describe("Agent leases", () => {
-  test("an agent's lease includes the time while the machine was suspended, and at least the time of the finer clock", () => {
+  test("an agent's lease counts the time that the machine was suspended, and at least the time on the finer clock", () => {
     const { at, clocks } = movable()
     const since = momentOf(clocks)
     at.boot += 3600
@@ -19,7 +19,7 @@ describe("Agent leases", () => {
     expect(elapsedSeconds(clocks, since)).toBe(7)
   })
 
-  test("an apply's lease reserves ten minutes to stop and two before its end, scaled for short leases", () => {
+  test("an apply's lease reserves ten minutes to stop and two spare minutes at the end, and a short lease reserves less", () => {
     expect(stopTimes(45 * 60)).toEqual({ interruptAfter: 33 * 60, killAfter: 43 * 60 })
     expect(stopTimes(60)).toEqual({ interruptAfter: 30, killAfter: 48 })
     for (const seconds of [1, 10, 300, 2000, 7200]) {
@@ -30,7 +30,7 @@ describe("Agent leases", () => {
     }
   })
 
-  test("an agent's lease starts when the answered message was sent, whenever the response arrives", () => {
+  test("an agent's lease starts when the agent sends its message, no matter when the response arrives", () => {
     const { at, clocks } = movable()
     const sent = momentOf(clocks)
     at.boot += 20

@@ -112,7 +112,7 @@ describe("Offer acceptance", () => {
       })
   )
 
-  it.live("a rejected acceptance ends the Run, and the guard deletes its folder", () =>
+  it.live("a rejected acceptance ends the Run, and the guard deletes the Run's folder", () =>
     Effect.gen(function* () {
       const { answer, begin, handle, told } = yield* offered(0)
       yield* Effect.scoped(

@@ -3,7 +3,7 @@ import { receivedResult } from "../../../runner/agent/ReceivedResult.ts"
 import { runnerFailure } from "../../../runner/execution/RunnerFailure.ts"
 
 describe("Agent reports", () => {
-  test("svc sanitises an agent's report about a job again before showing it", () => {
+  test("svc sanitises an agent's job report a second time before showing the report", () => {
     const hostile = "before\u001b[2Jafter\u202e"
     const diagnostics = [
       { severity: "error" as const, summary: hostile, detail: hostile, address: hostile, path: hostile, line: 3 }

@@ -90,7 +90,7 @@ describe("SealedBlob", () => {
     }
   })
 
-  test("opening rejects the same faults in a sealed blob in memory", async () => {
+  test("opening in memory rejects a sealed blob that was truncated, extended, changed or created for another purpose", async () => {
     const keys = await pairOfKeys()
     const { privateKey } = keys
     for (const length of [0, 1000, mebibyte, 2 * mebibyte + 5]) {

@@ -96,7 +96,7 @@ describe("Plans with a faulty tool", () => {
     })
   )
 
-  live("a plan fails if its tool reports success without a plan, or leaves a link in its place", () =>
+  live("a plan fails if its tool reports success without a plan, or leaves a link in place of the plan", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

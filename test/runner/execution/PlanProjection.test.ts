@@ -26,7 +26,7 @@ const projected = (plan: Parameters<typeof projectPlan>[0], ...secrets: Readonly
   Effect.runSync(projectPlan(plan, directRedactor(new Redactor(secrets))))
 
 describe("projectPlan", () => {
-  test("a projected plan counts each change once, and only changes to managed resources", () => {
+  test("a projected plan counts each change to a managed resource once, and counts no other changes", () => {
     const plan = planOf({
       resource_changes: [
         change(["create"]),

@@ -96,7 +96,7 @@ describe("Runner credentials", () => {
       )
   )
 
-  it.live("an apply must use the same credentials of the runner as the reviewed plan", () =>
+  it.live("an apply must use the same runner credentials as the reviewed plan", () =>
     onStage(({ folder, job, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -133,7 +133,7 @@ describe("Runner credentials", () => {
     )
   )
 
-  it.live("a runner's credentials with a label may have other values at apply time, but not other names", () =>
+  it.live("a runner's labelled credentials may have different values at apply time, but not different names", () =>
     onStage(({ folder, job, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

@@ -80,16 +80,18 @@ const refusal = (set: ProvidedSet, plan: string, base?: string) =>
   ).pipe(Effect.match({ onSuccess: () => undefined, onFailure: ({ message, reason }) => ({ message, reason }) }))
 
 describe("Leaking plans", () => {
-  it.effect("a runner rejects a plan that would leak this machine's credentials, with an error that omits them", () =>
-    Effect.gen(function* () {
-      const value = "own-credential-canary"
-      const plan = document({ note: `a ${value} b` })
-      const refused = yield* refusal(variable(value), plan)
-      expect(refused?.reason).toBe("plan_failed")
-      expect(refused?.message).toContain("env.DEMO_TOKEN")
-      expect(refused?.message).not.toContain(value)
-      expect(yield* refusal(variable(value), document({ note: "nothing" }))).toBeUndefined()
-    })
+  it.effect(
+    "a runner rejects a plan that would leak the machine's credentials, and the error does not contain the credentials",
+    () =>
+      Effect.gen(function* () {
+        const value = "own-credential-canary"
+        const plan = document({ note: `a ${value} b` })
+        const refused = yield* refusal(variable(value), plan)
+        expect(refused?.reason).toBe("plan_failed")
+        expect(refused?.message).toContain("env.DEMO_TOKEN")
+        expect(refused?.message).not.toContain(value)
+        expect(yield* refusal(variable(value), document({ note: "nothing" }))).toBeUndefined()
+      })
   )
 
   it.effect(
@@ -138,7 +140,7 @@ describe("Leaking plans", () => {
       })
   )
 
-  it.effect("a plan may contain the value of a public variable, unless another name makes it a secret", () =>
+  it.effect("a plan may contain the value of a public variable, unless a secret variable has the same value", () =>
     Effect.gen(function* () {
       const values = { AWS_REGION: Redacted.make("eu-west-1"), AWS_SECRET_ACCESS_KEY: Redacted.make("a-secret-key-77") }
       const plan = document({ zone: "eu-west-1a", region: "eu-west-1" })

@@ -154,42 +154,44 @@ const printing = (lines: string) => `cat <<'EOF'\n${lines}\nEOF`
 const first = canary.slice(0, 12)
 
 describe("Partial secrets", () => {
-  live("a line that could start a secret delays only its own resource, until a cancellation stops the tool", () =>
-    Effect.gen(function* () {
-      const runner = yield* TestRunner
-      const folder = yield* temporaryFolder
-      const cancel = yield* Deferred.make<void>()
-      const seen = recorder()
-      const sink = {
-        ...seen.sink,
-        log: (...line: Parameters<typeof seen.sink.log>) =>
-          seen.sink
-            .log(...line)
-            .pipe(Effect.tap(() => (line[2].endsWith("other") ? Deferred.succeed(cancel, undefined) : Effect.void)))
-      }
-      const lines = [
-        printed("t.a", `x ${first}`),
-        message("t.a: Still creating...", {
-          type: "apply_progress",
-          hook: { resource: { addr: "t.a" }, action: "create", elapsed_seconds: 10 }
-        }),
-        printed("t.b", "other")
-      ].join("\n")
-      const script = {
-        apply: `trap 'exit 1' INT; printf 'plain ${first}\\n' >&2; ${printing(lines)}\nwhile :; do sleep 0.02; done`
-      }
-      const applied = yield* runner.apply(brokenApply(folder, script, { cancel: Deferred.await(cancel) }), sink)
-      expect(applied.exit).not.toBe("succeeded")
-      const texts = seen.logs.map(({ text }) => text)
-      const mark = "[redacted env.DEMO_TOKEN]"
-      expect(texts.filter((text) => text.startsWith("t."))).toEqual([
-        "t.b: (local-exec): other",
-        `t.a: (local-exec): x ${mark}`,
-        "t.a: Still creating..."
-      ])
-      expect(texts).toContain(`plain ${mark}`)
-      expectNothingOf(first, seen.everything())
-    })
+  live(
+    "a line that may start a secret delays only its resource's output, and is printed redacted after a cancellation",
+    () =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const folder = yield* temporaryFolder
+        const cancel = yield* Deferred.make<void>()
+        const seen = recorder()
+        const sink = {
+          ...seen.sink,
+          log: (...line: Parameters<typeof seen.sink.log>) =>
+            seen.sink
+              .log(...line)
+              .pipe(Effect.tap(() => (line[2].endsWith("other") ? Deferred.succeed(cancel, undefined) : Effect.void)))
+        }
+        const lines = [
+          printed("t.a", `x ${first}`),
+          message("t.a: Still creating...", {
+            type: "apply_progress",
+            hook: { resource: { addr: "t.a" }, action: "create", elapsed_seconds: 10 }
+          }),
+          printed("t.b", "other")
+        ].join("\n")
+        const script = {
+          apply: `trap 'exit 1' INT; printf 'plain ${first}\\n' >&2; ${printing(lines)}\nwhile :; do sleep 0.02; done`
+        }
+        const applied = yield* runner.apply(brokenApply(folder, script, { cancel: Deferred.await(cancel) }), sink)
+        expect(applied.exit).not.toBe("succeeded")
+        const texts = seen.logs.map(({ text }) => text)
+        const mark = "[redacted env.DEMO_TOKEN]"
+        expect(texts.filter((text) => text.startsWith("t."))).toEqual([
+          "t.b: (local-exec): other",
+          `t.a: (local-exec): x ${mark}`,
+          "t.a: Still creating..."
+        ])
+        expect(texts).toContain(`plain ${mark}`)
+        expectNothingOf(first, seen.everything())
+      })
   )
 
   live("a secret is recognised across the details of a diagnostic and the tool's plain lines", () =>

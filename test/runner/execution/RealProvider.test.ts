@@ -89,7 +89,7 @@ describe("Real providers", () => {
     )
   )
 
-  it.live("the runner keeps two Connections for one provider apart, and the apply needs neither again", () =>
+  it.live("the runner keeps two Connections for one provider apart, both in the plan and in the apply", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

@@ -268,7 +268,7 @@ describe("Oversized packages", () => {
       )
     )
 
-  it.live("a package with many small files ends the Run with folder_limit, and leaves nothing", () =>
+  it.live("a package with many small files ends the Run with folder_limit, and leaves no files behind", () =>
     onStage(
       ({ cacheFolder, folder, job }) =>
         Effect.gen(function* () {
@@ -300,7 +300,7 @@ describe("Provider store", () => {
     .update(`${digest("text")}  docs/README\n${digest("program")}  terraform-provider-x\n`)
     .digest("base64")}`
 
-  it.live("the provider store returns a package only to the Workspace that installed it, by its hash", () =>
+  it.live("the provider store finds a package by its hash, and only for the Workspace that installed the package", () =>
     withPackage((folder, installed) =>
       Effect.gen(function* () {
         const cache = join(folder, "cache")
@@ -339,18 +339,20 @@ describe("Provider store", () => {
       )
   )
 
-  it.live("at startup, the provider store removes the packages of earlier releases and keeps its own", () =>
-    withPackage((folder, installed) =>
-      Effect.gen(function* () {
-        const cache = join(folder, "cache")
-        const store = providerStore(cache, "ws_one")
-        const kept = yield* store.keep(installed)
-        mkdirSync(join(cache, "registry.example.test", "acme"), { recursive: true })
-        yield* clearProviderStore(cache)
-        expect(readdirSync(cache).toSorted()).toEqual(["packages", "workspaces"])
-        expect(yield* store.find([hash])).toBe(kept)
-      })
-    )
+  it.live(
+    "at startup, the provider store removes the packages of earlier releases and keeps the packages of the current release",
+    () =>
+      withPackage((folder, installed) =>
+        Effect.gen(function* () {
+          const cache = join(folder, "cache")
+          const store = providerStore(cache, "ws_one")
+          const kept = yield* store.keep(installed)
+          mkdirSync(join(cache, "registry.example.test", "acme"), { recursive: true })
+          yield* clearProviderStore(cache)
+          expect(readdirSync(cache).toSorted()).toEqual(["packages", "workspaces"])
+          expect(yield* store.find([hash])).toBe(kept)
+        })
+      )
   )
 })
 

@@ -28,7 +28,7 @@ const building = (folder: string, commands: ReadonlyArray<PlanJobCommand>, more:
 type PlanJobCommand = NonNullable<PlanJob["sourceBuild"]>["commands"][number]
 
 describe("Source builds", () => {
-  live("a source build runs without shell, credentials or network, and passes on only its outputs (G16)", () =>
+  live("a source build runs without a shell, credentials or network access, and passes on only its outputs (G16)", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -64,7 +64,7 @@ describe("Static checks", () => {
     })
   )
 
-  tests.live("static checks run no provisioner, data source or provider of the commit", () =>
+  tests.live("static checks run no provisioner, data source or provider from the commit", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* TestPlane
       const witness = join(dataDir, "..", "checked")

@@ -93,7 +93,7 @@ describe("Modules without providers to install", () => {
     })
   )
 
-  live("a module is initialised anyway if it may need an installation for another reason", () =>
+  live("a module without providers to install is still initialised if its state or lock may need an installation", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -12,7 +12,7 @@ const commit = (message: string, lines: ReadonlyArray<string> = header) =>
 
 const authored = (line: string) => describeCommit(commit("Fix\n", [header[0] ?? "", line]))
 
-test("a commit has a title, a remaining message, an author without addresses, and a time", () => {
+test("a commit is described by its title, the rest of its message, its author's name without an address, and its time", () => {
   const message =
     "Deny the old export\n\nNobody reads it.\n\nCo-authored-by: Cy <cy@example.com>\nReviewed-by: Di <d@x.y>\n"
   expect(describeCommit(commit(message))).toEqual({
@@ -45,7 +45,7 @@ test("a commit's title, message and name are never cut inside a character", () =
   expect(authorName).toHaveLength(100)
 })
 
-test("an author name that is an address loses its domain, and an empty name is absent", () => {
+test("an author name that is an address loses its domain, and an empty name is omitted", () => {
   expect(authored("author ada@example.com <ada@example.com> 1 +0000").authorName).toBe("ada")
   expect(authored("author  <ada@example.com> 1 +0000").authorName).toBeUndefined()
 })

@@ -39,7 +39,7 @@ const program = (folder: string, version: string) => {
 }
 
 describe("InstalledGit", () => {
-  it.live("svc does not search for installed git if it is disabled", () =>
+  it.live("svc does not search for an installed git if the setting disables installed git", () =>
     Effect.gen(function* () {
       expect(yield* usable("off")).toBeUndefined()
     })

@@ -173,7 +173,7 @@ describe("Pack limits", () => {
     })
   )
 
-  it.live("a chain of deltas may be as long as in Git, and no longer", () =>
+  it.live("a chain of deltas may be as long as Git allows, but no longer", () =>
     Effect.gen(function* () {
       const chain = (length: number) => {
         const objects = [stored(kinds.blob, Buffer.alloc(100, 1))]

@@ -3,7 +3,7 @@ import { repositoryHeads } from "../../../runner/git/PullRequestRefs.ts"
 
 const ref = (name: string, target?: string) => ({ name, commit: "a".repeat(40), target })
 
-test("svc finds the commits of a merge queue with their base and pull request, and ignores their branches", () => {
+test("svc finds each merge queue commit with its base and pull request, and does not list merge queue branches", () => {
   const sha = "9".repeat(40)
   const { branches, queued } = repositoryHeads([
     ref("refs/heads/main"),

@@ -28,7 +28,7 @@ const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) 
   )
 
 describe("Address checks", () => {
-  it.live("a probe rejects the same addresses as a Git fetch, without a connection", () =>
+  it.live("a probe rejects the addresses that a Git fetch rejects, without connecting to them", () =>
     Effect.gen(function* () {
       let connections = 0
       const { port } = yield* server(() => {

@@ -98,7 +98,7 @@ it.live("a notice to a receiver that does not exist is reported as unreachable",
   })
 )
 
-it.live("a notice is not sent to a receiver name that resolves to a private address, checked before each attempt", () =>
+it.live("before each attempt, a notice is refused if its receiver's name resolves to a private address", () =>
   Effect.gen(function* () {
     const { got, origin } = yield* receiver(200)
     const port = new URL(origin).port

@@ -137,7 +137,7 @@ describe("Redactor", () => {
     )
   })
 
-  test("the redactor does not merge a certain match with a match that the next character may invalidate", () => {
+  test("the redactor does not merge a complete match with a match that the next character may invalidate", () => {
     const target = redactor("-a", "aa")
     const content = "-a\u001b[1maa"
     expect(inPieces(target, content, [1])).toBe(target.text(content))

@@ -23,7 +23,7 @@ describe("Secret rule", () => {
     expect(redactor.text("hunter2-hunter2")).toBe("[redacted var.db.users.*]")
   })
 
-  test("the redactor hides a short secret as a whole token and in pairs, but never inside a word", () => {
+  test("the redactor hides a short secret as a whole token and in name-value pairs, but never inside a word", () => {
     expect(redactor.text("kq7zx")).toBe("[redacted var.db.password]")
     expect(redactor.text("pw=kq7zx;")).toBe("pw=[redacted var.db.password];")
     expect(redactor.text('{"pw":"kq7zx"}')).toBe('{"pw":"[redacted var.db.password]"}')
@@ -102,7 +102,7 @@ describe("Secret rule", () => {
     ).toContain("hold")
   })
 
-  test("a redaction mark is rejected as an input, with or without an origin", () => {
+  test("svc recognises a redaction mark in an input, and removes brackets and line breaks from the mark's origin", () => {
     expect(isRedactionSentinel(`postgres://u:${redactionMarkOf("var.db.password")}@h`)).toBe(true)
     expect(isRedactionSentinel(redactionMarkOf("file.a-b.json"))).toBe(true)
     expect(redactionMarkOf("x]y[z\n")).toBe("[redacted xyz]")

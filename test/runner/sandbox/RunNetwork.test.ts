@@ -202,7 +202,7 @@ describe("Unavailable networks", () => {
 })
 
 describe("Private resolvers", () => {
-  it.effect("a private network's resolver replaces the host's resolver, and keeps its search list", () =>
+  it.effect("a private network's resolver replaces the host's resolver, and the host's search list is kept", () =>
     Effect.sync(() => {
       expect(resolverFor("nameserver 10.0.0.2\nsearch example.test\noptions ndots:2\n", "")).toEqual({
         upstream: undefined,

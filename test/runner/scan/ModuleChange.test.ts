@@ -174,17 +174,19 @@ describe("Module reads", () => {
     )
   }
 
-  scanner.live("a module reads files through templates, local modules and newly added reads", () =>
-    Effect.gen(function* () {
-      const template = { "apps/a/t.tpl": '${file("../../shared/page.html")}' }
-      const change = yield* reading(value('templatefile("t.tpl", {})'), "README.md", template)
-      expect(change).toEqual(touched("The template apps/a/t.tpl may read files"))
-      const child = { "shared/net/read.tf": value('file("${path.module}/../page.html")') }
-      expect(yield* reading("", page, child)).toEqual(touched(`${page} changed`))
-      expect((yield* reading("", "README.md", { "shared/net/read.tf": value("file(var.x)") })).kind).toBe("touched")
-      // The path is relative to the tool's working directory, not to the file.
-      const relative = { "shared/net/read.tf": value('file("files/page.html")') }
-      expect((yield* reading("", "apps/a/files/page.html", relative)).kind).toBe("touched")
-    })
+  scanner.live(
+    "a module counts as changed if a template, a local module or a new expression reads a changed file",
+    () =>
+      Effect.gen(function* () {
+        const template = { "apps/a/t.tpl": '${file("../../shared/page.html")}' }
+        const change = yield* reading(value('templatefile("t.tpl", {})'), "README.md", template)
+        expect(change).toEqual(touched("The template apps/a/t.tpl may read files"))
+        const child = { "shared/net/read.tf": value('file("${path.module}/../page.html")') }
+        expect(yield* reading("", page, child)).toEqual(touched(`${page} changed`))
+        expect((yield* reading("", "README.md", { "shared/net/read.tf": value("file(var.x)") })).kind).toBe("touched")
+        // The path is relative to the tool's working directory, not to the file.
+        const relative = { "shared/net/read.tf": value('file("files/page.html")') }
+        expect((yield* reading("", "apps/a/files/page.html", relative)).kind).toBe("touched")
+      })
   )
 })

@@ -35,7 +35,7 @@ for (const [what, expression, omitted, needed] of cases) {
   )
 }
 
-scanner.live("only the scan reports links and submodules", () =>
+scanner.live("the list of needed omitted entries contains no links or submodules, because the scan reports them", () =>
   Effect.gen(function* () {
     const tree = memoryTree(reading("file(var.path)"), [{ path: "app/link", kind: "symlink" }])
     expect(yield* neededOmissions(tree, "app")).toEqual([])

@@ -205,7 +205,7 @@ describe("Module files", () => {
     )
   }
 
-  scanner.live("a module may have an override file that sorts before the runner's", () =>
+  scanner.live("a module may have an override file that sorts before the runner's override file", () =>
     Effect.gen(function* () {
       expect((yield* scanFiles({ "a.tf": "", "override.tf": "", "z_override.tf.json": "{}" })).findings).toEqual([])
     })

@@ -266,7 +266,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("the scan reports no providers of an unsupported module", () =>
+  scanner.live("the scan reports no providers for an unsupported module", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("remote-source")
       expect(scan.status).toBe("unsupported")

@@ -127,7 +127,7 @@ describe("archive index", () => {
   ] as const)
     test(`reading an archive fails with ${name}`, () => expect(Result.isFailure(index(archive(entry)))).toBe(true))
 
-  test("reading an archive fails if it lacks a preamble or an end, is truncated, or has trailing data", () => {
+  test("reading fails for an archive that lacks a preamble or an end, is truncated, or has trailing data", () => {
     const whole = archive(file("a", "x"))
     expect(Result.isFailure(index(Buffer.concat([file("a"), archiveEnd])))).toBe(true)
     for (const cut of [1, 512, 1024, 1500])

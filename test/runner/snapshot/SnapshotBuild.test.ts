@@ -46,28 +46,30 @@ for (const [name, native] of ways)
         Effect.map((error) => error._tag)
       )
 
-    it.live("a fetch finds a commit by branch, tag, tag of a tag or id, whether or not the server lists it", () =>
-      Effect.gen(function* () {
-        const { gitdir, commit: first, url } = yield* repository({ "a.tf": "1" })
-        const second = yield* commitFiles({ gitdir, files: { "a.tf": "2" } })
-        yield* tagCommit({ gitdir, name: "light", target: first })
-        const inner = yield* tagCommit({ gitdir, name: "noted", target: first, message: "Noted" })
-        yield* tagCommit({ gitdir, name: "twice", target: inner, targetType: "tag", message: "Twice" })
-        const unlisted = yield* commitFiles({ gitdir, files: { "a.tf": "3" }, branch: "gone" })
-        yield* Effect.promise(() => git.deleteRef({ fs, gitdir, ref: "refs/heads/gone" }))
-        for (const [ref, expected] of [
-          ["HEAD", second],
-          ["main", second],
-          ["light", first],
-          ["noted", first],
-          ["twice", first],
-          [first, first],
-          [inner, first],
-          [unlisted, unlisted]
-        ] as const)
-          expect((yield* of(url, { ref })).resolvedCommit).toBe(expected)
-        expect(yield* tag(url, { ref: "1".repeat(40) })).toBe("GitRefNotFound")
-      })
+    it.live(
+      "a fetch finds a commit by branch, tag, tag of a tag or id, whether or not the server lists the commit",
+      () =>
+        Effect.gen(function* () {
+          const { gitdir, commit: first, url } = yield* repository({ "a.tf": "1" })
+          const second = yield* commitFiles({ gitdir, files: { "a.tf": "2" } })
+          yield* tagCommit({ gitdir, name: "light", target: first })
+          const inner = yield* tagCommit({ gitdir, name: "noted", target: first, message: "Noted" })
+          yield* tagCommit({ gitdir, name: "twice", target: inner, targetType: "tag", message: "Twice" })
+          const unlisted = yield* commitFiles({ gitdir, files: { "a.tf": "3" }, branch: "gone" })
+          yield* Effect.promise(() => git.deleteRef({ fs, gitdir, ref: "refs/heads/gone" }))
+          for (const [ref, expected] of [
+            ["HEAD", second],
+            ["main", second],
+            ["light", first],
+            ["noted", first],
+            ["twice", first],
+            [first, first],
+            [inner, first],
+            [unlisted, unlisted]
+          ] as const)
+            expect((yield* of(url, { ref })).resolvedCommit).toBe(expected)
+          expect(yield* tag(url, { ref: "1".repeat(40) })).toBe("GitRefNotFound")
+        })
     )
 
     it.live("a fetched object must be a commit", () =>

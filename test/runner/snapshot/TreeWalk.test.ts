@@ -65,7 +65,7 @@ describe("hostile trees", () => {
       })
     )
 
-  it.live("a folder with a reserved name fails the sync, and the error contains the tree", () =>
+  it.live("a folder with a reserved name fails the sync, and the error contains the tree's id", () =>
     Effect.gen(function* () {
       const { gitdir, url } = yield* repository({ "a.tf": "1" })
       const blob = yield* blobOf(gitdir, "content")

@@ -55,7 +55,7 @@ for (const [name, effect] of Object.entries(slow)) {
   )
 }
 
-tests.live("waiting is allowed after a transaction has ended, and in a fiber outside it", () =>
+tests.live("waiting is allowed after a transaction has ended, and in a fiber outside the transaction", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const refused: Array<boolean> = []
@@ -70,7 +70,7 @@ tests.live("waiting is allowed after a transaction has ended, and in a fiber out
 
 const root = join(import.meta.dir, "../../..")
 
-test("every file that starts a thread forbids waiting for it inside a transaction", () => {
+test("every file that starts a thread forbids waiting for the thread inside a transaction", () => {
   const found = ["runner", "actors", "src"].flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts") && !name.startsWith("dashboard/"))

@@ -51,6 +51,6 @@ test.each([
   expect(fileLink(repository, commit, "//evil.example/x")).toBe(`${below}/evil.example/x`)
 })
 
-test("a file has no link if the commit has none", () => {
+test("a file has no link if its commit has no link", () => {
   expect(fileLink("https://git.acme.example/platform.git", commit, "main.tf")).toBeUndefined()
 })

@@ -347,7 +347,7 @@ describe("a ref", () => {
     }
   )
 
-  test("a document applies the same rules to a ref as all other code", () => {
+  test("a ref in a document must follow the same rules as a ref anywhere else", () => {
     const isPublic = Schema.is(PublicGitRef)
     expect(acceptedRefs.filter(([text, normalForm]) => text === normalForm && !isPublic(text))).toEqual([])
     expect(refusedRefs.filter((text) => isPublic(text))).toEqual([])
@@ -377,7 +377,7 @@ const ofOtherAddresses: ReadonlyMap<string, string> = new Map([
   ["runner/git/StableVersion.ts", "version tags among the refs that a server lists"]
 ])
 
-test("the code contains no other grammar for addresses", () => {
+test("only schema/git contains a grammar for repository addresses and refs", () => {
   const sources = ["schema", "runner", "actors", "src"].flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
       .filter((path) => /\.tsx?$/.test(path))

@@ -16,7 +16,7 @@ test("an ssh address is converted to https", () => {
     expect([text, httpsForm(text)]).toEqual([text, undefined])
 })
 
-test("only addresses that can be parsed are sent", () => {
+test("only a complete https address without credentials is readable", () => {
   expect(isReadable(" https://github.com/acme/shop.git")).toBe(true)
   for (const text of [
     "https://github.com",

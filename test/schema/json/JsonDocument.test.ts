@@ -108,7 +108,7 @@ describe("hostile documents", () => {
     )
   })
 
-  test("the decoder rejects a number that a double would round, with its position, only if numbers must be exact", () => {
+  test("if numbers must be exact, the decoder rejects a number that a double would round, and reports its position", () => {
     const text = new TextEncoder().encode('{"a":["9007199254740993",0.1,\n 12345678901234.123456]}')
     expect(Result.isSuccess(decodeJson(text, roomy))).toBe(true)
     const refused = decodeJson(text, { ...roomy, exactNumbers: true })

@@ -27,7 +27,7 @@ test.each([
   expect(connection.provider).toBe(normal)
 })
 
-test("spellings of the same stored provider address are normalised alike", () => {
+test("all spellings of a stored provider address are normalised to the same form", () => {
   const database = new Database(":memory:")
   database.run("CREATE TABLE connections (provider TEXT NOT NULL)")
   const written = [

@@ -6,7 +6,7 @@ import { periodOfKind, retention, retentionTable } from "../../../schema/records
 
 const root = join(import.meta.dir, "../../..")
 
-test("the page about retention contains the retention table", () => {
+test("the retention page in the documentation contains the retention table", () => {
   const page = readFileSync(join(root, "docs/operations/retention.md"), "utf8")
   expect(/<!-- retention -->\n([\s\S]*?)\n<!-- \/retention -->/.exec(page)?.[1]).toBe(retentionTable())
 })

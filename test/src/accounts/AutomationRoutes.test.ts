@@ -85,32 +85,34 @@ it.effect("an automation's token is shown once, works only in its Workspace, and
   }).pipe(fresh)
 )
 
-it.effect("automation tokens need an expiry and scopes from the catalogue, within the limits of other tokens", () =>
-  Effect.gen(function* () {
-    const { id, owner } = yield* team
-    const path = `${membersOf(id)}/${yield* newAutomation(id, owner.headers)}/tokens`
-    const nowhere = ProjectId.make(`prj_${"z".repeat(24)}`)
-    const refused = [
-      { name: "x", scopes: ["read"] },
-      { name: "x", scopes: ["read"], expiresAt: "1971-02-01T00:00:00.000Z" },
-      { name: "x", scopes: ["read"], expiresAt: "1969-02-01T00:00:00.000Z" },
-      { name: "x", scopes: ["admin"], expiresAt: farEnough },
-      { name: "x", scopes: ["environment:production"], expiresAt: farEnough },
-      { name: "x", scopes: ["read", "environment:Not Valid"], expiresAt: farEnough },
-      { name: "x", scopes: ["read", "project:everything"], expiresAt: farEnough },
-      { name: "x", scopes: ["read", `project:${nowhere}`], expiresAt: farEnough }
-    ]
-    const statuses = yield* Effect.forEach(refused, (body) =>
-      Effect.map(call(path, { body, headers: owner.headers }), ({ status }) => status)
-    )
-    expect(new Set(statuses)).toEqual(new Set([400]))
-    // A person's limited tokens have the same limits, and must be bound to a Workspace.
-    const own = (body: object) => call("/api/v1/account/tokens", { body, headers: owner.headers })
-    const scopes = ["read", "environment:production"]
-    expect((yield* own({ name: "x", scopes })).status).toBe(400)
-    const bound = yield* own({ name: "x", scopes, workspace_id: id })
-    expect(bound).toMatchObject({ status: 201, json: { token_record: { scopes } } })
-  }).pipe(fresh)
+it.effect(
+  "automation tokens need an expiry and scopes from the catalogue, and have the same limits as other tokens",
+  () =>
+    Effect.gen(function* () {
+      const { id, owner } = yield* team
+      const path = `${membersOf(id)}/${yield* newAutomation(id, owner.headers)}/tokens`
+      const nowhere = ProjectId.make(`prj_${"z".repeat(24)}`)
+      const refused = [
+        { name: "x", scopes: ["read"] },
+        { name: "x", scopes: ["read"], expiresAt: "1971-02-01T00:00:00.000Z" },
+        { name: "x", scopes: ["read"], expiresAt: "1969-02-01T00:00:00.000Z" },
+        { name: "x", scopes: ["admin"], expiresAt: farEnough },
+        { name: "x", scopes: ["environment:production"], expiresAt: farEnough },
+        { name: "x", scopes: ["read", "environment:Not Valid"], expiresAt: farEnough },
+        { name: "x", scopes: ["read", "project:everything"], expiresAt: farEnough },
+        { name: "x", scopes: ["read", `project:${nowhere}`], expiresAt: farEnough }
+      ]
+      const statuses = yield* Effect.forEach(refused, (body) =>
+        Effect.map(call(path, { body, headers: owner.headers }), ({ status }) => status)
+      )
+      expect(new Set(statuses)).toEqual(new Set([400]))
+      // A person's limited tokens have the same limits, and must be bound to a Workspace.
+      const own = (body: object) => call("/api/v1/account/tokens", { body, headers: owner.headers })
+      const scopes = ["read", "environment:production"]
+      expect((yield* own({ name: "x", scopes })).status).toBe(400)
+      const bound = yield* own({ name: "x", scopes, workspace_id: id })
+      expect(bound).toMatchObject({ status: 201, json: { token_record: { scopes } } })
+    }).pipe(fresh)
 )
 
 it.effect("only owners and admins create and revoke tokens, for automations of their own Workspace", () =>

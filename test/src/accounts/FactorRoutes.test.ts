@@ -162,27 +162,29 @@ it.effect("confirming with a password also requires the second factor's code", (
   }).pipe(fresh)
 )
 
-it.effect("an active second factor can be removed by the person or after the operator's link, but not replaced", () =>
-  Effect.gen(function* () {
-    const ann = yield* person("ann")
-    yield* protect(ann)
-    expect((yield* post(ann, "/auth/second-factor")).status).toBe(409)
-    expect((yield* post(ann, "/auth/second-factor/activate", { code: "123456" })).status).toBe(409)
-    // A new password does not remove the second factor.
-    const links = yield* SetupLinks
-    const { secret } = yield* links.issueReset(ann.subject)
-    const entered = yield* call("/auth/setup", { body: { secret: Redacted.value(secret), password } })
-    const cookie = /svc_session=([^;]+)/.exec(entered.headers.get("set-cookie") ?? "")?.[1] ?? ""
-    const back = { ...ann, headers: fromPage(Redacted.make(cookie)) }
-    expect((yield* signIn(ann)).status).toBe(401)
-    // A person who lost both the authenticator and the recovery codes can sign in with the operator's link and remove the second
-    // factor.
-    const removed = yield* call("/auth/second-factor", { method: "DELETE", headers: back.headers })
-    expect(removed.status).toBe(204)
-    expect(yield* state(back)).toEqual({ active: false, recoveryCodes: 0 })
-    expect((yield* signIn(ann)).status).toBe(200)
-    expect((yield* post(back, "/auth/second-factor/recovery-codes")).status).toBe(409)
-  }).pipe(fresh)
+it.effect(
+  "an active second factor cannot be replaced, but can be removed after signing in with the operator's link",
+  () =>
+    Effect.gen(function* () {
+      const ann = yield* person("ann")
+      yield* protect(ann)
+      expect((yield* post(ann, "/auth/second-factor")).status).toBe(409)
+      expect((yield* post(ann, "/auth/second-factor/activate", { code: "123456" })).status).toBe(409)
+      // A new password does not remove the second factor.
+      const links = yield* SetupLinks
+      const { secret } = yield* links.issueReset(ann.subject)
+      const entered = yield* call("/auth/setup", { body: { secret: Redacted.value(secret), password } })
+      const cookie = /svc_session=([^;]+)/.exec(entered.headers.get("set-cookie") ?? "")?.[1] ?? ""
+      const back = { ...ann, headers: fromPage(Redacted.make(cookie)) }
+      expect((yield* signIn(ann)).status).toBe(401)
+      // A person who lost both the authenticator and the recovery codes can sign in with the operator's link and remove the second
+      // factor.
+      const removed = yield* call("/auth/second-factor", { method: "DELETE", headers: back.headers })
+      expect(removed.status).toBe(204)
+      expect(yield* state(back)).toEqual({ active: false, recoveryCodes: 0 })
+      expect((yield* signIn(ann)).status).toBe(200)
+      expect((yield* post(back, "/auth/second-factor/recovery-codes")).status).toBe(409)
+    }).pipe(fresh)
 )
 
 it.effect("a second factor requires a password", () =>

@@ -37,31 +37,33 @@ const written = Effect.gen(function* () {
 })
 const nothing = { users: 0, passkeys: 0, sessions: 0, passwords: 0, used: 0 }
 
-it.effect("a passkey instead of a password creates the first account and can sign in later", () =>
-  Effect.gen(function* () {
-    const users = yield* Users
-    const secret = yield* setupSecret
-    const device = makeAuthenticator()
-    const asked = yield* options(secret, { email: " Admin@Example.com", displayName: "Admin" })
-    expect(asked).toMatchObject({
-      status: 200,
-      json: { options: { rp: { id: "svc.example.com" }, user: { name: email, displayName: "Admin" } } }
-    })
-    expect(yield* written).toEqual(nothing)
-    const made = yield* redeem(secret, device.create(challengeOf(asked.raw), here))
-    expect(made).toMatchObject({ status: 201, json: { session: { method: "setup" } } })
-    expect(made.headers.get("set-cookie")).toStartWith("__Host-svc_session=svcs_")
-    expect(made.headers.get("cache-control")).toBe("no-store")
-    expect(yield* written).toEqual({ users: 1, passkeys: 1, sessions: 1, passwords: 0, used: 1 })
-    const user = Option.getOrThrow(yield* users.findByEmail(email))
-    expect(user).toMatchObject({ displayName: "Admin", isOperator: true })
-    const asking = yield* post("/auth/passkeys/sign-in-options", {})
-    const signedIn = yield* post("/auth/passkeys/sign-in", {
-      response: device.get(challengeOf(asking.raw), here, 2, user.subject)
-    })
-    expect(signedIn).toMatchObject({ status: 200, json: { subject: user.subject } })
-    expect((yield* options(secret)).status).toBe(404)
-  }).pipe(fresh)
+it.effect(
+  "a person can create the first account with a passkey instead of a password, and sign in with the passkey later",
+  () =>
+    Effect.gen(function* () {
+      const users = yield* Users
+      const secret = yield* setupSecret
+      const device = makeAuthenticator()
+      const asked = yield* options(secret, { email: " Admin@Example.com", displayName: "Admin" })
+      expect(asked).toMatchObject({
+        status: 200,
+        json: { options: { rp: { id: "svc.example.com" }, user: { name: email, displayName: "Admin" } } }
+      })
+      expect(yield* written).toEqual(nothing)
+      const made = yield* redeem(secret, device.create(challengeOf(asked.raw), here))
+      expect(made).toMatchObject({ status: 201, json: { session: { method: "setup" } } })
+      expect(made.headers.get("set-cookie")).toStartWith("__Host-svc_session=svcs_")
+      expect(made.headers.get("cache-control")).toBe("no-store")
+      expect(yield* written).toEqual({ users: 1, passkeys: 1, sessions: 1, passwords: 0, used: 1 })
+      const user = Option.getOrThrow(yield* users.findByEmail(email))
+      expect(user).toMatchObject({ displayName: "Admin", isOperator: true })
+      const asking = yield* post("/auth/passkeys/sign-in-options", {})
+      const signedIn = yield* post("/auth/passkeys/sign-in", {
+        response: device.get(challengeOf(asking.raw), here, 2, user.subject)
+      })
+      expect(signedIn).toMatchObject({ status: 200, json: { subject: user.subject } })
+      expect((yield* options(secret)).status).toBe(404)
+    }).pipe(fresh)
 )
 
 it.effect("a passkey setup that does not verify writes nothing, and the link remains valid", () =>

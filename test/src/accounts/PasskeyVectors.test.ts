@@ -62,7 +62,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("passkeys reject a test vector whose authenticator did not verify the user", () =>
+it.effect("passkey verification rejects a test vector whose authenticator did not verify the user", () =>
   Effect.gen(function* () {
     const { answer } = yield* registered(passkeyVectors.unverified)
     expect(answer.status).toBe(400)

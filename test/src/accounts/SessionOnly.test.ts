@@ -38,7 +38,7 @@ const guarded = accountRoutes
   .map(([method, path]) => ({ method, path: path.replace(/:\w+/, "id_of_nothing"), name: `${method} ${path}` }))
   .filter(({ name }) => !open.has(name))
 
-it.effect("every other account route requires a session before it reads the body", () =>
+it.effect("every account route that is not public requires a session before it reads the body", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const sessions = yield* Sessions

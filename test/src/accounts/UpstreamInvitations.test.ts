@@ -55,7 +55,7 @@ const roleOf = Effect.fnUntraced(function* (here: Installation, workspaceId: Par
 })
 
 describe("Upstream invitations", () => {
-  it.live("an upstream invitation creates an account and a member, once, without putting its secret in a URL", () =>
+  it.live("an upstream invitation creates an account and a membership, and never puts its secret in a URL", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const users = yield* Users

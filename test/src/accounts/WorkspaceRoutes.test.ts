@@ -24,35 +24,37 @@ const countOf = (table: string) =>
     Effect.map(sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)}`, ([row]) => row?.n)
   )
 
-it.effect("the first list creates the personal Workspace, but the inventory never does", () =>
-  Effect.gen(function* () {
-    const ann = yield* person("ann")
-    const before = yield* call("/api/v1/views/workspaces.v1", { headers: ann.headers })
-    expect(before.json).toEqual({
-      kind: "svc.account-workspace-inventory@v1",
-      workspaces: [],
-      total: 0,
-      returned: 0,
-      limit: 100,
-      truncated: false
-    })
-    expect(yield* countOf("workspaces")).toBe(0)
-    const list = yield* call(api, { headers: ann.headers })
-    expect(list).toMatchObject({
-      status: 200,
-      json: {
-        workspaces: [{ handle: "ann", type: "personal", role: "owner" }],
-        returned: 1,
+it.effect(
+  "the first request to the Workspace list creates the personal Workspace, but a request to the inventory never does",
+  () =>
+    Effect.gen(function* () {
+      const ann = yield* person("ann")
+      const before = yield* call("/api/v1/views/workspaces.v1", { headers: ann.headers })
+      expect(before.json).toEqual({
+        kind: "svc.account-workspace-inventory@v1",
+        workspaces: [],
+        total: 0,
+        returned: 0,
         limit: 100,
         truncated: false
-      }
-    })
-    expect(list.json).not.toHaveProperty("total")
-    expect(list.json).not.toHaveProperty("nextCursor")
-    expect(list.json).not.toHaveProperty("pinnedWorkspaceId")
-    expect((yield* call(api, { headers: ann.headers })).json).toEqual(list.json)
-    expect(yield* countOf("workspaces")).toBe(1)
-  }).pipe(fresh)
+      })
+      expect(yield* countOf("workspaces")).toBe(0)
+      const list = yield* call(api, { headers: ann.headers })
+      expect(list).toMatchObject({
+        status: 200,
+        json: {
+          workspaces: [{ handle: "ann", type: "personal", role: "owner" }],
+          returned: 1,
+          limit: 100,
+          truncated: false
+        }
+      })
+      expect(list.json).not.toHaveProperty("total")
+      expect(list.json).not.toHaveProperty("nextCursor")
+      expect(list.json).not.toHaveProperty("pinnedWorkspaceId")
+      expect((yield* call(api, { headers: ann.headers })).json).toEqual(list.json)
+      expect(yield* countOf("workspaces")).toBe(1)
+    }).pipe(fresh)
 )
 
 it.effect("the Workspace list supports order, pin and total, and returns at most a hundred rows", () =>
@@ -261,7 +263,7 @@ it.effect("a Workspace serves its Projects, graph and history", () =>
   }).pipe(fresh)
 )
 
-it.effect("the owner filter of ui-surfaces only narrows the list, and larger pages are clamped to 100", () =>
+it.effect("the owner filter of ui-surfaces only narrows the list, and a page limit above 100 is reduced to 100", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")

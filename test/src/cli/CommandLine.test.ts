@@ -162,7 +162,7 @@ describe("svc", () => {
     })
   )
 
-  live("svc keeps accounts, keys and data without a browser", () =>
+  live("svc admin manages accounts, keys and data without a browser", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const admin = (args: ReadonlyArray<string>, stdin = "") =>

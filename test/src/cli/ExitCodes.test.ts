@@ -154,7 +154,7 @@ describe("every command", () => {
   )
 })
 
-live("a signal ends a command with 130 or 143", () =>
+live("a command that is ended by a signal exits with 130 or 143", () =>
   Effect.gen(function* () {
     // Accepts connections and never responds.
     const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } })

@@ -60,7 +60,7 @@ describe("a value", () => {
     }).pipe(Effect.provide(nobody))
   )
 
-  live("a command reports the flag or argument whose file is missing, with the file", () =>
+  live("if a file is missing, a command reports the file and the flag or argument that refers to it", () =>
     Effect.gen(function* () {
       for (const line of [
         "api POST workspaces --input /nowhere/x.json",

@@ -124,7 +124,7 @@ const schemaChanges = Effect.flatMap(
   (sql) => sql<{ schema_version: number }>`PRAGMA schema_version`
 ).pipe(Effect.map(([row]) => row?.schema_version ?? Number.NaN))
 
-it.live("creating a new database needs one schema change less for each added column", () =>
+it.live("creating a new database needs one fewer schema change for each added column", () =>
   Effect.gen(function* () {
     const added = Object.values(migrations)
       .flat()

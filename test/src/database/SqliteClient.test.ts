@@ -16,7 +16,7 @@ const table = Effect.fnUntraced(function* (name: string) {
   return sql
 })
 
-it.live("the SQLite client commits, rolls back, and rolls back only a nested savepoint", () =>
+it.live("the SQLite client commits and rolls back transactions, and can roll back a nested savepoint alone", () =>
   Effect.gen(function* () {
     const sql = yield* table("moves")
     yield* sql.withTransaction(sql`INSERT INTO moves VALUES (1, 'kept')`)
@@ -104,7 +104,7 @@ it.live("reads do not wait for a writer, and see only committed data", () =>
   })
 )
 
-it.live("the SQLite client's connections for reading cannot write", () =>
+it.live("the SQLite client's read connections cannot write", () =>
   Effect.gen(function* () {
     yield* table("guarded")
     const read = yield* ReadSql

@@ -89,7 +89,7 @@ describe("API prefix", () => {
       })
   )
 
-  host.live("an API under a prefix removes a Source whose first sync fails, if the client requested that", () =>
+  host.live("an API under a prefix removes a Source whose first sync fails, if the client requested the removal", () =>
     Effect.gen(function* () {
       const { url } = yield* Host
       const administration = yield* Administration

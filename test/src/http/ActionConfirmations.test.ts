@@ -68,7 +68,7 @@ afterAll(tests.dispose)
 const withoutConfirmation = { status: 403, body: { error: { code: "reauthentication_required" } } }
 const nobodyWaits = { status: 404, body: { error: { code: "not_found" } } }
 
-tests.live("a token can renew a webhook secret once, with a confirmation that its person approved in the browser", () =>
+tests.live("a token can renew a webhook secret once, with a confirmation that the person approved in the browser", () =>
   Effect.gen(function* () {
     const { begin, call, decide, poll, renew, source, sql, subject, url, waiting, workspaceId } = yield* Scene
     expect(yield* renew(undefined)).toMatchObject(withoutConfirmation)

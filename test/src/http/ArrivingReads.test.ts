@@ -9,7 +9,7 @@ const past = "2026-01-01T00:00:00.000Z"
 
 // Requests that arrive together check for commits of other processes only once. The test needs a real socket, because only a
 // socket delivers several requests in one turn.
-it.live("requests over many connections see every commit that another process made before they were sent", () =>
+it.live("requests over many connections see every commit that another process made before the requests were sent", () =>
   Effect.gen(function* () {
     const { cookie, dataDir, url } = yield* servedPerson
     const other = yield* Effect.acquireRelease(

@@ -23,7 +23,7 @@ const run = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
   for (const statement of statements) yield* sql.unsafe(statement)
 }, Effect.orDie)
 
-tests.live("every mutating route has a row, or a reason for having none", () =>
+tests.live("every mutating route has a race test, or a reason for having no race test", () =>
   Effect.sync(() => {
     expect([...races.keys(), ...decidedElsewhere.keys()].toSorted()).toEqual(changes.map(({ name }) => name).toSorted())
   })

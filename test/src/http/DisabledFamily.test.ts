@@ -35,7 +35,7 @@ describe("Disabled families", () => {
       })
   )
 
-  tests.live("a disabled family is listed as not enabled, while the others are listed as enabled", () =>
+  tests.live("a disabled family is listed as not enabled, while other families are listed as enabled", () =>
     Effect.gen(function* () {
       const answer = yield* send("/api/v1/extensions", {})
       const listed: { readonly extensions: ReadonlyArray<{ readonly name: string; readonly enabled: boolean }> } =

@@ -123,7 +123,7 @@ describe("Public routes", () => {
     }).pipe(Effect.provide(application))
   )
 
-  it.live("a public route responds to a body that never arrives when its deadline passes", () =>
+  it.live("a public route responds at its deadline even if the request body never arrives", () =>
     Effect.gen(function* () {
       const { clock } = yield* TestTime
       // Ends every sleep of half a minute, which is the body deadline, at once.

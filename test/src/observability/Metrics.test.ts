@@ -59,7 +59,7 @@ test("every alert has instructions and a test case", () => {
   for (const name of names) expect(cases).toContain(`alertname: ${name}`)
 })
 
-live("a scrape has help text for every metric, and contains no metrics of libraries", () =>
+live("a scrape has help text for every metric, and contains no library metrics", () =>
   Effect.gen(function* () {
     const { services, url } = yield* serve(`${yield* folder}/data`, new Map([["operatorListen", "127.0.0.1:0"]]))
     yield* Effect.promise(() => fetch(`${url}/.well-known/svc`))

@@ -145,7 +145,7 @@ describe("Restored installations", () => {
     })
   )
 
-  live("a restored installation can be reviewed on the folder while no server is running", () =>
+  live("a restored installation can be reviewed in its data folder while no server is running", () =>
     Effect.gen(function* () {
       const { dataDir, review, told } = yield* restored
       expect((yield* review()).json.review).toEqual(told.review)

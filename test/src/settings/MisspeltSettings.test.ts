@@ -39,7 +39,7 @@ describe("Misspelt settings", () => {
     for (const { env } of Object.values(settingDefinitions)) expect([env, likelySetting(env)]).toEqual([env, undefined])
   })
 
-  it.effect("the search for misspelt settings finds one among all variables", () =>
+  it.effect("the search for misspelt settings finds a misspelt setting among all variables", () =>
     Effect.gen(function* () {
       const environment = {
         PATH: "/bin",

@@ -51,22 +51,24 @@ const logSequence = (texts: ReadonlyArray<string>) =>
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
 describe("WebSocket streams", () => {
-  live("a WebSocket stream replays existing entries, follows new ones, and ends with done and 1000", () =>
-    Effect.gen(function* () {
-      const journal = yield* Journal
-      journal.append(700)
-      const socket = yield* openSocket(events, bearer)
-      yield* socket.messages(1)
-      for (let round = 0; round < 20; round++) {
-        const before = socket.received.length
-        journal.append(3)
-        yield* socket.messages(before + 1)
-      }
-      journal.finish()
-      expect(yield* socket.closed).toEqual({ code: 1000, reason: "done" })
-      expect(socket.received.at(-1)).toBe(done)
-      expect(yield* sequenceOf(socket.received)).toEqual(upTo(760))
-    })
+  live(
+    "a WebSocket stream replays existing entries, follows new entries, and ends with a done frame and close code 1000",
+    () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        journal.append(700)
+        const socket = yield* openSocket(events, bearer)
+        yield* socket.messages(1)
+        for (let round = 0; round < 20; round++) {
+          const before = socket.received.length
+          journal.append(3)
+          yield* socket.messages(before + 1)
+        }
+        journal.finish()
+        expect(yield* socket.closed).toEqual({ code: 1000, reason: "done" })
+        expect(socket.received.at(-1)).toBe(done)
+        expect(yield* sequenceOf(socket.received)).toEqual(upTo(760))
+      })
   )
 
   live("a WebSocket stream resumes after any point without gaps or duplicates", () =>

@@ -42,7 +42,7 @@ const activation = (sql: SqlClient.SqlClient, subject: string) =>
 const lastTransaction = 2
 
 describe("Password races", () => {
-  tests.live("a sign-in opens no session if the password is replaced after the comparison", () =>
+  tests.live("a sign-in opens no session if the password is replaced after svc has compared it", () =>
     Effect.gen(function* () {
       const { email, subject } = yield* person("replaced")
       const next = yield* (yield* Passwords).hash(Redacted.make("the second password of this person"))
@@ -75,7 +75,7 @@ describe("Password races", () => {
       expect(yield* sessionsOf(subject)).toEqual([])
     })
 
-  tests.live("a session stays unconfirmed if a second factor is activated in the meantime", () =>
+  tests.live("a session stays unconfirmed if a second factor is activated during the confirmation", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { subject } = yield* person("confirming")

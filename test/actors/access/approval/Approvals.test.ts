@@ -29,27 +29,29 @@ import { pureModule } from "../../support/PureRunner.ts"
 const tests = approvalSuite()
 
 describe("an approval", () => {
-  tests.live("an approval lapses when its approver loses the right to approve, until somebody else approves", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const { plan } = yield* planned("lapse", pureModule)
-      yield* ruled()
-      const [second, third] = [yield* admin, yield* admin]
-      yield* approve(context, plan)
-      expect((yield* approve(second, plan)).status).toBe("succeeded")
-      expect((yield* standing(plan.id)).state).toBe("approved")
-      const scope = { workspaceId, acting: { subject: subjectOf(context) } }
-      yield* (yield* Members).update(context, scope, subjectOf(second), { role: "member" })
-      expect(yield* standing(plan.id)).toMatchObject({
-        state: "lapsed",
-        approvals: [{ approver: subjectOf(context) }, { approver: subjectOf(second), problem: "role" }],
-        rules: [{ missing: 1 }]
+  tests.live(
+    "a plan whose approver loses the right to approve cannot be applied until another person approves the plan",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const { plan } = yield* planned("lapse", pureModule)
+        yield* ruled()
+        const [second, third] = [yield* admin, yield* admin]
+        yield* approve(context, plan)
+        expect((yield* approve(second, plan)).status).toBe("succeeded")
+        expect((yield* standing(plan.id)).state).toBe("approved")
+        const scope = { workspaceId, acting: { subject: subjectOf(context) } }
+        yield* (yield* Members).update(context, scope, subjectOf(second), { role: "member" })
+        expect(yield* standing(plan.id)).toMatchObject({
+          state: "lapsed",
+          approvals: [{ approver: subjectOf(context) }, { approver: subjectOf(second), problem: "role" }],
+          rules: [{ missing: 1 }]
+        })
+        expect((yield* applyRefused(plan.id)).message).toContain("the approver's role does not allow it")
+        expect((yield* approve(third, plan)).status).toBe("succeeded")
+        const { value } = yield* (yield* Runs).apply(context, plan.id, undefined)
+        expect((yield* settled(value.id)).status).toBe("succeeded")
       })
-      expect((yield* applyRefused(plan.id)).message).toContain("the approver's role does not allow it")
-      expect((yield* approve(third, plan)).status).toBe("succeeded")
-      const { value } = yield* (yield* Runs).apply(context, plan.id, undefined)
-      expect((yield* settled(value.id)).status).toBe("succeeded")
-    })
   )
 
   tests.live("an approval keeps its position among approvals with the same timestamp", () =>
@@ -177,20 +179,22 @@ tests.live("only owners change approval rules and teams, regardless of the reque
   })
 )
 
-tests.live("an approval rule carries approvals over only after an owner allows it, which the audit log records", () =>
-  Effect.gen(function* () {
-    const { context, workspaceId } = yield* TestPlane
-    const rules = yield* ApprovalRules
-    const rule = yield* ruled()
-    expect(rule.carryOver).toBe("off")
-    const changed = yield* rules.update(context, yield* ownerScope, rule.id, { carryOver: "approval_and_apply" })
-    expect(changed.carryOver).toBe("approval_and_apply")
-    // Other changes leave the setting as it is.
-    expect((yield* rules.update(context, yield* ownerScope, rule.id, { approvers: 1 })).carryOver).toBe(
-      "approval_and_apply"
-    )
-    const filter = { action: "approval_rule.update" }
-    const { items } = yield* (yield* Audit).list(workspaceId, subjectOf(context), filter, { limit: 1 })
-    expect(items[0]?.data).toMatchObject({ carryOver: "approval_and_apply" })
-  })
+tests.live(
+  "an approval rule carries approvals over only once an owner enables this, and the audit log records the change",
+  () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* TestPlane
+      const rules = yield* ApprovalRules
+      const rule = yield* ruled()
+      expect(rule.carryOver).toBe("off")
+      const changed = yield* rules.update(context, yield* ownerScope, rule.id, { carryOver: "approval_and_apply" })
+      expect(changed.carryOver).toBe("approval_and_apply")
+      // Other changes leave the setting as it is.
+      expect((yield* rules.update(context, yield* ownerScope, rule.id, { approvers: 1 })).carryOver).toBe(
+        "approval_and_apply"
+      )
+      const filter = { action: "approval_rule.update" }
+      const { items } = yield* (yield* Audit).list(workspaceId, subjectOf(context), filter, { limit: 1 })
+      expect(items[0]?.data).toMatchObject({ carryOver: "approval_and_apply" })
+    })
 )

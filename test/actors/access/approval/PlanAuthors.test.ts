@@ -71,40 +71,42 @@ const plannedBy = Effect.fnUntraced(function* (starter: CommandContext, capsuleI
 })
 
 describe("the author of a plan cannot approve it under a rule that requires somebody else", () => {
-  tests.live("whoever created the automation that starts a plan, or issued its token, is an author of the plan", () =>
-    Effect.gen(function* () {
-      const { capsuleId } = yield* planned("automation", pureModule)
-      yield* someoneElse
-      const [maker, minter, other, owner] = [yield* admin, yield* admin, yield* admin, (yield* TestPlane).context]
-      const own = yield* automationOf(maker)
-      const shared = yield* automationOf(maker, minter)
-      // An automation created another automation. The people responsible for the first automation are also responsible for
-      // the second.
-      const nested = yield* automationOf(own, owner)
-      const rows: ReadonlyArray<
-        readonly [title: string, starter: CommandContext, approver: CommandContext, ApprovalProblem | undefined]
-      > = [
-        ["the person who started it", maker, maker, "plan_author"],
-        ["the person whose token started it", tokenOf(maker), maker, "plan_author"],
-        ["another person", maker, other, undefined],
-        ["the maker of the automation", own, maker, "automation_author"],
-        ["another person than the maker", own, other, undefined],
-        ["the maker, when somebody else minted the token", shared, maker, "automation_author"],
-        ["who minted the token", shared, minter, "automation_author"],
-        ["the maker of the maker", nested, maker, "automation_author"]
-      ]
-      for (const [title, starter, approver, expected] of rows) {
-        const plan = yield* plannedBy(starter, capsuleId)
-        expect([title, yield* problemOf(plan.id, approver)]).toEqual([title, expected])
-      }
-      const plan = yield* plannedBy(shared, capsuleId)
-      const { authors } = yield* standing(plan.id)
-      expect(authors[0]).toEqual({ subject: subjectOf(shared), part: "starter" })
-      expect(new Set(authors.slice(1).map(({ part, subject }) => `${part} ${subject}`))).toEqual(
-        new Set([`automation ${subjectOf(maker)}`, `automation ${subjectOf(minter)}`])
-      )
-      expect((yield* approve(other, plan)).status).toBe("succeeded")
-    })
+  tests.live(
+    "the authors of an automation's plan include the people who created the automation or issued its token",
+    () =>
+      Effect.gen(function* () {
+        const { capsuleId } = yield* planned("automation", pureModule)
+        yield* someoneElse
+        const [maker, minter, other, owner] = [yield* admin, yield* admin, yield* admin, (yield* TestPlane).context]
+        const own = yield* automationOf(maker)
+        const shared = yield* automationOf(maker, minter)
+        // An automation created another automation. The people responsible for the first automation are also responsible for
+        // the second.
+        const nested = yield* automationOf(own, owner)
+        const rows: ReadonlyArray<
+          readonly [title: string, starter: CommandContext, approver: CommandContext, ApprovalProblem | undefined]
+        > = [
+          ["the person who started it", maker, maker, "plan_author"],
+          ["the person whose token started it", tokenOf(maker), maker, "plan_author"],
+          ["another person", maker, other, undefined],
+          ["the maker of the automation", own, maker, "automation_author"],
+          ["another person than the maker", own, other, undefined],
+          ["the maker, when somebody else minted the token", shared, maker, "automation_author"],
+          ["who minted the token", shared, minter, "automation_author"],
+          ["the maker of the maker", nested, maker, "automation_author"]
+        ]
+        for (const [title, starter, approver, expected] of rows) {
+          const plan = yield* plannedBy(starter, capsuleId)
+          expect([title, yield* problemOf(plan.id, approver)]).toEqual([title, expected])
+        }
+        const plan = yield* plannedBy(shared, capsuleId)
+        const { authors } = yield* standing(plan.id)
+        expect(authors[0]).toEqual({ subject: subjectOf(shared), part: "starter" })
+        expect(new Set(authors.slice(1).map(({ part, subject }) => `${part} ${subject}`))).toEqual(
+          new Set([`automation ${subjectOf(maker)}`, `automation ${subjectOf(minter)}`])
+        )
+        expect((yield* approve(other, plan)).status).toBe("succeeded")
+      })
   )
 
   tests.live("every kind of plan records its authors", () =>
@@ -281,7 +283,7 @@ describe("Plan authors: changes between plan and approval", () => {
       })
   )
 
-  tests.live("without an approval rule one approval is enough, even by an author of the plan", () =>
+  tests.live("without an approval rule, one approval is enough, even if it comes from an author of the plan", () =>
     Effect.gen(function* () {
       const { capsuleId } = yield* planned("no-rule", pureModule)
       const maker = yield* admin

@@ -15,7 +15,7 @@ test.each(["a\tb", "a\nb", 'a"b', "a\\b", "é", "a".repeat(129), "openid a\u007f
   }
 )
 
-test("a scope list is a subset only if the whole list contains all of its scopes", () => {
+test("a scope list is a subset of another list only if the other list contains all of its scopes", () => {
   expect(isSubset([], [])).toBe(true)
   expect(isSubset(["read"], ["write", "read"])).toBe(true)
   expect(isSubset(["read", "write"], ["read"])).toBe(false)

@@ -26,7 +26,7 @@ test.each(grantable)(
   }
 )
 
-test("an open link grants at most the member role, and only offers a higher role", () => {
+test("an open link grants at most the member role; if the link specifies a higher role, the role is only offered", () => {
   for (const role of ["owner", "admin"] as const) {
     expect(grantedBy(role, true)).toEqual({ role: "member", offeredRole: role })
     expect(grantedBy(role, false)).toEqual({ role, offeredRole: null })

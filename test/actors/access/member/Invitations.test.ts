@@ -115,7 +115,7 @@ it.effect("inviting an address with an account gets the same response as invitin
   }).pipe(fresh)
 )
 
-it.effect("only an account that verified an address can accept an invitation to it", () =>
+it.effect("only an account that has verified the invited address can accept an invitation to that address", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users
@@ -240,7 +240,7 @@ it.effect("when acceptances and withdrawals of an invitation race, exactly one w
   }).pipe(fresh)
 )
 
-it.effect("an old link does not undo a removal, and an existing member does not consume a link", () =>
+it.effect("a removed member cannot return with an old link, and an existing member cannot use up a link", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const members = yield* Members
@@ -309,29 +309,33 @@ it.effect("an archived Workspace can neither send nor accept invitations", () =>
   }).pipe(fresh)
 )
 
-it.effect("an owner's link makes a person a member at once, with the offered role once an owner confirms it", () =>
-  Effect.gen(function* () {
-    const of = yield* setting
-    const members = yield* Members
-    const invitations = yield* Invitations
-    const scope = { workspaceId: of.id, acting: { subject: of.owner } }
-    const { secret } = yield* invite(of, of.owner, { role: "admin" })
-    expect(yield* invitations.inspect(secret)).toMatchObject({ role: "member", offeredRole: "admin" })
-    yield* accept(of.bob, secret)
-    const bob = Effect.map(members.list(of.id, of.owner, { limit: 50 }), ({ items }) =>
-      items.find(({ subject }) => subject === of.bob)
-    )
-    expect(yield* bob).toMatchObject({ role: "member", offeredRole: "admin", status: "active" })
-    // Neither the member nor an admin can confirm or dismiss the offered role.
-    for (const acting of [of.bob, of.admin])
-      for (const role of ["admin", "member"] as const)
-        expect(
-          yield* code(members.update(as(acting), { workspaceId: of.id, acting: { subject: acting } }, of.bob, { role }))
-        ).toBe("permission_denied")
-    yield* members.update(as(of.owner), scope, of.bob, { role: "admin" })
-    const confirmed = yield* bob
-    expect([confirmed?.role, confirmed?.offeredRole]).toEqual(["admin", undefined])
-  }).pipe(fresh)
+it.effect(
+  "an owner's link makes a person a member at once, and grants the offered role once an owner confirms it",
+  () =>
+    Effect.gen(function* () {
+      const of = yield* setting
+      const members = yield* Members
+      const invitations = yield* Invitations
+      const scope = { workspaceId: of.id, acting: { subject: of.owner } }
+      const { secret } = yield* invite(of, of.owner, { role: "admin" })
+      expect(yield* invitations.inspect(secret)).toMatchObject({ role: "member", offeredRole: "admin" })
+      yield* accept(of.bob, secret)
+      const bob = Effect.map(members.list(of.id, of.owner, { limit: 50 }), ({ items }) =>
+        items.find(({ subject }) => subject === of.bob)
+      )
+      expect(yield* bob).toMatchObject({ role: "member", offeredRole: "admin", status: "active" })
+      // Neither the member nor an admin can confirm or dismiss the offered role.
+      for (const acting of [of.bob, of.admin])
+        for (const role of ["admin", "member"] as const)
+          expect(
+            yield* code(
+              members.update(as(acting), { workspaceId: of.id, acting: { subject: acting } }, of.bob, { role })
+            )
+          ).toBe("permission_denied")
+      yield* members.update(as(of.owner), scope, of.bob, { role: "admin" })
+      const confirmed = yield* bob
+      expect([confirmed?.role, confirmed?.offeredRole]).toEqual(["admin", undefined])
+    }).pipe(fresh)
 )
 
 it.effect("an owner can dismiss an offered role, and removing the member ends the offer", () =>

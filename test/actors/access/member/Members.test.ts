@@ -164,7 +164,7 @@ it.effect("members are listed oldest first, including suspended members, and the
   }).pipe(fresh)
 )
 
-it.effect("anyone can leave a Workspace, and only people who left can return by a new invitation", () =>
+it.effect("anyone can leave a Workspace, and a person who has left can return only with a new invitation", () =>
   Effect.gen(function* () {
     const of = yield* team
     const memberships = yield* Memberships

@@ -106,36 +106,38 @@ describe("Notice mails", () => {
     }).pipe(Effect.provide(Layer.fresh(layer)))
   )
 
-  it.effect("a notice about a plan is mailed to the people whose approval counts, not to its author under a rule", () =>
-    Effect.gen(function* () {
-      yield* emptyMailbox
-      const sql = yield* SqlClient.SqlClient
-      const kinds = ["run.waiting_approval"] as const
-      const adam = yield* person("adam", "admin", kinds)
-      yield* person("olga", "owner", kinds)
-      yield* person("mia", "member", kinds)
-      yield* add("runs", {
-        id: runId,
-        type: "plan",
-        status: "waiting_approval",
-        capsule_id: living,
-        plan_run_id: null,
-        created_by: adam
-      })
-      yield* add("plan_authors", { run_id: runId, subject: adam, part: "starter" })
-      const waiting = transaction(sql)(
-        writeNotice(
-          sql,
-          "run.waiting_approval",
-          Effect.succeed({ ...about, data: { capsule, run: runOf(adam), waitsFor: [] } })
+  it.effect(
+    "a plan's notice is mailed to the people whose approval counts, which excludes the plan's author if an approval rule applies",
+    () =>
+      Effect.gen(function* () {
+        yield* emptyMailbox
+        const sql = yield* SqlClient.SqlClient
+        const kinds = ["run.waiting_approval"] as const
+        const adam = yield* person("adam", "admin", kinds)
+        yield* person("olga", "owner", kinds)
+        yield* person("mia", "member", kinds)
+        yield* add("runs", {
+          id: runId,
+          type: "plan",
+          status: "waiting_approval",
+          capsule_id: living,
+          plan_run_id: null,
+          created_by: adam
+        })
+        yield* add("plan_authors", { run_id: runId, subject: adam, part: "starter" })
+        const waiting = transaction(sql)(
+          writeNotice(
+            sql,
+            "run.waiting_approval",
+            Effect.succeed({ ...about, data: { capsule, run: runOf(adam), waitsFor: [] } })
+          )
         )
-      )
-      yield* waiting
-      expect(yield* sentTo).toEqual(["adam", "olga"])
-      yield* add("approval_rules", { id: named("apr", "rule"), team_id: null, environment: null, approvers: 1 })
-      yield* waiting
-      expect(yield* sentTo).toEqual(["olga"])
-    }).pipe(Effect.provide(Layer.fresh(layer)))
+        yield* waiting
+        expect(yield* sentTo).toEqual(["adam", "olga"])
+        yield* add("approval_rules", { id: named("apr", "rule"), team_id: null, environment: null, approvers: 1 })
+        yield* waiting
+        expect(yield* sentTo).toEqual(["olga"])
+      }).pipe(Effect.provide(Layer.fresh(layer)))
   )
 
   it.effect("a notice mail contains only text from the server, with quoted names that are not links", () =>
@@ -153,7 +155,7 @@ describe("Notice mails", () => {
     }).pipe(Effect.provide(Layer.fresh(layer)))
   )
 
-  it.effect("a notice queues one mail per person, and none for a kind to which nobody has subscribed", () =>
+  it.effect("a notice queues one mail per person, and no mail if nobody has subscribed to that kind of notice", () =>
     Effect.gen(function* () {
       yield* emptyMailbox
       const sql = yield* SqlClient.SqlClient

@@ -37,7 +37,7 @@ const stateOf = (size: number, generation: number) => {
   )
 }
 
-tests.live("a state of 400 resources is written with as many statements as a state of 4", () =>
+tests.live("writing a state with 400 resources takes as many statements as writing a state with 4 resources", () =>
   Effect.gen(function* () {
     const counted = Effect.fnUntraced(function* (size: number) {
       yield* emptyCapsules

@@ -124,7 +124,7 @@ it.live("only values made by the schema's own reader are trusted to have no extr
   })
 )
 
-it.live("the parser reads a schema that converts its values", () =>
+it.live("the parser also supports schemas that convert values", () =>
   Effect.sync(() => {
     const Dated = Schema.Struct({ at: Schema.DateFromString })
     expect(isPlain(Dated)).toBe(false)

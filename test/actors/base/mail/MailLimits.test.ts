@@ -76,7 +76,7 @@ describe("Mail limits", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("people of a server over its hourly limit can send no emails, but the operator can", () =>
+  it.effect("people on a server over its hourly limit can send no emails, but the operator can", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       yield* sentBefore(perHour.server, "usr_others", "ws_others")

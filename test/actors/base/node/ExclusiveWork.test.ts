@@ -16,7 +16,7 @@ const work = (name: string, active: Array<string>) =>
   )
 
 describe("Work that one server does for all servers", () => {
-  it.effect("only one server does the work, and another server takes over within 15 seconds of silence", () =>
+  it.effect("only one server does exclusive work, and another server takes over within 15 seconds of silence", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -37,7 +37,7 @@ describe("Work that one server does for all servers", () => {
     )
   )
 
-  it.effect("work that fails begins again, because no other server could take it", () =>
+  it.effect("exclusive work that fails restarts on the same server, because no other server could take it", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -71,7 +71,7 @@ describe("Work that one server does for all servers", () => {
     )
   )
 
-  it.effect("a server skips the work while another server has it", () =>
+  it.effect("a server skips exclusive work that another server has already taken", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -146,19 +146,21 @@ describe("Locks", () => {
     )
   )
 
-  it.effect("a wait for a lock ends with its server, even after other servers have counted the server as gone", () =>
-    on(
-      Effect.gen(function* () {
-        const [a, b] = [yield* server(), yield* server()]
-        yield* pass(14, b)
-        yield* a.nodes.turn
-        yield* a.nodes.expelled
-        const waiting = yield* Effect.forkScoped(a.exclusive.locked("group 1")(Effect.die("not here")))
-        yield* pass(2, b)
-        yield* Fiber.interrupt(waiting)
-        expect(yield* b.exclusive.locked("group 1")(Effect.succeed("free"))).toBe("free")
-      })
-    )
+  it.effect(
+    "a server that shuts down stops waiting for a lock, even after other servers have counted the server as gone",
+    () =>
+      on(
+        Effect.gen(function* () {
+          const [a, b] = [yield* server(), yield* server()]
+          yield* pass(14, b)
+          yield* a.nodes.turn
+          yield* a.nodes.expelled
+          const waiting = yield* Effect.forkScoped(a.exclusive.locked("group 1")(Effect.die("not here")))
+          yield* pass(2, b)
+          yield* Fiber.interrupt(waiting)
+          expect(yield* b.exclusive.locked("group 1")(Effect.succeed("free"))).toBe("free")
+        })
+      )
   )
 
   it.effect(

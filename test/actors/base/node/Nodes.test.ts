@@ -8,19 +8,21 @@ import { it } from "../../../support/Effect.ts"
 import { on, onFile, pass, server } from "./support/Servers.ts"
 
 describe("Servers of a shared database", () => {
-  it.effect("a server that writes heartbeats is never gone, and a server is gone after 10 seconds of silence", () =>
-    on(
-      Effect.gen(function* () {
-        const [a, b] = [yield* server(), yield* server()]
-        yield* pass(60, a, b)
-        expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
-        yield* pass(10, a)
-        expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
-        yield* pass(4, a)
-        expect(yield* a.nodes.isGone(b.nodes.name)).toBe(true)
-        expect((yield* a.nodes.list).map(({ id }) => id)).toEqual([a.nodes.name])
-      })
-    )
+  it.effect(
+    "a server that writes heartbeats never counts as gone, and a silent server counts as gone after 10 seconds",
+    () =>
+      on(
+        Effect.gen(function* () {
+          const [a, b] = [yield* server(), yield* server()]
+          yield* pass(60, a, b)
+          expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
+          yield* pass(10, a)
+          expect(yield* a.nodes.isGone(b.nodes.name)).toBe(false)
+          yield* pass(4, a)
+          expect(yield* a.nodes.isGone(b.nodes.name)).toBe(true)
+          expect((yield* a.nodes.list).map(({ id }) => id)).toEqual([a.nodes.name])
+        })
+      )
   )
 
   it.effect(
@@ -41,7 +43,7 @@ describe("Servers of a shared database", () => {
       )
   )
 
-  it.effect("a server that was frozen itself counts no other server as gone", () =>
+  it.effect("a server that was frozen does not count the other servers as gone", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]

@@ -123,7 +123,7 @@ describe("A notice", () => {
       )
   )
 
-  it.effect("a notice is resent with the same id after a crash before its response was recorded", () =>
+  it.effect("a notice is resent with the same id if the server crashes before recording the response", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -255,31 +255,33 @@ describe("An endpoint", () => {
     )
   )
 
-  it.effect("a hanging endpoint delays no other endpoint: they receive every notice before its request times out", () =>
-    withReceivers((receivers) =>
-      Effect.gen(function* () {
-        const scope = yield* aWorkspace
-        for (let index = 0; index < 20; index++) {
-          const { address } = yield* addEndpoint(scope, `e${index}`)
-          if (index < 5) receivers.answers.set(address, () => Effect.never)
-        }
-        const events = 30
-        for (let event = 0; event < events; event++) yield* report(scope.workspaceId, "abcdef"[event % 6])
-        yield* following
-        // The clock does not advance, so the hanging request cannot have timed out.
-        for (let turn = 0; turn < 40; turn++) yield* settled
-        const arrived = Map.groupBy(receivers.got, ({ address }) => address)
-        const healthy = [...arrived].filter(([address]) => !receivers.answers.has(address))
-        expect(healthy.map(([, got]) => got.length)).toEqual(Array.from({ length: 15 }, () => events))
-        for (const [, got] of healthy) {
-          for (const [, ofSubject] of Map.groupBy(got, ({ notice }) => notice?.subject.id)) {
-            expect(ofSubject.map(({ notice }) => notice?.sequence)).toEqual([1, 2, 3, 4, 5])
+  it.effect(
+    "a hanging endpoint delays no other endpoint: the others receive every notice before the hanging request times out",
+    () =>
+      withReceivers((receivers) =>
+        Effect.gen(function* () {
+          const scope = yield* aWorkspace
+          for (let index = 0; index < 20; index++) {
+            const { address } = yield* addEndpoint(scope, `e${index}`)
+            if (index < 5) receivers.answers.set(address, () => Effect.never)
           }
-        }
-        const hanging = [...arrived].filter(([address]) => receivers.answers.has(address))
-        expect(hanging.every(([, got]) => got.length <= 4)).toBe(true)
-      })
-    )
+          const events = 30
+          for (let event = 0; event < events; event++) yield* report(scope.workspaceId, "abcdef"[event % 6])
+          yield* following
+          // The clock does not advance, so the hanging request cannot have timed out.
+          for (let turn = 0; turn < 40; turn++) yield* settled
+          const arrived = Map.groupBy(receivers.got, ({ address }) => address)
+          const healthy = [...arrived].filter(([address]) => !receivers.answers.has(address))
+          expect(healthy.map(([, got]) => got.length)).toEqual(Array.from({ length: 15 }, () => events))
+          for (const [, got] of healthy) {
+            for (const [, ofSubject] of Map.groupBy(got, ({ notice }) => notice?.subject.id)) {
+              expect(ofSubject.map(({ notice }) => notice?.sequence)).toEqual([1, 2, 3, 4, 5])
+            }
+          }
+          const hanging = [...arrived].filter(([address]) => receivers.answers.has(address))
+          expect(hanging.every(([, got]) => got.length <= 4)).toBe(true)
+        })
+      )
   )
 })
 

@@ -112,7 +112,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moved sealed values", () => {
     })
   )
 
-  tests.live("a damaged sealed value fails an install plan instead of retrying it endlessly", () =>
+  tests.live("an install plan with a damaged sealed value fails instead of being retried endlessly", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -15,42 +15,46 @@ const place: SealContext = { table: "connections", column: "values", workspaceId
 const secret = (text: string) => Redacted.make(text)
 const opened = (text: Redacted.Redacted) => Redacted.value(text)
 
-it.live("sealed strings and bytes round-trip through the vault, and printed values contain neither", () =>
-  Effect.gen(function* () {
-    const vault = yield* Vault
-    const envelope = yield* vault.seal(place, secret("hunter2 é"))
-    expect(envelope).not.toContain("hunter2")
-    const text = yield* vault.openText(place, envelope)
-    expect(opened(text)).toBe("hunter2 é")
-    expect(`${text} ${JSON.stringify(text)} ${Bun.inspect(text)}`).not.toContain("hunter2")
-    const bytes = crypto.getRandomValues(new Uint8Array(50_000))
-    const sealed = yield* vault.seal(place, Redacted.make(bytes))
-    expect(Redacted.value(yield* vault.open(place, sealed))).toEqual(bytes)
-    const empty = yield* vault.seal(place, secret(""))
-    expect(opened(yield* vault.openText(place, empty))).toBe("")
-  })
+it.live(
+  "sealed strings and bytes round-trip through the vault, and printing an opened value does not reveal its content",
+  () =>
+    Effect.gen(function* () {
+      const vault = yield* Vault
+      const envelope = yield* vault.seal(place, secret("hunter2 é"))
+      expect(envelope).not.toContain("hunter2")
+      const text = yield* vault.openText(place, envelope)
+      expect(opened(text)).toBe("hunter2 é")
+      expect(`${text} ${JSON.stringify(text)} ${Bun.inspect(text)}`).not.toContain("hunter2")
+      const bytes = crypto.getRandomValues(new Uint8Array(50_000))
+      const sealed = yield* vault.seal(place, Redacted.make(bytes))
+      expect(Redacted.value(yield* vault.open(place, sealed))).toEqual(bytes)
+      const empty = yield* vault.seal(place, secret(""))
+      expect(opened(yield* vault.openText(place, empty))).toBe("")
+    })
 )
 
-it.live("a sealed value can be opened only in its own place", () =>
-  Effect.gen(function* () {
-    const vault = yield* Vault
-    const envelope = yield* vault.seal({ ...place, version: 7 }, secret("v"))
-    const others: ReadonlyArray<SealContext> = [
-      { ...place, version: 6 },
-      { ...place, version: "7" },
-      place,
-      { ...place, version: 7, rowId: "conn_2" },
-      { ...place, version: 7, column: "files" },
-      { ...place, version: 7, table: "runs" },
-      { ...place, version: 7, workspaceId: "ws_b" },
-      { ...place, version: 7, workspaceId: null }
-    ]
-    for (const other of others) {
-      const error = yield* Effect.flip(vault.open(other, envelope))
-      expect(error.message).toBe("A sealed value could not be opened.")
-    }
-    expect(opened(yield* vault.openText({ ...place, version: 7 }, envelope))).toBe("v")
-  })
+it.live(
+  "a sealed value can be opened only with the Workspace, table, row, column and version that it was sealed for",
+  () =>
+    Effect.gen(function* () {
+      const vault = yield* Vault
+      const envelope = yield* vault.seal({ ...place, version: 7 }, secret("v"))
+      const others: ReadonlyArray<SealContext> = [
+        { ...place, version: 6 },
+        { ...place, version: "7" },
+        place,
+        { ...place, version: 7, rowId: "conn_2" },
+        { ...place, version: 7, column: "files" },
+        { ...place, version: 7, table: "runs" },
+        { ...place, version: 7, workspaceId: "ws_b" },
+        { ...place, version: 7, workspaceId: null }
+      ]
+      for (const other of others) {
+        const error = yield* Effect.flip(vault.open(other, envelope))
+        expect(error.message).toBe("A sealed value could not be opened.")
+      }
+      expect(opened(yield* vault.openText({ ...place, version: 7 }, envelope))).toBe("v")
+    })
 )
 
 it.live("any change to any character of a sealed value is detected", () =>

@@ -85,21 +85,23 @@ describe("Capsule exports", () => {
     })
   )
 
-  tests.live("svc rejects an export from another Workspace, before the first apply, and after a destroy", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const exports = yield* CapsuleExports
-      const capsules = yield* CapsuleCommands
-      const { capsuleId } = yield* planned("never-applied", pureModule)
-      expect(yield* codeOf(granted(capsuleId))).toBe("failed_precondition")
-      const { capsule } = yield* active("destroyed", pureModule)
-      const elsewhere = yield* newOwner("elsewhere")
-      const asked = { ...(yield* exporting(capsule.id)), ...elsewhere }
-      expect(yield* codeOf(exports.grant(asked, { confirm: "destroyed" }))).toBe("not_found")
-      const destroy = yield* settled((yield* capsules.DestroyPlan(capsule.id, { context })).value.id)
-      expect((yield* applied(destroy)).status).toBe("succeeded")
-      expect(yield* codeOf(granted(capsule.id))).toBe("failed_precondition")
-    })
+  tests.live(
+    "svc rejects an export that is requested from another Workspace, before the first apply or after a destroy",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const exports = yield* CapsuleExports
+        const capsules = yield* CapsuleCommands
+        const { capsuleId } = yield* planned("never-applied", pureModule)
+        expect(yield* codeOf(granted(capsuleId))).toBe("failed_precondition")
+        const { capsule } = yield* active("destroyed", pureModule)
+        const elsewhere = yield* newOwner("elsewhere")
+        const asked = { ...(yield* exporting(capsule.id)), ...elsewhere }
+        expect(yield* codeOf(exports.grant(asked, { confirm: "destroyed" }))).toBe("not_found")
+        const destroy = yield* settled((yield* capsules.DestroyPlan(capsule.id, { context })).value.id)
+        expect((yield* applied(destroy)).status).toBe("succeeded")
+        expect(yield* codeOf(granted(capsule.id))).toBe("failed_precondition")
+      })
   )
 
   tests.live(

@@ -54,7 +54,7 @@ describe("Left-over states", () => {
     expect(left({ resource_count: 0 })).toEqual([])
   })
 
-  test("a left-over state cannot be adopted if its Capsule has changed in any way since that apply", () => {
+  test("a left-over state cannot be adopted if its Capsule has changed in any way since the apply that wrote the state", () => {
     expect(stands({ current_state_version_id: namedStateVersion("b") })).toEqual(["capsule_moved"])
     expect(stands({ current_state_generation: 3 })).toEqual(["capsule_moved"])
     expect(stands({ execution_authority_epoch: 2 })).toEqual(["capsule_moved"])

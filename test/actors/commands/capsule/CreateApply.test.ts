@@ -90,7 +90,7 @@ const refused = Effect.gen(function* () {
   return error.code
 })
 
-it.live("an approved plan of the current authority is leased to exactly one apply", () =>
+it.live("an approved plan made under the current authority is leased to exactly one apply", () =>
   Effect.gen(function* () {
     yield* setPlan({})
     yield* apply

@@ -211,7 +211,7 @@ output "name" { value = var.name }`
       })
   )
 
-  tests.live("svc rejects accepting drift if nothing is deployed", () =>
+  tests.live("svc refuses to accept drift if nothing is deployed", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId } = yield* planned("accepted-new", { "main.tf": `resource "terraform_data" "a" {}` })

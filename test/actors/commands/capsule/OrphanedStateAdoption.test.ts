@@ -169,7 +169,7 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("svc rejects an adoption if the left-over state is replaced between its read and the commit", () =>
+  tests.live("svc rejects an adoption if the left-over state is replaced before the adoption is committed", () =>
     Effect.gen(function* () {
       const { capsuleId, record } = yield* withOrphanedState("replaced-meanwhile")
       const sql = yield* SqlClient.SqlClient
@@ -190,7 +190,7 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("svc rejects an adoption without the name or the guard, or if a problem blocks it", () =>
+  tests.live("svc rejects an adoption with a wrong name or guard, and an adoption that a problem blocks", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleOrphanedStates

@@ -281,7 +281,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
     })
   )
 
-  tests.live("a plan under an earlier privacy rule is superseded when the service starts", () =>
+  tests.live("a plan made under an earlier privacy rule is superseded when the service starts", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, plan } = yield* planned("output-earlier", repeating(), { variables })

@@ -136,7 +136,7 @@ describe("Speculative plans of pull requests", () => {
     })
   )
 
-  tests.live("a newer head supersedes the running plan of its pull request, and no plan of another pull request", () =>
+  tests.live("a newer head supersedes the running plan of its pull request, but no plan of another pull request", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* CapsuleCommands

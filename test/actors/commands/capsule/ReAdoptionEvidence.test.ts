@@ -124,7 +124,7 @@ for (const [words, table, id, columns] of others) {
   )
 }
 
-tests.live("svc rejects a re-adoption after an apply from before the installation was restored", () =>
+tests.live("svc rejects a re-adoption if the last apply ran before the installation was restored", () =>
   Effect.gen(function* () {
     yield* recoverable
     const sql = yield* SqlClient.SqlClient

@@ -73,7 +73,7 @@ describe.skipIf(Bun.which("terraform") === null)("Speculative plans", () => {
       })
   )
 
-  tests.live("a speculative plan supersedes no plan of its Capsule, and no such plan supersedes it", () =>
+  tests.live("a speculative plan neither supersedes other plans of its Capsule nor is superseded by them", () =>
     Effect.gen(function* () {
       const { commit, workspaceId } = yield* TestPlane
       const runs = yield* Runs

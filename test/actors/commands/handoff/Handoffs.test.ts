@@ -100,19 +100,21 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live("a hand-off uses the assigned endpoint if no Output is an address, and succeeds even without either", () =>
-    Effect.gen(function* () {
-      const fields = (location: Redacted.Redacted<string>) => new URL(Redacted.value(location)).searchParams
-      const own = yield* world("assigned", { endpoint: null })
-      expect(fields(yield* own.complete(own.owner)).get("host_url")).toBe("https://assigned.example.com")
-      const dark = yield* world("dark", { endpoint: null })
-      const found = fields(yield* dark.complete(dark.owner))
-      expect([found.has("host_url"), found.get("capsule_id"), found.has("setup_ticket")]).toEqual([
-        false,
-        dark.capsule,
-        true
-      ])
-    })
+  tests.live(
+    "a hand-off uses the assigned endpoint if no Output is an address, and succeeds even if no endpoint is assigned",
+    () =>
+      Effect.gen(function* () {
+        const fields = (location: Redacted.Redacted<string>) => new URL(Redacted.value(location)).searchParams
+        const own = yield* world("assigned", { endpoint: null })
+        expect(fields(yield* own.complete(own.owner)).get("host_url")).toBe("https://assigned.example.com")
+        const dark = yield* world("dark", { endpoint: null })
+        const found = fields(yield* dark.complete(dark.owner))
+        expect([found.has("host_url"), found.get("capsule_id"), found.has("setup_ticket")]).toEqual([
+          false,
+          dark.capsule,
+          true
+        ])
+      })
   )
 
   const ticketOf = (location: Redacted.Redacted<string>) =>
@@ -184,7 +186,7 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live("svc rejects a hand-off for strangers, unfinished applies and invalid links, and without an address", () =>
+  tests.live("svc rejects a hand-off by a stranger, after an unfinished apply or with an invalid link", () =>
     Effect.gen(function* () {
       const stranger = yield* newPerson("stranger")
       const good = yield* world("refused")

@@ -225,7 +225,7 @@ describe("The report on a pull request", () => {
     })
   )
 
-  tests.live("a report creates exactly one comment, even after a kill at any step", () =>
+  tests.live("a report creates exactly one comment, even if the server is killed at any step", () =>
     Effect.gen(function* () {
       const points: ReadonlyArray<KillPointName> = [
         "report.sending",
@@ -287,7 +287,7 @@ describe("The report on a pull request", () => {
       })
   )
 
-  tests.live("a report waits as long as the forge requires, and records the reason of the failure", () =>
+  tests.live("a report waits as long as the forge requires, and records the reason for the failure", () =>
     Effect.gen(function* () {
       const { id, opened, report, sql, state, take } = yield* world
       const { due } = yield* PullRequestReports
@@ -475,57 +475,59 @@ describe("The report on a pull request", () => {
     )
   }
 
-  tests.live("a report shows the approval of the change, and after the merge its differences", () =>
-    Effect.gen(function* () {
-      const { capsule, context, forgeUrl, gitUrl, id, opened, report, servedAt, sql, state, take } = yield* world
-      const { commit, moveBranch } = yield* TestPlane
-      yield* ruled({ approvers: 1, planAuthorCounts: false, carryOver: "approval" })
-      const lane = capsule.adoptedSourceRevision?.ref ?? ""
-      yield* servedAt(gitUrl)
-      yield* moveBranch(`${lane}-change`, capsule.adoptedSourceRevision?.resolvedCommit)
-      yield* commit(`${lane}-change`, greeting("two"))
-      const { value } = yield* (yield* RevisionPlans).create(
-        context,
-        capsule.id,
-        { ref: `${lane}-change`, speculative: true },
-        freshKey()
-      )
-      const { planRunId } = yield* stepped((yield* RevisionPlanCommands).Reconcile(value.id, { context }))
-      const change = yield* settled(RunId.make(planRunId ?? ""))
-      yield* sql`UPDATE runs SET coordinator_kind = 'pull_request', coordinator_id = ${id} WHERE id = ${change.id}`
-      yield* sql`UPDATE pull_request_capsules SET run_id = ${change.id}, refusal_code = NULL, refusal_message = NULL
+  tests.live(
+    "a report shows the approval of a change, and after the merge how the plan differs from the approved change",
+    () =>
+      Effect.gen(function* () {
+        const { capsule, context, forgeUrl, gitUrl, id, opened, report, servedAt, sql, state, take } = yield* world
+        const { commit, moveBranch } = yield* TestPlane
+        yield* ruled({ approvers: 1, planAuthorCounts: false, carryOver: "approval" })
+        const lane = capsule.adoptedSourceRevision?.ref ?? ""
+        yield* servedAt(gitUrl)
+        yield* moveBranch(`${lane}-change`, capsule.adoptedSourceRevision?.resolvedCommit)
+        yield* commit(`${lane}-change`, greeting("two"))
+        const { value } = yield* (yield* RevisionPlans).create(
+          context,
+          capsule.id,
+          { ref: `${lane}-change`, speculative: true },
+          freshKey()
+        )
+        const { planRunId } = yield* stepped((yield* RevisionPlanCommands).Reconcile(value.id, { context }))
+        const change = yield* settled(RunId.make(planRunId ?? ""))
+        yield* sql`UPDATE runs SET coordinator_kind = 'pull_request', coordinator_id = ${id} WHERE id = ${change.id}`
+        yield* sql`UPDATE pull_request_capsules SET run_id = ${change.id}, refusal_code = NULL, refusal_message = NULL
         WHERE pull_request_id = ${id}`
-      yield* servedAt(forgeUrl)
-      yield* take(id)
-      expect(state.statuses.at(-1)?.description).toBe("1 Capsule: 1 planned.")
-      const before = (yield* report)?.due
-      yield* (yield* RunCommands).ApproveChange(change.id, {
-        context: yield* admin,
-        planDigest: change.planDigest ?? "",
-        changeDigest: change.changeDigest ?? ""
-      })
-      expect((yield* report)?.due).toBe((before ?? 0) + 1)
-      yield* take(id)
-      expect(state.statuses.at(-1)?.description).toBe("1 Capsule: 1 approved.")
+        yield* servedAt(forgeUrl)
+        yield* take(id)
+        expect(state.statuses.at(-1)?.description).toBe("1 Capsule: 1 planned.")
+        const before = (yield* report)?.due
+        yield* (yield* RunCommands).ApproveChange(change.id, {
+          context: yield* admin,
+          planDigest: change.planDigest ?? "",
+          changeDigest: change.changeDigest ?? ""
+        })
+        expect((yield* report)?.due).toBe((before ?? 0) + 1)
+        yield* take(id)
+        expect(state.statuses.at(-1)?.description).toBe("1 Capsule: 1 approved.")
 
-      yield* servedAt(gitUrl)
-      const merged = yield* commit(lane, greeting("three"))
-      yield* sql`UPDATE pull_requests SET state = 'merged', merge_commit = ${merged}, closed_at = ${new Date().toISOString()}
+        yield* servedAt(gitUrl)
+        const merged = yield* commit(lane, greeting("three"))
+        yield* sql`UPDATE pull_requests SET state = 'merged', merge_commit = ${merged}, closed_at = ${new Date().toISOString()}
         WHERE id = ${id}`
-      yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
-      const plan = yield* replanned(capsule.id)
-      expect(plan.differsFrom).toBeDefined()
-      yield* servedAt(forgeUrl)
-      yield* take(id)
-      expect(state.statuses.at(-1)).toMatchObject({
-        state: "failure",
-        description: "1 Capsule: 1 differs from the approved change."
+        yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
+        const plan = yield* replanned(capsule.id)
+        expect(plan.differsFrom).toBeDefined()
+        yield* servedAt(forgeUrl)
+        yield* take(id)
+        expect(state.statuses.at(-1)).toMatchObject({
+          state: "failure",
+          description: "1 Capsule: 1 differs from the approved change."
+        })
+        expect(own(opened)).toHaveLength(1)
+        expect(own(opened)[0]?.body).toContain("Differs from the approved change:\n\n- `")
+        // The lines of the difference contain no values.
+        expect(plan.differsFrom?.lines?.some(({ text }) => text.includes("three"))).toBe(true)
+        expect(own(opened)[0]?.body).not.toMatch(/two|three/)
       })
-      expect(own(opened)).toHaveLength(1)
-      expect(own(opened)[0]?.body).toContain("Differs from the approved change:\n\n- `")
-      // The lines of the difference contain no values.
-      expect(plan.differsFrom?.lines?.some(({ text }) => text.includes("three"))).toBe(true)
-      expect(own(opened)[0]?.body).not.toMatch(/two|three/)
-    })
   )
 })

@@ -37,7 +37,7 @@ const lookErrorOf = (sourceId: SourceId) =>
     ({ pullRequestLook }) => pullRequestLook?.error?.code
   )
 
-describe("Looks at a forge", () => {
+describe("Forge polls", () => {
   tests.live(
     "lost, late, repeated and reordered webhooks of a forge lead to the same records as the forge's list",
     () =>
@@ -108,23 +108,25 @@ describe("Looks at a forge", () => {
     })
   )
 
-  tests.live("a pull request that the forge deleted is closed, and one that the list omits by mistake stays open", () =>
-    Effect.gen(function* () {
-      const { opens, repository, secret, source, state } = yield* onGitHub("gone", greeting("one"))
-      yield* opens(21, greeting("two"))
-      const omitted = yield* opens(22, greeting("three"))
-      yield* looked(source.id, secret)
-      repository.pullRequests.delete(21)
-      // The pull request is still open but on no page of the list, because another pull request was closed while svc read
-      // the pages.
-      Object.defineProperty(omitted, "state", {
-        get: () => (state.calls.at(-1)?.endsWith("/pulls") ? "closed" : "open")
+  tests.live(
+    "a pull request that the forge deleted is closed, but a pull request that the list omits by mistake stays open",
+    () =>
+      Effect.gen(function* () {
+        const { opens, repository, secret, source, state } = yield* onGitHub("gone", greeting("one"))
+        yield* opens(21, greeting("two"))
+        const omitted = yield* opens(22, greeting("three"))
+        yield* looked(source.id, secret)
+        repository.pullRequests.delete(21)
+        // The pull request is still open but on no page of the list, because another pull request was closed while svc read
+        // the pages.
+        Object.defineProperty(omitted, "state", {
+          get: () => (state.calls.at(-1)?.endsWith("/pulls") ? "closed" : "open")
+        })
+        expect(yield* looked(source.id, secret)).toMatchObject([
+          { number: 21, state: "closed" },
+          { number: 22, state: "open" }
+        ])
       })
-      expect(yield* looked(source.id, secret)).toMatchObject([
-        { number: 21, state: "closed" },
-        { number: 22, state: "open" }
-      ])
-    })
   )
 
   tests.live("svc plans a head only while its branch in this repository points to it", () =>

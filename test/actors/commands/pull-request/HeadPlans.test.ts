@@ -58,7 +58,7 @@ describe("Plans of a pull request's head", () => {
       })
   )
 
-  tests.live("an admin allows plans of exactly one commit, and a later push revokes this", () =>
+  tests.live("an admin allows plans of exactly one commit, and a later push revokes the permission", () =>
     Effect.gen(function* () {
       const { context, moveBranch, workspaceId } = yield* TestPlane
       const commands = yield* PullRequestCommands
@@ -107,7 +107,7 @@ describe("Plans of a pull request's head", () => {
     })
   )
 
-  tests.live("a plan that the full queue of the Workspace refuses is made after a later look", () =>
+  tests.live("a plan that the Workspace's full queue refuses is made at a later poll", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -133,7 +133,7 @@ describe("Plans of a pull request's head", () => {
     })
   )
 
-  tests.live("closing a pull request, or a stricter rule, cancels unfinished plans", () =>
+  tests.live("closing a pull request or tightening the Source's rule cancels unfinished plans", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

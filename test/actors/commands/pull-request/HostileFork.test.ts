@@ -110,7 +110,7 @@ describe("A hostile fork", () => {
     })
   )
 
-  tests.live("reads nothing outside its repository while the tool validates it", () =>
+  tests.live("a hostile fork reads nothing outside its repository while the tool validates it", () =>
     Effect.gen(function* () {
       const { dataDir, moveBranch } = yield* TestPlane
       process.env["SVC_TEST_CANARY"] = canaries.environment

@@ -42,54 +42,56 @@ describe("Many pull requests", () => {
     })
   )
 
-  tests.live("a hundred pull requests for twenty Capsules run eight plans at a time, and Runs of people start", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const { base, capsule, source } = yield* followed("many", greeting("one"))
-      const [capsuleRow] = yield* sql<Record<string, string>>`SELECT * FROM capsules WHERE id = ${capsule.id}`
-      const ids = [capsule.id, ...numbers(19).map((index) => `cap_${String(index).padStart(24, "m")}`)]
-      for (const id of ids.slice(1)) {
-        yield* sql`INSERT INTO capsules ${sql.insert({ ...capsuleRow, id, name: id, slug: id.slice(-8), current_state_version_id: null })}`
-      }
-      const [snapshot] = yield* sql<Record<string, string>>`SELECT * FROM source_snapshots
-        WHERE source_id = ${source.id} AND resolved_commit = ${base} LIMIT 1`
-      const at = "2026-01-01T00:00:00.000Z"
-      for (const number of numbers(100)) {
-        const head_commit = number.toString(16).padStart(40, "0")
-        const id = `pr_${String(number).padStart(24, "m")}`
-        const head_snapshot_id = `snap_${String(number).padStart(24, "m")}`
-        const ref = `refs/pull/${number}/head`
-        const review = StaticReviewJson.write({ commit: head_commit, baseCommit: base, at, modules: [], more: 0 })
-        yield* sql`INSERT INTO source_snapshots ${sql.insert({ ...snapshot, id: head_snapshot_id, ref, resolved_commit: head_commit })}`
-        yield* sql`INSERT INTO pull_requests ${sql.insert({ id, workspace_id: source.workspaceId, source_id: source.id, number, ref, state: "open", head_commit, fork: "no", last_seen_at: at, created_at: at, head_snapshot_id, review })}`
-        for (const capsule_id of ids) {
-          yield* sql`INSERT INTO pull_request_capsules ${sql.insert({ pull_request_id: id, capsule_id, head_commit, touched: 1 })}`
+  tests.live(
+    "a hundred pull requests for twenty Capsules run eight plans at a time, and people's Runs still start",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const { base, capsule, source } = yield* followed("many", greeting("one"))
+        const [capsuleRow] = yield* sql<Record<string, string>>`SELECT * FROM capsules WHERE id = ${capsule.id}`
+        const ids = [capsule.id, ...numbers(19).map((index) => `cap_${String(index).padStart(24, "m")}`)]
+        for (const id of ids.slice(1)) {
+          yield* sql`INSERT INTO capsules ${sql.insert({ ...capsuleRow, id, name: id, slug: id.slice(-8), current_state_version_id: null })}`
         }
-      }
-      // Plans stay queued.
-      yield* sql`CREATE TRIGGER kept BEFORE UPDATE ON runs WHEN NEW.status = 'running' AND NEW.purpose = 'speculative'
+        const [snapshot] = yield* sql<Record<string, string>>`SELECT * FROM source_snapshots
+        WHERE source_id = ${source.id} AND resolved_commit = ${base} LIMIT 1`
+        const at = "2026-01-01T00:00:00.000Z"
+        for (const number of numbers(100)) {
+          const head_commit = number.toString(16).padStart(40, "0")
+          const id = `pr_${String(number).padStart(24, "m")}`
+          const head_snapshot_id = `snap_${String(number).padStart(24, "m")}`
+          const ref = `refs/pull/${number}/head`
+          const review = StaticReviewJson.write({ commit: head_commit, baseCommit: base, at, modules: [], more: 0 })
+          yield* sql`INSERT INTO source_snapshots ${sql.insert({ ...snapshot, id: head_snapshot_id, ref, resolved_commit: head_commit })}`
+          yield* sql`INSERT INTO pull_requests ${sql.insert({ id, workspace_id: source.workspaceId, source_id: source.id, number, ref, state: "open", head_commit, fork: "no", last_seen_at: at, created_at: at, head_snapshot_id, review })}`
+          for (const capsule_id of ids) {
+            yield* sql`INSERT INTO pull_request_capsules ${sql.insert({ pull_request_id: id, capsule_id, head_commit, touched: 1 })}`
+          }
+        }
+        // Plans stay queued.
+        yield* sql`CREATE TRIGGER kept BEFORE UPDATE ON runs WHEN NEW.status = 'running' AND NEW.purpose = 'speculative'
         BEGIN SELECT RAISE(IGNORE); END`
-      const commands = yield* SourceCommands
-      // Prevents the server's own polls, so that the seeded pull requests stay open.
-      yield* sql`CREATE TRIGGER unseen BEFORE UPDATE ON pull_request_looks BEGIN SELECT RAISE(IGNORE); END`
-      yield* commands.Update(source.id, { context, request: { pullRequests: "own_branches" } })
-      const plans = Effect.orDie(
-        sql<{ status: string; many: number }>`SELECT status, COUNT(*) AS many FROM runs
+        const commands = yield* SourceCommands
+        // Prevents the server's own polls, so that the seeded pull requests stay open.
+        yield* sql`CREATE TRIGGER unseen BEFORE UPDATE ON pull_request_looks BEGIN SELECT RAISE(IGNORE); END`
+        yield* commands.Update(source.id, { context, request: { pullRequests: "own_branches" } })
+        const plans = Effect.orDie(
+          sql<{ status: string; many: number }>`SELECT status, COUNT(*) AS many FROM runs
           WHERE coordinator_kind = 'pull_request' AND type = 'plan' AND capsule_id IN ${sql.in(ids)} GROUP BY status ORDER BY status`
-      )
-      const due = Effect.orDie(sql<{ due: number }>`SELECT COUNT(*) AS due FROM pull_requests
+        )
+        const due = Effect.orDie(sql<{ due: number }>`SELECT COUNT(*) AS due FROM pull_requests
         WHERE source_id = ${source.id} AND due > 0`)
-      yield* eventually(due, ([row]) => row?.due === 0)
-      expect(yield* plans).toEqual([{ status: "queued", many: 8 }])
-      const own = yield* (yield* CapsuleCommands).Plan(capsule.id, { context })
-      expect(own.value.type).toBe("plan")
+        yield* eventually(due, ([row]) => row?.due === 0)
+        expect(yield* plans).toEqual([{ status: "queued", many: 8 }])
+        const own = yield* (yield* CapsuleCommands).Plan(capsule.id, { context })
+        expect(own.value.type).toBe("plan")
 
-      yield* commands.Update(source.id, { context, request: { pullRequests: "static" } })
-      yield* eventually(due, ([row]) => row?.due === 0)
-      expect(yield* plans).toEqual([{ status: "cancelled", many: 8 }])
-      yield* sql`DROP TRIGGER kept`
-      yield* sql`DROP TRIGGER unseen`
-    })
+        yield* commands.Update(source.id, { context, request: { pullRequests: "static" } })
+        yield* eventually(due, ([row]) => row?.due === 0)
+        expect(yield* plans).toEqual([{ status: "cancelled", many: 8 }])
+        yield* sql`DROP TRIGGER kept`
+        yield* sql`DROP TRIGGER unseen`
+      })
   )
 })

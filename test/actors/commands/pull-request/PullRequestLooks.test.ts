@@ -19,89 +19,91 @@ afterAll(tests.dispose)
 const touchedOf = (capsules: ReadonlyArray<{ readonly capsuleId: CapsuleId; readonly touched: boolean }> | undefined) =>
   capsules?.map(({ touched }) => touched)
 
-describe("Looks at repositories", () => {
-  tests.live("looks find heads by their refs, review them, and follow moves, merges and closed pull requests", () =>
-    Effect.gen(function* () {
-      const { base, capsule, secret, source } = yield* followed("lane", greeting("one"))
-      // Pull request refs that existed before the first poll count as old unless a branch points to their head.
-      yield* pullRef(1, yield* branched(base, "gone", greeting("old")))
-      yield* (yield* TestPlane).moveBranch("gone", undefined)
-      const own = yield* branched(base, "topic", greeting("two"))
-      yield* pullRef(2, own)
-      expect(
-        (yield* looked(source.id, secret)).map(({ fork, headCommit, number, state }) => [
-          number,
-          headCommit,
-          fork,
-          state
+describe("Repository polls", () => {
+  tests.live(
+    "polls find heads by their refs, review the heads, and follow moves, merges and closed pull requests",
+    () =>
+      Effect.gen(function* () {
+        const { base, capsule, secret, source } = yield* followed("lane", greeting("one"))
+        // Pull request refs that existed before the first poll count as old unless a branch points to their head.
+        yield* pullRef(1, yield* branched(base, "gone", greeting("old")))
+        yield* (yield* TestPlane).moveBranch("gone", undefined)
+        const own = yield* branched(base, "topic", greeting("two"))
+        yield* pullRef(2, own)
+        expect(
+          (yield* looked(source.id, secret)).map(({ fork, headCommit, number, state }) => [
+            number,
+            headCommit,
+            fork,
+            state
+          ])
+        ).toEqual([[2, own, "no", "open"]])
+        const first = yield* readOf(source.id, 2)
+        expect(first).toMatchObject({
+          ref: "refs/pull/2/head",
+          headBranch: "topic",
+          baseBranch: "lane",
+          baseCommit: base
+        })
+        expect(first.error).toBeUndefined()
+        expect(first.capsules).toMatchObject([{ capsuleId: capsule.id, touched: true, because: "main.tf changed" }])
+        expect(first.review).toMatchObject({
+          commit: own,
+          baseCommit: base,
+          modules: [
+            {
+              path: ".",
+              status: "supported",
+              files: { changed: ["main.tf"], added: [], removed: [] },
+              validation: { status: "passed" },
+              formatting: { status: "failed", details: ["main.tf"] }
+            }
+          ]
+        })
+
+        // A head from another repository, which does not change the module.
+        const outside = yield* branched(base, "stranger", { ...greeting("one"), "docs/a.md": "text" })
+        yield* (yield* TestPlane).moveBranch("stranger", undefined)
+        yield* pullRef(3, outside)
+        yield* looked(source.id, secret)
+        const third = yield* readOf(source.id, 3)
+        expect(third).toMatchObject({ fork: "unknown", state: "open", headCommit: outside })
+        expect(touchedOf(third.capsules)).toEqual([false])
+
+        // A force-push.
+        const forced = yield* branched(base, "topic", {
+          ...greeting("one"),
+          "extra.tf": 'resource "terraform_data" "b" {}'
+        })
+        yield* pullRef(2, forced)
+        yield* looked(source.id, secret)
+        const moved = yield* readOf(source.id, 2)
+        expect(moved).toMatchObject({ id: first.id, headCommit: forced, review: { commit: forced } })
+        expect(moved.review?.modules[0]?.resources.added).toEqual([
+          { name: "terraform_data.b", path: "extra.tf", line: 1 }
         ])
-      ).toEqual([[2, own, "no", "open"]])
-      const first = yield* readOf(source.id, 2)
-      expect(first).toMatchObject({
-        ref: "refs/pull/2/head",
-        headBranch: "topic",
-        baseBranch: "lane",
-        baseCommit: base
+
+        // The pull request was merged, and its ref was removed.
+        yield* (yield* TestPlane).moveBranch("lane", forced)
+        yield* pullRef(3, undefined)
+        yield* looked(source.id, secret)
+        expect((yield* listed(source.id)).map(({ state }) => state)).toEqual(["merged", "closed"])
+        expect((yield* listed(source.id)).every(({ closedAt }) => closedAt !== undefined)).toBe(true)
+
+        // The pull request was reopened with the same head.
+        yield* pullRef(3, outside)
+        yield* looked(source.id, secret)
+        const reopened = yield* readOf(source.id, 3)
+        expect(reopened).toMatchObject({ id: third.id, state: "open", review: { commit: outside } })
+        expect(reopened.closedAt).toBeUndefined()
+        // Syncs of heads never change the Source's lanes or status.
+        const { lanes, pullRequestLook, status } = yield* (yield* Sources).read(source.id)
+        expect(pullRequestLook).toEqual({ at: expect.any(String), leftOut: 0 })
+        expect([status, lanes?.map(({ ref }) => ref)]).toEqual(["active", ["lane"]])
       })
-      expect(first.error).toBeUndefined()
-      expect(first.capsules).toMatchObject([{ capsuleId: capsule.id, touched: true, because: "main.tf changed" }])
-      expect(first.review).toMatchObject({
-        commit: own,
-        baseCommit: base,
-        modules: [
-          {
-            path: ".",
-            status: "supported",
-            files: { changed: ["main.tf"], added: [], removed: [] },
-            validation: { status: "passed" },
-            formatting: { status: "failed", details: ["main.tf"] }
-          }
-        ]
-      })
-
-      // A head from another repository, which does not change the module.
-      const outside = yield* branched(base, "stranger", { ...greeting("one"), "docs/a.md": "text" })
-      yield* (yield* TestPlane).moveBranch("stranger", undefined)
-      yield* pullRef(3, outside)
-      yield* looked(source.id, secret)
-      const third = yield* readOf(source.id, 3)
-      expect(third).toMatchObject({ fork: "unknown", state: "open", headCommit: outside })
-      expect(touchedOf(third.capsules)).toEqual([false])
-
-      // A force-push.
-      const forced = yield* branched(base, "topic", {
-        ...greeting("one"),
-        "extra.tf": 'resource "terraform_data" "b" {}'
-      })
-      yield* pullRef(2, forced)
-      yield* looked(source.id, secret)
-      const moved = yield* readOf(source.id, 2)
-      expect(moved).toMatchObject({ id: first.id, headCommit: forced, review: { commit: forced } })
-      expect(moved.review?.modules[0]?.resources.added).toEqual([
-        { name: "terraform_data.b", path: "extra.tf", line: 1 }
-      ])
-
-      // The pull request was merged, and its ref was removed.
-      yield* (yield* TestPlane).moveBranch("lane", forced)
-      yield* pullRef(3, undefined)
-      yield* looked(source.id, secret)
-      expect((yield* listed(source.id)).map(({ state }) => state)).toEqual(["merged", "closed"])
-      expect((yield* listed(source.id)).every(({ closedAt }) => closedAt !== undefined)).toBe(true)
-
-      // The pull request was reopened with the same head.
-      yield* pullRef(3, outside)
-      yield* looked(source.id, secret)
-      const reopened = yield* readOf(source.id, 3)
-      expect(reopened).toMatchObject({ id: third.id, state: "open", review: { commit: outside } })
-      expect(reopened.closedAt).toBeUndefined()
-      // Syncs of heads never change the Source's lanes or status.
-      const { lanes, pullRequestLook, status } = yield* (yield* Sources).read(source.id)
-      expect(pullRequestLook).toEqual({ at: expect.any(String), leftOut: 0 })
-      expect([status, lanes?.map(({ ref }) => ref)]).toEqual(["active", ["lane"]])
-    })
   )
 
-  tests.live("looks report an unreadable repository, and happen less often after each failure", () =>
+  tests.live("polls report an unreadable repository, and happen less often after each failure", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -23,7 +23,7 @@ test("an approved plan whose approvals have lapsed accepts another approval unti
   expect(approvalRefusal({ ...approved, expires_at: at }, digest, at, true)?.code).toBe("failed_precondition")
 })
 
-test("a waiting plan can be approved with its digest or without", () => {
+test("a waiting plan can be approved with or without its digest", () => {
   expect(approvalRefusal(waiting, digest, at)).toBeUndefined()
   expect(approvalRefusal(waiting, undefined, at)).toBeUndefined()
   expect(approvalRefusal({ ...waiting, type: "destroy_plan", expires_at: null }, digest, at)).toBeUndefined()

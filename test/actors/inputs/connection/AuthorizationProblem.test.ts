@@ -73,7 +73,7 @@ const later = "2026-02-01T00:00:00.000Z"
 const granted = { ...former, accessTokenExpiresAt: soon }
 const renewing = { ...granted, refreshable: true }
 
-test("a Connection expires with its token if the token cannot be renewed, or earlier if a person chose so", () => {
+test("a Connection expires with its token if the token cannot be renewed, or earlier if a person chose an earlier date", () => {
   expect(firstExpiry({}, renewing)).toBeUndefined()
   expect(firstExpiry({ expiresAt: later }, renewing)).toBe(later)
   expect(firstExpiry({}, granted)).toBe(soon)

@@ -117,52 +117,61 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
     })
   )
 
-  tests.live("a member within the rule can plan the adopted lane, and the review shows Connection, rule and role", () =>
-    Effect.gen(function* () {
-      const member = yield* aMember
-      const owner = yield* ownerContext
-      const { commit } = yield* TestPlane
-      const { capsule, connection } = yield* deployed("granted", members)
-      const capsules = yield* CapsuleCommands
-      const revisions = yield* RevisionPlans
-      const revisionPlanCommands = yield* RevisionPlanCommands
-      const plan = yield* settled((yield* capsules.Plan(capsule.id, { context: member })).value.id)
-      expect(plan.status).toBe("waiting_approval")
-      expect(plan.providerResolutions?.[0]?.use).toEqual({
-        connectionName: "demo",
-        connectionVersion: 1,
-        rule: members,
-        role: "member",
-        ref: "granted",
-        basis: "rule",
-        automatic: false
-      })
+  tests.live(
+    "a member whom the Connection's rule permits can plan the adopted lane, and the review shows the Connection, rule and role",
+    () =>
+      Effect.gen(function* () {
+        const member = yield* aMember
+        const owner = yield* ownerContext
+        const { commit } = yield* TestPlane
+        const { capsule, connection } = yield* deployed("granted", members)
+        const capsules = yield* CapsuleCommands
+        const revisions = yield* RevisionPlans
+        const revisionPlanCommands = yield* RevisionPlanCommands
+        const plan = yield* settled((yield* capsules.Plan(capsule.id, { context: member })).value.id)
+        expect(plan.status).toBe("waiting_approval")
+        expect(plan.providerResolutions?.[0]?.use).toEqual({
+          connectionName: "demo",
+          connectionVersion: 1,
+          rule: members,
+          role: "member",
+          ref: "granted",
+          basis: "rule",
+          automatic: false
+        })
 
-      // Only an owner or admin may use a ref that was never adopted, and the review shows that person's role.
-      yield* commit("topic", { "main.tf": demoModule(`${note("granted")}\n# topic`) })
-      yield* refused(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()), "use.refs")
-      const created = yield* revisions.create(owner, capsule.id, { ref: "topic" }, freshKey())
-      const revision = yield* stepped(revisionPlanCommands.Reconcile(created.value.id, { context: owner }))
-      expect(revision.phase).toBe("reviewable")
-      if (revision.planRunId === undefined) return yield* Effect.die("no plan")
-      const reviewed = yield* (yield* Runs).read(revision.planRunId)
-      expect(reviewed.providerResolutions?.[0]?.use).toMatchObject({ basis: "other_ref", role: "owner", ref: "topic" })
+        // Only an owner or admin may use a ref that was never adopted, and the review shows that person's role.
+        yield* commit("topic", { "main.tf": demoModule(`${note("granted")}\n# topic`) })
+        yield* refused(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()), "use.refs")
+        const created = yield* revisions.create(owner, capsule.id, { ref: "topic" }, freshKey())
+        const revision = yield* stepped(revisionPlanCommands.Reconcile(created.value.id, { context: owner }))
+        expect(revision.phase).toBe("reviewable")
+        if (revision.planRunId === undefined) return yield* Effect.die("no plan")
+        const reviewed = yield* (yield* Runs).read(revision.planRunId)
+        expect(reviewed.providerResolutions?.[0]?.use).toMatchObject({
+          basis: "other_ref",
+          role: "owner",
+          ref: "topic"
+        })
 
-      // A rule that lists the ref permits the member to use the Connection. The Capsule's state needs a separate rule,
-      // `reviewedRefs`.
-      yield* (yield* ConnectionCommands).Update(connection.id, {
-        context: owner,
-        request: { use: { ...members, refs: ["topic"] } }
+        // A rule that lists the ref permits the member to use the Connection. The Capsule's state needs a separate rule,
+        // `reviewedRefs`.
+        yield* (yield* ConnectionCommands).Update(connection.id, {
+          context: owner,
+          request: { use: { ...members, refs: ["topic"] } }
+        })
+        const ofState = yield* Effect.flip(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()))
+        expect(ofState.message).toContain("reviewedRefs")
+        yield* (yield* SourceCommands).Update(capsule.sourceId, {
+          context: owner,
+          request: { reviewedRefs: ["topic"] }
+        })
+        yield* refused(capsules.Plan(capsule.id, { context: member }), "use.refs")
+        const allowed = yield* revisions.create(member, capsule.id, { ref: "topic" }, freshKey())
+        expect((yield* stepped(revisionPlanCommands.Reconcile(allowed.value.id, { context: member }))).phase).toBe(
+          "reviewable"
+        )
       })
-      const ofState = yield* Effect.flip(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()))
-      expect(ofState.message).toContain("reviewedRefs")
-      yield* (yield* SourceCommands).Update(capsule.sourceId, { context: owner, request: { reviewedRefs: ["topic"] } })
-      yield* refused(capsules.Plan(capsule.id, { context: member }), "use.refs")
-      const allowed = yield* revisions.create(member, capsule.id, { ref: "topic" }, freshKey())
-      expect((yield* stepped(revisionPlanCommands.Reconcile(allowed.value.id, { context: member }))).phase).toBe(
-        "reviewable"
-      )
-    })
   )
 
   tests.live("a default ref chosen by a member does not widen a Connection's rule", () =>
@@ -275,83 +284,85 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
     })
   )
 
-  tests.live("people permitted by a Git Connection's rule can attach, sync and follow with it", () =>
-    Effect.gen(function* () {
-      const member = yield* aMember
-      const owner = yield* ownerContext
-      const { url, workspaceId } = yield* TestPlane
-      const connections = yield* Connections
-      const connectionCommands = yield* ConnectionCommands
-      const sources = yield* Sources
-      const sourceCommands = yield* SourceCommands
-      const git = yield* connections.create(owner, {
-        workspaceId,
-        provider: "git",
-        kind: "git_https",
-        recipeId: "git-https-token",
-        displayName: "forge",
-        origins: [CredentialOrigin.make(new URL(url).origin)],
-        values: { token: "git-authority-canary" }
-      })
-      const mine = { workspaceId, name: "mine", url, authConnectionId: git.id }
-      yield* refused(sources.create(member, mine), "use.roles", "forge")
-      const { source } = yield* sources.create(member, { workspaceId, name: "plain", url })
-      yield* refused(
-        sourceCommands.Update(source.id, { context: member, request: { authConnectionId: git.id } }),
-        "use.roles",
-        "forge"
-      )
-      const install = { ...(yield* requestOf("git")), source: { name: "git", url, authConnectionId: git.id } }
-      yield* refused((yield* InstallPlans).create(member, workspaceId, install, freshKey()), "use.roles", "forge")
-
-      yield* sourceCommands.Update(source.id, { context: owner, request: { authConnectionId: git.id } })
-      yield* refused(sources.sync(member, source.id, {}), "use.roles", "forge")
-      yield* refused(
-        sourceCommands.Update(source.id, { context: member, request: { autoSync: true } }),
-        "use.roles",
-        "forge"
-      )
-      yield* connectionCommands.Update(git.id, { context: owner, request: { use: members } })
-      expect((yield* settled((yield* sources.sync(member, source.id, {})).id)).status).toBe("succeeded")
-      // A ref that a member fetches does not become the rule's default ref.
-      const hostile = { defaultRef: "hostile" }
-      yield* refused(sourceCommands.Update(source.id, { context: member, request: hostile }), "use.refs", "forge")
-      yield* refused(sources.create(member, { ...mine, ...hostile }), "use.refs", "forge")
-      const ofRef = { ...install, source: { ...install.source, ref: "hostile" } }
-      yield* refused((yield* InstallPlans).create(member, workspaceId, ofRef, freshKey()), "use.refs", "forge")
-      const chosen = yield* sources.create(member, { workspaceId, name: "chosen", url, ...hostile })
-      yield* sourceCommands.Update(chosen.source.id, { context: owner, request: { authConnectionId: git.id } })
-      yield* refused(sources.sync(member, chosen.source.id, {}), "use.refs", "forge")
-      yield* sourceCommands.Update(source.id, { context: owner, request: hostile })
-      yield* sources.sync(member, source.id, {})
-      yield* sourceCommands.Update(source.id, { context: owner, request: { defaultRef: "HEAD" } })
-      const bodies = [
-        { projectIds: [ProjectId.make(`prj_${"z".repeat(24)}`)] },
-        { modules: [{ origin: CredentialOrigin.make("https://git.example.com"), path: RelativePath.make(".") }] }
-      ]
-      for (const confinement of bodies) {
-        const update = connectionCommands.Update(git.id, {
-          context: owner,
-          request: { use: { ...members, ...confinement } }
+  tests.live(
+    "people permitted by a Git Connection's rule can use the Connection to attach, sync and follow Sources",
+    () =>
+      Effect.gen(function* () {
+        const member = yield* aMember
+        const owner = yield* ownerContext
+        const { url, workspaceId } = yield* TestPlane
+        const connections = yield* Connections
+        const connectionCommands = yield* ConnectionCommands
+        const sources = yield* Sources
+        const sourceCommands = yield* SourceCommands
+        const git = yield* connections.create(owner, {
+          workspaceId,
+          provider: "git",
+          kind: "git_https",
+          recipeId: "git-https-token",
+          displayName: "forge",
+          origins: [CredentialOrigin.make(new URL(url).origin)],
+          values: { token: "git-authority-canary" }
         })
-        expect((yield* Effect.flip(update)).code).toBe("invalid_request")
-      }
+        const mine = { workspaceId, name: "mine", url, authConnectionId: git.id }
+        yield* refused(sources.create(member, mine), "use.roles", "forge")
+        const { source } = yield* sources.create(member, { workspaceId, name: "plain", url })
+        yield* refused(
+          sourceCommands.Update(source.id, { context: member, request: { authConnectionId: git.id } }),
+          "use.roles",
+          "forge"
+        )
+        const install = { ...(yield* requestOf("git")), source: { name: "git", url, authConnectionId: git.id } }
+        yield* refused((yield* InstallPlans).create(member, workspaceId, install, freshKey()), "use.roles", "forge")
 
-      // Automatic fetches are not checked again, because the person who attached the Connection is responsible for them.
-      const sql = yield* SqlClient.SqlClient
-      yield* connectionCommands.Update(git.id, { context: owner, request: { use: { roles: ["owner"] } } })
-      yield* sql`UPDATE sources SET auth_connection_by = ${member.actor.subject ?? null} WHERE id = ${source.id}`
-      const renewed = yield* sourceCommands.RenewHookSecret(source.id, { context: owner, hookSecretVersion: 1 })
-      const delivery = {
-        proofs: { secrets: [renewed.hookSecret ?? ""] },
-        body: Stream.make(new TextEncoder().encode("{}"))
-      }
-      yield* sql`UPDATE sources SET auto_sync = 1 WHERE id = ${source.id}`
-      const [runId] = (yield* sources.hook(source.id, delivery)).runIds
-      if (runId === undefined) return yield* Effect.die("no Run")
-      const looked = yield* settled(RunId.make(runId))
-      expect([looked.status, looked.error?.code]).toEqual(["failed", "permission_denied"])
-      expect(looked.error?.message).toContain('"forge"')
-    })
+        yield* sourceCommands.Update(source.id, { context: owner, request: { authConnectionId: git.id } })
+        yield* refused(sources.sync(member, source.id, {}), "use.roles", "forge")
+        yield* refused(
+          sourceCommands.Update(source.id, { context: member, request: { autoSync: true } }),
+          "use.roles",
+          "forge"
+        )
+        yield* connectionCommands.Update(git.id, { context: owner, request: { use: members } })
+        expect((yield* settled((yield* sources.sync(member, source.id, {})).id)).status).toBe("succeeded")
+        // A ref that a member fetches does not become the rule's default ref.
+        const hostile = { defaultRef: "hostile" }
+        yield* refused(sourceCommands.Update(source.id, { context: member, request: hostile }), "use.refs", "forge")
+        yield* refused(sources.create(member, { ...mine, ...hostile }), "use.refs", "forge")
+        const ofRef = { ...install, source: { ...install.source, ref: "hostile" } }
+        yield* refused((yield* InstallPlans).create(member, workspaceId, ofRef, freshKey()), "use.refs", "forge")
+        const chosen = yield* sources.create(member, { workspaceId, name: "chosen", url, ...hostile })
+        yield* sourceCommands.Update(chosen.source.id, { context: owner, request: { authConnectionId: git.id } })
+        yield* refused(sources.sync(member, chosen.source.id, {}), "use.refs", "forge")
+        yield* sourceCommands.Update(source.id, { context: owner, request: hostile })
+        yield* sources.sync(member, source.id, {})
+        yield* sourceCommands.Update(source.id, { context: owner, request: { defaultRef: "HEAD" } })
+        const bodies = [
+          { projectIds: [ProjectId.make(`prj_${"z".repeat(24)}`)] },
+          { modules: [{ origin: CredentialOrigin.make("https://git.example.com"), path: RelativePath.make(".") }] }
+        ]
+        for (const confinement of bodies) {
+          const update = connectionCommands.Update(git.id, {
+            context: owner,
+            request: { use: { ...members, ...confinement } }
+          })
+          expect((yield* Effect.flip(update)).code).toBe("invalid_request")
+        }
+
+        // Automatic fetches are not checked again, because the person who attached the Connection is responsible for them.
+        const sql = yield* SqlClient.SqlClient
+        yield* connectionCommands.Update(git.id, { context: owner, request: { use: { roles: ["owner"] } } })
+        yield* sql`UPDATE sources SET auth_connection_by = ${member.actor.subject ?? null} WHERE id = ${source.id}`
+        const renewed = yield* sourceCommands.RenewHookSecret(source.id, { context: owner, hookSecretVersion: 1 })
+        const delivery = {
+          proofs: { secrets: [renewed.hookSecret ?? ""] },
+          body: Stream.make(new TextEncoder().encode("{}"))
+        }
+        yield* sql`UPDATE sources SET auto_sync = 1 WHERE id = ${source.id}`
+        const [runId] = (yield* sources.hook(source.id, delivery)).runIds
+        if (runId === undefined) return yield* Effect.die("no Run")
+        const looked = yield* settled(RunId.make(runId))
+        expect([looked.status, looked.error?.code]).toEqual(["failed", "permission_denied"])
+        expect(looked.error?.message).toContain('"forge"')
+      })
   )
 })

@@ -11,7 +11,7 @@ setDefaultTimeout(120_000)
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-tests.live("a Connection is in the attention list from shortly before it expires", () =>
+tests.live("a Connection appears in the attention list shortly before it expires", () =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
     const connections = yield* Connections

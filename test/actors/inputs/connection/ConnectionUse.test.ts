@@ -55,7 +55,7 @@ const always = (property: (rule: ConnectionUse, attempt: UseAttempt) => void) =>
   fc.assert(fc.property(rules, attempts, property), { numRuns: 3000 })
 
 describe("Connection use", () => {
-  test("strangers and viewers cannot use a Connection, and members can only if its rule permits them", () => {
+  test("strangers and viewers cannot use a Connection, and members can use it only if its rule permits them", () => {
     always((rule, attempt) => {
       const { allowed } = decideUse(rule, attempt)
       if (attempt.role === undefined || attempt.role === "viewer") expect(allowed).toBe(false)
@@ -64,7 +64,7 @@ describe("Connection use", () => {
     })
   })
 
-  test("restricts everybody", () => {
+  test("a Connection's restrictions to Projects and modules apply to everybody", () => {
     always((rule, attempt) => {
       if (!decideUse(rule, attempt).allowed) return
       if (rule.projectIds !== undefined) expect(rule.projectIds.map(String)).toContain(attempt.projectId ?? "")

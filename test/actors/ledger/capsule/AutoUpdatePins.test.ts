@@ -38,7 +38,7 @@ tests.live("only the apply of a rollback plan pins its Capsule", () =>
   })
 )
 
-tests.live("a newer commit releases a pin only if whoever pinned the Capsule allowed it", () =>
+tests.live("a newer commit releases a pin only if the person who pinned the Capsule allowed this", () =>
   Effect.gen(function* () {
     const { capsule } = yield* rows
     const pinned = { ...capsule, pinned_at: lane.at, pinned_commit: lane.commit, pin_ends_on_commit: 1 as const }

@@ -47,7 +47,7 @@ const report: StagedReport = {
 }
 const given = { names: [] }
 
-describe("a configuration", () => {
+describe("Installation configurations", () => {
   tests.live("an installation configuration is compiled only from reviewed evidence", () =>
     Effect.gen(function* () {
       const compilation = yield* InstallConfigCompilation

@@ -174,7 +174,7 @@ describe("Share revocation", () => {
     })
   )
 
-  tests.live("revoking a share rejects plans from older releases, which did not record their values", () =>
+  tests.live("svc rejects an apply of a plan from an older release that did not record the values the plan used", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

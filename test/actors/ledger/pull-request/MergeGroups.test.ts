@@ -54,7 +54,7 @@ const group = (stored: number, numbers: ReadonlyArray<number>, changes: Partial<
   return row(stored, { ref, head_commit: commit, merge_group: MergeGroupJson.write(numbers), ...changes })
 }
 
-describe("The group of a queued commit", () => {
+describe("The merge group of a queued commit", () => {
   const first = group(-1, [1])
   const second = group(-2, [2])
   const third = group(-3, [3], { base_branch: "release" })
@@ -76,7 +76,7 @@ describe("The group of a queued commit", () => {
     expect(mergeGroup({ ...second, base_commit: null }, [first, second], history)).toBeUndefined()
   })
 
-  test("a merge group belongs to this repository only if each pull request does, or if its current head was allowed", () => {
+  test("a merge group belongs to this repository only if each of its pull requests does, or if the pull request's current head was allowed", () => {
     const stranger = row(2, { fork: "yes" })
     expect(groupIsFork([1], [row(1)])).toBe("no")
     expect(groupIsFork([1, 2], [row(1), stranger])).toBe("unknown")
@@ -87,13 +87,13 @@ describe("The group of a queued commit", () => {
   })
 })
 
-describe("A look at the merge queues", () => {
+describe("Merge queue polls", () => {
   const queues = (...queued: ReadonlyArray<QueuedCommit>) => ({
     branches: new Map([["refs/heads/main", commitOf("base")]]),
     queued
   })
 
-  test("a look at the merge queues numbers new groups below all others", () => {
+  test("a poll of the merge queues numbers new groups below all others", () => {
     const { appeared, changed, gone } = mergeGroupChanges([group(-4, [1])], queues(entry(1), entry(2), entry(3)), [])
     expect(appeared.map(({ fork, merge_group, number }) => [number, fork, merge_group])).toEqual([
       [-5, "unknown", "[2]"],
@@ -103,12 +103,12 @@ describe("A look at the merge queues", () => {
     expect([changed.length, gone]).toEqual([1, []])
   })
 
-  test("a look at the merge queues drops commits that the queue has removed, once", () => {
+  test("a poll of the merge queues drops each commit that the queue has removed exactly once", () => {
     const before = [group(-1, [1]), group(-2, [2], { state: "closed" })]
     expect(mergeGroupChanges(before, queues(), []).gone.map(({ number }) => number)).toEqual([-1])
   })
 
-  test("a look at the merge queues assesses a moved branch again, and a group with pull requests of another repository", () => {
+  test("a poll of the merge queues reassesses a moved branch, and a group with pull requests from another repository", () => {
     const known = group(-1, [1], { head_snapshot_id: SourceSnapshotId.make(`snap_${"a".repeat(24)}`) })
     const moved = mergeGroupChanges([known], queues(entry(1, commitOf("other"))), [row(1)])
     expect(moved.changed).toMatchObject([{ isMoved: true, isDue: true, to: { fork: "unknown" } }])

@@ -94,7 +94,7 @@ const short = (rows: ReadonlyArray<ListedPullRequest>) =>
 const first: Repository = { branches: { main: 1, topic: 12 }, heads: { 1: 11, 2: 12, 3: 13 }, merged: [] }
 
 describe("Pull requests judged by refs", () => {
-  test("before the first look, only heads of branches count as open", () => {
+  test("before the first poll, only heads of branches count as open", () => {
     expect(short(after([], lookAt(first, [], 3)))).toEqual([
       { number: 2, state: "open", head_commit: commitOf(12), fork: "no", head_branch: "topic" }
     ])

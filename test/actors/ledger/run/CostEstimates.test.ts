@@ -33,7 +33,7 @@ const table: PriceTable = {
 const estimate = (...resourceChanges: ReadonlyArray<ResourceChange>) => estimateCost(table, { id, resourceChanges })
 
 describe("Cost estimates", () => {
-  test("an estimate needs both prices and a plan", () => {
+  test("a cost estimate needs both prices and a plan", () => {
     expect(estimateCost(undefined, { id, resourceChanges: [] })).toMatchObject({
       status: "not_available",
       reasons: ["The operator of this server has given no price table."]

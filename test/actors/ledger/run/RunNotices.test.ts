@@ -103,39 +103,41 @@ tests.live("a plan with carried approvals creates a notice about its approval, a
   })
 )
 
-tests.live("a plan writes one notice each when it waits, is approved and is applied, with counts and digests", () =>
-  Effect.gen(function* () {
-    yield* listening
-    const sql = yield* SqlClient.SqlClient
-    const lifecycle = yield* RunLifecycle
-    const plan = yield* started("plan", "plan")
-    yield* add("approval_rules", { id: named("apr", "rule"), team_id: null, environment: null, approvers: 2 })
-    yield* transaction(sql)(
-      lifecycle.waitForApproval(plan.hold, { planDigest: "sha256:x", hasChanges: true }, { planSummary: changes })
-    )
-    const [row] = yield* (yield* RunLedger)
-      .find(plan.id)
-      .pipe(Effect.map((found) => (found === undefined ? [] : [found])))
-    if (row === undefined) throw new Error("the plan is gone")
-    yield* add("run_approvals", { run_id: plan.id, approver: "usr_bob", behind: null })
-    yield* transaction(sql)(
-      lifecycle.approve(row, { subject: "usr_bob", comment: secret, data: { planDigest: "sha256:x" } })
-    )
-    const apply = yield* started("apply", "apply", { planRunId: plan.id })
-    yield* transaction(sql)(lifecycle.succeedApply(apply.hold, {}, {}))
-    const notices = yield* written
-    expect(notices.map(({ kind, path, subject_kind }) => [kind, path, subject_kind])).toEqual([
-      ["run.waiting_approval", `runs/${plan.id}`, "capsule"],
-      ["run.approved", `runs/${plan.id}`, "capsule"],
-      ["run.applied", `runs/${apply.id}`, "capsule"]
-    ])
-    expect(notices.map(({ data }) => data)).toMatchObject([
-      { changes, waitsFor: [{ approvers: 2, role: "admin" }], run: { startedBy: "usr_ada", type: "plan" } },
-      { approvedBy: ["usr_bob"] },
-      { changes, planRunId: plan.id }
-    ])
-    yield* sql`DELETE FROM approval_rules WHERE id = ${named("apr", "rule")}`
-  })
+tests.live(
+  "a plan writes a notice when it starts waiting, is approved and is applied, each with counts and digests",
+  () =>
+    Effect.gen(function* () {
+      yield* listening
+      const sql = yield* SqlClient.SqlClient
+      const lifecycle = yield* RunLifecycle
+      const plan = yield* started("plan", "plan")
+      yield* add("approval_rules", { id: named("apr", "rule"), team_id: null, environment: null, approvers: 2 })
+      yield* transaction(sql)(
+        lifecycle.waitForApproval(plan.hold, { planDigest: "sha256:x", hasChanges: true }, { planSummary: changes })
+      )
+      const [row] = yield* (yield* RunLedger)
+        .find(plan.id)
+        .pipe(Effect.map((found) => (found === undefined ? [] : [found])))
+      if (row === undefined) throw new Error("the plan is gone")
+      yield* add("run_approvals", { run_id: plan.id, approver: "usr_bob", behind: null })
+      yield* transaction(sql)(
+        lifecycle.approve(row, { subject: "usr_bob", comment: secret, data: { planDigest: "sha256:x" } })
+      )
+      const apply = yield* started("apply", "apply", { planRunId: plan.id })
+      yield* transaction(sql)(lifecycle.succeedApply(apply.hold, {}, {}))
+      const notices = yield* written
+      expect(notices.map(({ kind, path, subject_kind }) => [kind, path, subject_kind])).toEqual([
+        ["run.waiting_approval", `runs/${plan.id}`, "capsule"],
+        ["run.approved", `runs/${plan.id}`, "capsule"],
+        ["run.applied", `runs/${apply.id}`, "capsule"]
+      ])
+      expect(notices.map(({ data }) => data)).toMatchObject([
+        { changes, waitsFor: [{ approvers: 2, role: "admin" }], run: { startedBy: "usr_ada", type: "plan" } },
+        { approvedBy: ["usr_bob"] },
+        { changes, planRunId: plan.id }
+      ])
+      yield* sql`DELETE FROM approval_rules WHERE id = ${named("apr", "rule")}`
+    })
 )
 
 tests.live(

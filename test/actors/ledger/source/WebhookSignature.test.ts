@@ -61,7 +61,7 @@ test.each<readonly [string, HookProofs]>([
   expect(await isAuthentic(proofs)).toBe(false)
 })
 
-test("a delivery must match one of the two valid secrets entirely", async () => {
+test("all secrets and signatures of a delivery must match the same valid secret", async () => {
   const former = "whs_former"
   const known = [secret, former]
   expect(await proven(known, { secrets: [former] })).toBe(former)

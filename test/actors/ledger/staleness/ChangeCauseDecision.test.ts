@@ -56,7 +56,7 @@ describe("Change causes", () => {
     })
   })
 
-  test("the cause of a change to a deposed object is the apply that left it, regardless of the live object", () => {
+  test("the cause of a change to a deposed object is the apply that left the object behind, regardless of the live object", () => {
     const change = updated({ actions: ["delete"], deposed: "0a1b2c3d" })
     const drift = { resourceDrift: [drifted({ actions: ["delete"] })] }
     expect(judged(change, { commit, evidence: drift }).causes).toEqual([{ kind: "unfinished" }])

@@ -47,67 +47,69 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
 })
 
 describe("Stale reasons", () => {
-  tests.live("a consumer becomes stale when an Output that it uses changes or is withdrawn, secret or not", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const capsules = yield* Capsules
-      const capsuleCommands = yield* CapsuleCommands
-      const dependencies = yield* Dependencies
-      const { capsule: producer } = yield* active("values", pureModule)
-      const { capsule: consumer } = yield* active("taker", pureModule)
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
-      const input = (output: string) => ({ kind: "input" as const, producerCapsuleId: producer.id, output })
+  tests.live(
+    "a consumer becomes stale when an Output that it uses, whether secret or not, changes or is withdrawn",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
+        const dependencies = yield* Dependencies
+        const { capsule: producer } = yield* active("values", pureModule)
+        const { capsule: consumer } = yield* active("taker", pureModule)
+        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
+        const input = (output: string) => ({ kind: "input" as const, producerCapsuleId: producer.id, output })
 
-      const waiting = yield* replanned(consumer.id)
-      const dependency = yield* dependencies.create(context, consumer.id, {
-        producerCapsuleId: producer.id,
-        mode: "variable_injection",
-        outputs: [
-          { from: "value", to: "a", required: true },
-          { from: "secret", to: "key", required: true }
-        ]
+        const waiting = yield* replanned(consumer.id)
+        const dependency = yield* dependencies.create(context, consumer.id, {
+          producerCapsuleId: producer.id,
+          mode: "variable_injection",
+          outputs: [
+            { from: "value", to: "a", required: true },
+            { from: "secret", to: "key", required: true }
+          ]
+        })
+        // The consumer was last planned and applied without these values.
+        expect(yield* capsuleOf(consumer.id)).toEqual({
+          staleReasons: [input("value"), input("secret")],
+          status: "stale"
+        })
+        expect((yield* (yield* Runs).read(waiting.id)).status).toBe("superseded")
+        const [needed] = attentionOf({ needingAttention: yield* capsules.needingAttention(workspaceId) })
+        expect(needed).toMatchObject({ kind: "stale", capsuleId: consumer.id, staleReasons: [{ kind: "input" }, {}] })
+        yield* reconfigured(producer.id, { a: "one", key: "first" })
+        yield* renewed(consumer.id)
+        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
+
+        // Applying the producer without changing an Output makes no consumer stale.
+        const kept = yield* replanned(consumer.id)
+        yield* renewed(producer.id)
+        expect((yield* capsuleOf(consumer.id)).status).toBe("active")
+        expect((yield* (yield* Runs).read(kept.id)).status).toBe("waiting_approval")
+
+        yield* reconfigured(producer.id, { a: "two" })
+        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("value")], status: "stale" })
+        expect((yield* (yield* Runs).read(kept.id)).status).toBe("superseded")
+        yield* reconfigured(producer.id, { key: "second" })
+        expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
+        // Restores the values of the consumers' last applies, so no consumer is stale.
+        yield* reconfigured(producer.id, { a: "one", key: "first" })
+        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
+
+        // A disabled Capsule keeps its reasons, and becomes stale once it is enabled.
+        yield* capsuleCommands.Update(consumer.id, { context, status: "disabled" })
+        yield* reconfigured(producer.id, { a: "three" })
+        expect((yield* capsuleOf(consumer.id)).status).toBe("disabled")
+        yield* capsuleCommands.Update(consumer.id, { context, status: "active" })
+        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("value")], status: "stale" })
+
+        // The deployed state still contains the value of a removed dependency.
+        yield* renewed(consumer.id)
+        yield* dependencies.remove(context, dependency.id)
+        expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
+        yield* renewed(consumer.id)
+        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
       })
-      // The consumer was last planned and applied without these values.
-      expect(yield* capsuleOf(consumer.id)).toEqual({
-        staleReasons: [input("value"), input("secret")],
-        status: "stale"
-      })
-      expect((yield* (yield* Runs).read(waiting.id)).status).toBe("superseded")
-      const [needed] = attentionOf({ needingAttention: yield* capsules.needingAttention(workspaceId) })
-      expect(needed).toMatchObject({ kind: "stale", capsuleId: consumer.id, staleReasons: [{ kind: "input" }, {}] })
-      yield* reconfigured(producer.id, { a: "one", key: "first" })
-      yield* renewed(consumer.id)
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
-
-      // Applying the producer without changing an Output makes no consumer stale.
-      const kept = yield* replanned(consumer.id)
-      yield* renewed(producer.id)
-      expect((yield* capsuleOf(consumer.id)).status).toBe("active")
-      expect((yield* (yield* Runs).read(kept.id)).status).toBe("waiting_approval")
-
-      yield* reconfigured(producer.id, { a: "two" })
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("value")], status: "stale" })
-      expect((yield* (yield* Runs).read(kept.id)).status).toBe("superseded")
-      yield* reconfigured(producer.id, { key: "second" })
-      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
-      // Restores the values of the consumers' last applies, so no consumer is stale.
-      yield* reconfigured(producer.id, { a: "one", key: "first" })
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
-
-      // A disabled Capsule keeps its reasons, and becomes stale once it is enabled.
-      yield* capsuleCommands.Update(consumer.id, { context, status: "disabled" })
-      yield* reconfigured(producer.id, { a: "three" })
-      expect((yield* capsuleOf(consumer.id)).status).toBe("disabled")
-      yield* capsuleCommands.Update(consumer.id, { context, status: "active" })
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("value")], status: "stale" })
-
-      // The deployed state still contains the value of a removed dependency.
-      yield* renewed(consumer.id)
-      yield* dependencies.remove(context, dependency.id)
-      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
-      yield* renewed(consumer.id)
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
-    })
   )
 
   tests.live(

@@ -108,7 +108,7 @@ tests.live("a checkpoint whose parts are missing is an integrity fault", () =>
   })
 )
 
-tests.live("a read of a saved plan or StateVersion that is removed meanwhile returns nothing", () =>
+tests.live("reading a saved plan or StateVersion returns nothing if the record is removed during the read", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient

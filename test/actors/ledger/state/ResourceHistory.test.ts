@@ -182,20 +182,22 @@ tests.live("a resource's history contains only events of its own Capsule", () =>
   })
 )
 
-tests.live("searching resources matches addresses, types and ids in any case, and the results include commits", () =>
-  Effect.gen(function* () {
-    yield* changes
-    yield* committed(5, stateText([vpc("three"), other, resource("aws_s3_bucket.logs", { id: "Acme-Logs" })]))
-    const search = Effect.fnUntraced(function* (text: string) {
-      const { items } = yield* (yield* StateResources).list(first, { search: text }, { limit: 100 })
-      return items.map(({ address }) => address)
+tests.live(
+  "searching resources matches addresses, types and ids regardless of case, and the results include commits",
+  () =>
+    Effect.gen(function* () {
+      yield* changes
+      yield* committed(5, stateText([vpc("three"), other, resource("aws_s3_bucket.logs", { id: "Acme-Logs" })]))
+      const search = Effect.fnUntraced(function* (text: string) {
+        const { items } = yield* (yield* StateResources).list(first, { search: text }, { limit: 100 })
+        return items.map(({ address }) => address)
+      })
+      expect(yield* search("acme-LOGS")).toEqual(["aws_s3_bucket.logs"])
+      expect(yield* search("AWS_VPC")).toEqual(["aws_vpc.main", "aws_vpc.other"])
+      expect(yield* search("Main")).toEqual(["aws_vpc.main"])
+      expect(yield* search("aws%")).toEqual([])
+      yield* run("a5", { type: "apply", resolved_commit: "def" })
+      const { items } = yield* (yield* StateResources).list(first, {}, { limit: 100 })
+      expect(items.map(({ commit }) => commit)).toEqual(["def", undefined, undefined])
     })
-    expect(yield* search("acme-LOGS")).toEqual(["aws_s3_bucket.logs"])
-    expect(yield* search("AWS_VPC")).toEqual(["aws_vpc.main", "aws_vpc.other"])
-    expect(yield* search("Main")).toEqual(["aws_vpc.main"])
-    expect(yield* search("aws%")).toEqual([])
-    yield* run("a5", { type: "apply", resolved_commit: "def" })
-    const { items } = yield* (yield* StateResources).list(first, {}, { limit: 100 })
-    expect(items.map(({ commit }) => commit)).toEqual(["def", undefined, undefined])
-  })
 )

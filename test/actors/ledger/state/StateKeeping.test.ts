@@ -94,7 +94,7 @@ it.effect("the serials of stored states never decrease, and several states may s
   })
 )
 
-it.effect("a failed state write is retried, at the latest when the end of the Run is recorded", () =>
+it.effect("a failed state write is retried after a second, or earlier if the end of the Run is recorded", () =>
   Effect.gen(function* () {
     const later = failing(1)
     const keeping = yield* makeStateKeeping(later.keep)

@@ -276,7 +276,7 @@ tests.live("an interrupted background read of states resumes where it stopped", 
   })
 )
 
-tests.live("an unreadable state is skipped, and the next state is compared with the last readable one", () =>
+tests.live("an unreadable state is skipped, and the next state is compared with the last readable state", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const sql = yield* SqlClient.SqlClient

@@ -84,22 +84,24 @@ it.effect("a taken Workspace handle gets another suffix, and a handle can be der
   }).pipe(fresh)
 )
 
-it.effect("whoever creates a Workspace owns it, handles are unique, and each person has one personal Workspace", () =>
-  Effect.gen(function* () {
-    const workspaces = yield* Workspaces
-    const { subject } = yield* newPerson("ann")
-    const created = yield* newWorkspace(subject, { handle: "acme" })
-    expect(created).toMatchObject({ handle: "acme", displayName: "acme", type: "organization", role: "owner" })
-    expect(created).not.toHaveProperty("archivedAt")
-    expect((yield* Effect.flip(newWorkspace(subject, { handle: "acme" }))).code).toBe("failed_precondition")
-    yield* newWorkspace(subject, { handle: "mine", type: "personal" })
-    expect((yield* Effect.flip(newWorkspace(subject, { handle: "mine2", type: "personal" }))).code).toBe(
-      "failed_precondition"
-    )
-    const before = yield* counts
-    yield* workspaces.ensurePersonal(as(subject), subject)
-    expect(yield* counts).toEqual(before)
-  }).pipe(fresh)
+it.effect(
+  "the person who creates a Workspace owns it, handles are unique, and each person has one personal Workspace",
+  () =>
+    Effect.gen(function* () {
+      const workspaces = yield* Workspaces
+      const { subject } = yield* newPerson("ann")
+      const created = yield* newWorkspace(subject, { handle: "acme" })
+      expect(created).toMatchObject({ handle: "acme", displayName: "acme", type: "organization", role: "owner" })
+      expect(created).not.toHaveProperty("archivedAt")
+      expect((yield* Effect.flip(newWorkspace(subject, { handle: "acme" }))).code).toBe("failed_precondition")
+      yield* newWorkspace(subject, { handle: "mine", type: "personal" })
+      expect((yield* Effect.flip(newWorkspace(subject, { handle: "mine2", type: "personal" }))).code).toBe(
+        "failed_precondition"
+      )
+      const before = yield* counts
+      yield* workspaces.ensurePersonal(as(subject), subject)
+      expect(yield* counts).toEqual(before)
+    }).pipe(fresh)
 )
 
 it.effect("a Workspace can be renamed, archived and restored", () =>

@@ -64,26 +64,28 @@ for (const [name, { code, happens, ...expected }] of Object.entries(startObstacl
   )
 }
 
-plane.live("after a cancel svc rejects a repeated start, and the Run ends as cancelled with its agent's report", () =>
-  Effect.gen(function* () {
-    const { enrolled } = yield* world
-    const agent = yield* enrolled()
-    const { capsuleId, claim } = yield* applyOfferedTo(agent, "start-repeated")
-    yield* agent.as(agent.client.Accept(claim))
-    const before = yield* (yield* Capsules).read(capsuleId)
-    // The response is lost, so the agent does not start its tool.
-    yield* agent.as(agent.client.Start(claim))
-    yield* cancelled(claim)
-    expect(yield* Effect.flip(agent.as(agent.client.Start(claim)))).toMatchObject({ _tag: "Gone" })
-    expect((yield* (yield* Runs).read(claim.runId)).status).toBe("running")
-    const failure = runnerFailure("prepare_failed", "prepare", "The server refused the start.")
-    yield* agent.finish(claim, { kind: "apply", status: "failed", failure }, { lastBatch: 0 })
-    expect((yield* settled(claim.runId)).status).toBe("cancelled")
-    expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({
-      status: before.status,
-      runtimeSafety: before.runtimeSafety
+plane.live(
+  "after a cancellation, svc rejects a repeated start, and the Run ends as cancelled once its agent reports",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { capsuleId, claim } = yield* applyOfferedTo(agent, "start-repeated")
+      yield* agent.as(agent.client.Accept(claim))
+      const before = yield* (yield* Capsules).read(capsuleId)
+      // The response is lost, so the agent does not start its tool.
+      yield* agent.as(agent.client.Start(claim))
+      yield* cancelled(claim)
+      expect(yield* Effect.flip(agent.as(agent.client.Start(claim)))).toMatchObject({ _tag: "Gone" })
+      expect((yield* (yield* Runs).read(claim.runId)).status).toBe("running")
+      const failure = runnerFailure("prepare_failed", "prepare", "The server refused the start.")
+      yield* agent.finish(claim, { kind: "apply", status: "failed", failure }, { lastBatch: 0 })
+      expect((yield* settled(claim.runId)).status).toBe("cancelled")
+      expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({
+        status: before.status,
+        runtimeSafety: before.runtimeSafety
+      })
     })
-  })
 )
 
 plane.live("a repeated start gets the same response, even if a rule has changed since", () =>

@@ -32,7 +32,7 @@ test.each([
   expect(verdictOn({ ...lease, ...given }, seconds(silent))).toBe(verdict)
 })
 
-test("an apply whose tool has not started is abandoned, as a plan would be", () => {
+test("an apply whose tool has not started is abandoned as early as a plan", () => {
   expect(givenUpAfter("apply", false, 2700)).toBe(seconds(60))
   expect(givenUpAfter("apply", true, 2700)).toBe(seconds(2787))
   expect(givenUpAfter("plan", true, 2700)).toBe(seconds(60))

@@ -111,57 +111,59 @@ const restored = Effect.fnUntraced(function* (approver: CommandContext, capsuleI
 })
 
 describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
-  tests.live("needs another approval after a real change of a private input or an injected Output", () =>
-    Effect.gen(function* () {
-      const { commit, context } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const { capsule: producer } = yield* active("producer", { "main.tf": `output "name" { value = "first" }` })
-      const { capsule } = yield* active("ground", moduleOf("one"), {
-        variables: { secret: "private", unused: "private too" }
-      })
-      yield* changed(capsule, moduleOf("two"))
-      const approver = yield* admin
-      const replan = replanned(capsule.id)
-      const alterations = {
-        "a private input that no resource uses": [
-          ["authority", "configuration", "state"],
-          Effect.gen(function* () {
-            yield* appliedBy(approver, yield* configured(capsule.id, { unused: "another" }))
-            const plan = yield* replan
-            // Injects the Output before the next change is planned.
-            yield* (yield* Dependencies).create(context, capsule.id, {
-              producerCapsuleId: producer.id,
-              mode: "published_output",
-              outputs: [{ from: "name", to: "from", required: true }]
+  tests.live(
+    "an approved change needs another approval if a private input or an injected Output has actually changed",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const { capsule: producer } = yield* active("producer", { "main.tf": `output "name" { value = "first" }` })
+        const { capsule } = yield* active("ground", moduleOf("one"), {
+          variables: { secret: "private", unused: "private too" }
+        })
+        yield* changed(capsule, moduleOf("two"))
+        const approver = yield* admin
+        const replan = replanned(capsule.id)
+        const alterations = {
+          "a private input that no resource uses": [
+            ["authority", "configuration", "state"],
+            Effect.gen(function* () {
+              yield* appliedBy(approver, yield* configured(capsule.id, { unused: "another" }))
+              const plan = yield* replan
+              // Injects the Output before the next change is planned.
+              yield* (yield* Dependencies).create(context, capsule.id, {
+                producerCapsuleId: producer.id,
+                mode: "published_output",
+                outputs: [{ from: "name", to: "from", required: true }]
+              })
+              return plan
             })
-            return plan
-          })
-        ],
-        "an injected Output": [
-          ["change", "inputs"],
-          Effect.gen(function* () {
-            yield* commit("producer", { "main.tf": `output "name" { value = "second" }` })
-            yield* appliedBy(approver, yield* planLane(producer.id, producer.sourceId))
-            return yield* replan
-          })
-        ],
-        // A configuration plan uses the adopted commit, so the change and the files differ too.
-        "a private input": [
-          ["authority", "change", "configuration", "files"],
-          configured(capsule.id, { secret: "another" })
-        ]
-      } as const
-      for (const [what, [codes, altered]] of Object.entries(alterations)) {
-        yield* sql`DELETE FROM change_approvals`
-        yield* approveChange(approver, yield* speculated(capsule.id, "ground-change"))
-        const plan = yield* altered
-        expect([what, plan.status, plan.carriedFrom]).toEqual([what, "waiting_approval", undefined])
-        expect([what, [...new Set(reasonsOf(plan))].toSorted()]).toEqual([what, [...codes]])
-      }
-    })
+          ],
+          "an injected Output": [
+            ["change", "inputs"],
+            Effect.gen(function* () {
+              yield* commit("producer", { "main.tf": `output "name" { value = "second" }` })
+              yield* appliedBy(approver, yield* planLane(producer.id, producer.sourceId))
+              return yield* replan
+            })
+          ],
+          // A configuration plan uses the adopted commit, so the change and the files differ too.
+          "a private input": [
+            ["authority", "change", "configuration", "files"],
+            configured(capsule.id, { secret: "another" })
+          ]
+        } as const
+        for (const [what, [codes, altered]] of Object.entries(alterations)) {
+          yield* sql`DELETE FROM change_approvals`
+          yield* approveChange(approver, yield* speculated(capsule.id, "ground-change"))
+          const plan = yield* altered
+          expect([what, plan.status, plan.carriedFrom]).toEqual([what, "waiting_approval", undefined])
+          expect([what, [...new Set(reasonsOf(plan))].toSorted()]).toEqual([what, [...codes]])
+        }
+      })
   )
 
-  tests.live("needs another approval after a Connection was rotated, and does not need it otherwise", () =>
+  tests.live("an approved change needs another approval if its Connection has been rotated, but not otherwise", () =>
     Effect.gen(function* () {
       const files = (name: string) => ({ "main.tf": demoModule(note(name)) })
       const connection = yield* demoConnection("a token")
@@ -180,81 +182,87 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
     })
   )
 
-  tests.live("needs another approval after its approver was removed, and after a restore of the Capsule", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const { capsule } = yield* active("epoch", plain("one"))
-      yield* changed(capsule, plain("two"))
-      const change = yield* speculated(capsule.id, "epoch-change")
-      const scope = { workspaceId, acting: { subject: subjectOf(context) } }
-      const [removed, demoted, other] = [yield* admin, yield* admin, yield* admin]
-      yield* approveChange(removed, change)
-      yield* (yield* Members).remove(context, scope, subjectOf(removed))
-      expect(reasonsOf(yield* replanned(capsule.id))).toEqual(["approver"])
-      yield* approveChange(demoted, change)
-      const carried = yield* replanned(capsule.id)
-      expect([carried.status, carried.carriedFrom?.runId]).toEqual(["succeeded", change.id])
-      // A carried approval stops counting when its approver is no longer eligible.
-      yield* (yield* Members).update(context, scope, subjectOf(demoted), { role: "member" })
-      const refused = yield* Effect.flip((yield* Runs).apply(context, carried.id, undefined))
-      expect([refused.code, refused.message]).toEqual([
-        "failed_precondition",
-        expect.stringContaining("1 more approval")
-      ])
+  tests.live(
+    "an approved change needs another approval after its approver is removed, or after its Capsule is restored",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const { capsule } = yield* active("epoch", plain("one"))
+        yield* changed(capsule, plain("two"))
+        const change = yield* speculated(capsule.id, "epoch-change")
+        const scope = { workspaceId, acting: { subject: subjectOf(context) } }
+        const [removed, demoted, other] = [yield* admin, yield* admin, yield* admin]
+        yield* approveChange(removed, change)
+        yield* (yield* Members).remove(context, scope, subjectOf(removed))
+        expect(reasonsOf(yield* replanned(capsule.id))).toEqual(["approver"])
+        yield* approveChange(demoted, change)
+        const carried = yield* replanned(capsule.id)
+        expect([carried.status, carried.carriedFrom?.runId]).toEqual(["succeeded", change.id])
+        // A carried approval stops counting when its approver is no longer eligible.
+        yield* (yield* Members).update(context, scope, subjectOf(demoted), { role: "member" })
+        const refused = yield* Effect.flip((yield* Runs).apply(context, carried.id, undefined))
+        expect([refused.code, refused.message]).toEqual([
+          "failed_precondition",
+          expect.stringContaining("1 more approval")
+        ])
 
-      yield* approveChange(other, change)
-      yield* restored(other, capsule.id)
-      const plan = yield* replanned(capsule.id)
-      expect([plan.status, reasonsOf(plan).toSorted()]).toEqual(["waiting_approval", ["authority", "state"]])
-    })
+        yield* approveChange(other, change)
+        yield* restored(other, capsule.id)
+        const plan = yield* replanned(capsule.id)
+        expect([plan.status, reasonsOf(plan).toSorted()]).toEqual(["waiting_approval", ["authority", "state"]])
+      })
   )
 
-  tests.live("needs another approval if only the value behind an unknown differs, which no plan shows", () =>
-    Effect.gen(function* () {
-      const { commit, moveBranch } = yield* TestPlane
-      const { capsule } = yield* active("unknown", plain("one"))
-      const base = capsule.adoptedSourceRevision?.resolvedCommit
-      const behind = (text: string) => ({
-        "main.tf": `${plain("one")["main.tf"]}
+  tests.live(
+    "an approved change needs another approval even if the only difference is hidden behind an unknown value",
+    () =>
+      Effect.gen(function* () {
+        const { commit, moveBranch } = yield* TestPlane
+        const { capsule } = yield* active("unknown", plain("one"))
+        const base = capsule.adoptedSourceRevision?.resolvedCommit
+        const behind = (text: string) => ({
+          "main.tf": `${plain("one")["main.tf"]}
           resource "terraform_data" "later" {}
           resource "terraform_data" "behind" { input = "\${terraform_data.later.id}-${text}" }`
+        })
+        yield* moveBranch("unknown-change", base)
+        yield* commit("unknown-change", behind("reviewed"))
+        const change = yield* speculated(capsule.id, "unknown-change")
+        yield* rule
+        yield* approveChange(yield* admin, change)
+        yield* commit("unknown", behind("not reviewed"))
+        const plan = yield* planLane(capsule.id, capsule.sourceId)
+        expect(plan.changeDigest).toBe(change.changeDigest ?? "")
+        expect([plan.status, reasonsOf(plan)]).toEqual(["waiting_approval", ["files"]])
       })
-      yield* moveBranch("unknown-change", base)
-      yield* commit("unknown-change", behind("reviewed"))
-      const change = yield* speculated(capsule.id, "unknown-change")
-      yield* rule
-      yield* approveChange(yield* admin, change)
-      yield* commit("unknown", behind("not reviewed"))
-      const plan = yield* planLane(capsule.id, capsule.sourceId)
-      expect(plan.changeDigest).toBe(change.changeDigest ?? "")
-      expect([plan.status, reasonsOf(plan)]).toEqual(["waiting_approval", ["files"]])
-    })
   )
 
-  tests.live("needs another approval if the base changed other files of the module before the merge", () =>
-    Effect.gen(function* () {
-      const { commit, moveBranch } = yield* TestPlane
-      const { capsule } = yield* active("moved", plain("one"))
-      yield* moveBranch("moved-change", capsule.adoptedSourceRevision?.resolvedCommit)
-      yield* commit("moved-change", plain("two"))
-      const change = yield* speculated(capsule.id, "moved-change")
-      expect(change.base?.standing).toBe("current")
-      yield* rule
-      yield* approveChange(yield* admin, change)
-      const other = { "other.tf": `resource "terraform_data" "other" { input = "of somebody else" }\n` }
-      yield* commit("moved", { ...plain("one"), ...other })
-      yield* commit("moved", { ...plain("two"), ...other })
-      const plan = yield* planLane(capsule.id, capsule.sourceId)
-      expect([plan.status, reasonsOf(plan)]).toEqual(["waiting_approval", ["change", "files"]])
-      expect(new Set(plan.differsFrom?.lines.map(({ side }) => side))).toEqual(new Set(["planned"]))
-      // A file that does not affect the plan also prevents carrying the approval over.
-      yield* commit("moved", { ...plain("two"), "comment.tf": "# Nothing" })
-      const quiet = yield* planLane(capsule.id, capsule.sourceId)
-      expect([quiet.status, reasonsOf(quiet)]).toEqual(["waiting_approval", ["files"]])
-    })
+  tests.live(
+    "an approved change needs another approval if the base changed other files of the module before the merge",
+    () =>
+      Effect.gen(function* () {
+        const { commit, moveBranch } = yield* TestPlane
+        const { capsule } = yield* active("moved", plain("one"))
+        yield* moveBranch("moved-change", capsule.adoptedSourceRevision?.resolvedCommit)
+        yield* commit("moved-change", plain("two"))
+        const change = yield* speculated(capsule.id, "moved-change")
+        expect(change.base?.standing).toBe("current")
+        yield* rule
+        yield* approveChange(yield* admin, change)
+        const other = { "other.tf": `resource "terraform_data" "other" { input = "of somebody else" }\n` }
+        yield* commit("moved", { ...plain("one"), ...other })
+        yield* commit("moved", { ...plain("two"), ...other })
+        const plan = yield* planLane(capsule.id, capsule.sourceId)
+        expect([plan.status, reasonsOf(plan)]).toEqual(["waiting_approval", ["change", "files"]])
+        expect(new Set(plan.differsFrom?.lines.map(({ side }) => side))).toEqual(new Set(["planned"]))
+        // A file that does not affect the plan also prevents carrying the approval over.
+        yield* commit("moved", { ...plain("two"), "comment.tf": "# Nothing" })
+        const quiet = yield* planLane(capsule.id, capsule.sourceId)
+        expect([quiet.status, reasonsOf(quiet)]).toEqual(["waiting_approval", ["files"]])
+      })
   )
 
-  tests.live("needs another approval after a force-push of its pull request", () =>
+  tests.live("an approved change needs another approval after a force-push to its pull request", () =>
     Effect.gen(function* () {
       const { base, capsule, secret, source } = yield* followed("forced", plain("one"), {
         pullRequests: "own_branches"
@@ -282,34 +290,36 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
     })
   )
 
-  tests.live("approves the next plan if its plan expired, and nothing after an apply", () =>
-    Effect.gen(function* () {
-      const { commit, moveBranch } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const { capsule } = yield* active("expired", plain("one"))
-      yield* moveBranch("expired-change", capsule.adoptedSourceRevision?.resolvedCommit)
-      yield* merged("expired", yield* commit("expired-change", plain("two")))
-      const change = yield* speculated(capsule.id, "expired-change")
-      yield* rule
-      const approver = yield* admin
-      yield* approveChange(approver, change)
-      const first = yield* planLane(capsule.id, capsule.sourceId)
-      expect(first.carriedFrom?.runId).toBe(change.id)
-      yield* sql`UPDATE runs SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${first.id}`
-      yield* expirePlans
-      expect((yield* (yield* Runs).read(first.id)).status).toBe("expired")
-      const second = yield* replanned(capsule.id)
-      expect(second.carriedFrom?.runId).toBe(change.id)
-      const { context } = yield* TestPlane
-      const { value } = yield* (yield* Runs).apply(context, second.id, undefined)
-      expect((yield* settled(value.id)).status).toBe("succeeded")
-      // Applying the change used up its approval, so the approval does not count again when the lane returns to the same
-      // contents.
-      yield* commit("expired", plain("one"))
-      yield* appliedBy(approver, yield* planLane(capsule.id, capsule.sourceId))
-      yield* commit("expired", plain("two"))
-      const again = yield* planLane(capsule.id, capsule.sourceId)
-      expect([again.status, again.carriedFrom]).toEqual(["waiting_approval", undefined])
-    })
+  tests.live(
+    "the approval of a change carries over to the next plan if the first plan expired, but to no plan after an apply",
+    () =>
+      Effect.gen(function* () {
+        const { commit, moveBranch } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const { capsule } = yield* active("expired", plain("one"))
+        yield* moveBranch("expired-change", capsule.adoptedSourceRevision?.resolvedCommit)
+        yield* merged("expired", yield* commit("expired-change", plain("two")))
+        const change = yield* speculated(capsule.id, "expired-change")
+        yield* rule
+        const approver = yield* admin
+        yield* approveChange(approver, change)
+        const first = yield* planLane(capsule.id, capsule.sourceId)
+        expect(first.carriedFrom?.runId).toBe(change.id)
+        yield* sql`UPDATE runs SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${first.id}`
+        yield* expirePlans
+        expect((yield* (yield* Runs).read(first.id)).status).toBe("expired")
+        const second = yield* replanned(capsule.id)
+        expect(second.carriedFrom?.runId).toBe(change.id)
+        const { context } = yield* TestPlane
+        const { value } = yield* (yield* Runs).apply(context, second.id, undefined)
+        expect((yield* settled(value.id)).status).toBe("succeeded")
+        // Applying the change used up its approval, so the approval does not count again when the lane returns to the same
+        // contents.
+        yield* commit("expired", plain("one"))
+        yield* appliedBy(approver, yield* planLane(capsule.id, capsule.sourceId))
+        yield* commit("expired", plain("two"))
+        const again = yield* planLane(capsule.id, capsule.sourceId)
+        expect([again.status, again.carriedFrom]).toEqual(["waiting_approval", undefined])
+      })
   )
 })

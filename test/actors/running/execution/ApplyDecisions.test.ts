@@ -188,7 +188,7 @@ describe("Apply results", () => {
     })
   })
 
-  test("an apply result has an explicit error, or an error derived from the end of the apply", () => {
+  test("an apply result has an explicit error, or an error derived from the apply's outcome", () => {
     expect(errorOf({ exit: "failed", error: outcome.limit })).toEqual({
       code: "memory_limit",
       message: "Too much memory."

@@ -72,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("Secret inputs", () => {
     })
   )
 
-  tests.live("an apply counts as many secrets as the admission of its plan", () =>
+  tests.live("an apply counts its secrets in the same way as the admission of its plan", () =>
     Effect.gen(function* () {
       const module = {
         "main.tf": `

@@ -192,7 +192,7 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
     })
   )
 
-  tests.live("a service stopped during a check leaves a committed state, and the Capsule in error", () =>
+  tests.live("stopping the service during a check leaves the state committed and the Capsule in error", () =>
     Effect.gen(function* () {
       const { site } = yield* arranged([check({ timeout: 600, interval: 300 })], { status: 503 })
       const { capsuleId, plan } = yield* planned("ended", main, { variables: { site } })

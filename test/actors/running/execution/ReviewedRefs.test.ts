@@ -229,20 +229,22 @@ describe.skipIf(Bun.which("terraform") === null)("Reviewed refs", () => {
     })
   )
 
-  tests.live("private values become unavailable if another person queues a configuration plan in between", () =>
-    Effect.gen(function* () {
-      const { commit, context, workspaceId } = yield* TestPlane
-      const member = yield* person("member")
-      yield* commit("between", moduleOf())
-      const installs = yield* InstallPlans
-      const installPlanCommands = yield* InstallPlanCommands
-      const request = yield* requestOf("between", { variables })
-      const { value } = yield* installs.create(member, workspaceId, request, freshKey())
-      const { capsuleId } = yield* stepped(installPlanCommands.Reconcile(value.id, { context: member }))
-      if (capsuleId === undefined) return yield* Effect.die("no Capsule")
-      const changed = yield* reconfigured(context, capsuleId, "the-owners-own-key")
-      yield* settled(changed.value.run.id)
-      yield* refused((yield* CapsuleCommands).Plan(capsuleId, { context: member }), "private inputs")
-    })
+  tests.live(
+    "a member's private install values become unavailable once another person queues a configuration plan",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context, workspaceId } = yield* TestPlane
+        const member = yield* person("member")
+        yield* commit("between", moduleOf())
+        const installs = yield* InstallPlans
+        const installPlanCommands = yield* InstallPlanCommands
+        const request = yield* requestOf("between", { variables })
+        const { value } = yield* installs.create(member, workspaceId, request, freshKey())
+        const { capsuleId } = yield* stepped(installPlanCommands.Reconcile(value.id, { context: member }))
+        if (capsuleId === undefined) return yield* Effect.die("no Capsule")
+        const changed = yield* reconfigured(context, capsuleId, "the-owners-own-key")
+        yield* settled(changed.value.run.id)
+        yield* refused((yield* CapsuleCommands).Plan(capsuleId, { context: member }), "private inputs")
+      })
   )
 })

@@ -157,7 +157,7 @@ it.live("a speculative plan without a credential does not start, and svc does no
   })
 )
 
-it.live("a speculative plan leaves its Capsule shown as waiting for a credential, even if the plan itself has it", () =>
+it.live("a Capsule is still shown as waiting for a credential even if its speculative plan has the credential", () =>
   Effect.gen(function* () {
     const wait = {
       credential_wait: CredentialWaitJson.write({

@@ -387,7 +387,7 @@ describe("Accepted stops", () => {
     })
   )
 
-  tests.live("a stop accepted before the settlement makes a finished apply cancelled, and keeps its evidence", () =>
+  tests.live("a stop accepted before the settlement marks a finished apply as cancelled, and keeps its evidence", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("stop-apply", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })

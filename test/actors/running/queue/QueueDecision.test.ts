@@ -72,7 +72,7 @@ describe("Next Run", () => {
     expect(places.get("behind")).toEqual({ position: 2, ...held })
   })
 
-  test("the queue starts a Run of another Workspace if the first has reached its limit", () => {
+  test("the queue starts a Run of another Workspace if the first Workspace has reached its limit", () => {
     const full = ["1", "2", "3"].map((id) => running(id, { startedAt: `2026-01-0${id}T00:00:00.000Z` }))
     const { next, places } = of({
       running: full,

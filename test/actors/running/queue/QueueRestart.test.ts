@@ -44,7 +44,7 @@ const moved = Effect.fnUntraced(function* (id: RunId, to: "queued" | "succeeded"
 /** Claims the next Run, and finishes it. */
 const turn = Effect.tap(claim, (id) => (id === undefined ? Effect.void : moved(id, "succeeded")))
 
-it.live("turns survive a restart: people who have had a turn wait, and a requeued Run keeps its place", () =>
+it.live("turns survive a restart: a person who has had a turn still waits, and a requeued Run keeps its place", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     yield* Effect.gen(function* () {

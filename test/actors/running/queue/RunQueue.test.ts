@@ -109,7 +109,7 @@ tests.live(
     })
 )
 
-tests.live("a person's Run starts although speculative plans have every place that they may take", () =>
+tests.live("a person's Run starts even if speculative plans occupy every place that they may take", () =>
   Effect.gen(function* () {
     const [one, two] = [yield* workspace, yield* workspace]
     const speculative = (of: typeof one, name: string) => of.queued(name, "plan", namedCapsule(name), "speculative")

@@ -22,7 +22,7 @@ it.effect("cleanup runs at startup and every minute thereafter", () =>
   })
 )
 
-it.effect("a turn of the cleanup that fails is followed by the next one", () =>
+it.effect("cleanup continues with the next turn after a failed turn", () =>
   Effect.gen(function* () {
     let turns = 0
     const failing = Effect.suspend(() => (++turns === 1 ? Effect.die(new Error("the database is away")) : Effect.void))

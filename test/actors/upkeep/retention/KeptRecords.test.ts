@@ -68,7 +68,7 @@ tests.live(
     })
 )
 
-tests.live("the removal of a Run removes its rows in other tables, or such a row prevents the removal", () =>
+tests.live("each row that refers to a Run is removed with the Run, or prevents the removal", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`

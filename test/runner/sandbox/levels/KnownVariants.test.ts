@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { KnownVariants } from "../../../../runner/sandbox/levels/KnownVariants.ts"
 import { it } from "../../../support/Effect.ts"
 
-it.live("a service without a cache of results runs every check of a level again", () =>
+it.live("a service without a result cache repeats every check of an isolation level", () =>
   Effect.gen(function* () {
     const answers: Array<string | undefined> = [undefined, "the kernel forbids it"]
     const { refusalOf } = KnownVariants.defaultValue()

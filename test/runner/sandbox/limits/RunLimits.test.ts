@@ -136,7 +136,7 @@ for (const [level, settings] of rungs) {
 
       // A zombie still counts against its user's limit, and a later Run may get the same user.
       if (level !== "bubblewrap" && level !== "namespaces") {
-        it.live("a Run at its limit of processes leaves no process behind, not even a zombie", () =>
+        it.live("a Run at its process limit leaves no process behind, not even a zombie", () =>
           Effect.gen(function* () {
             const { exceeded, stdout } = yield* ended(`cut -d ' ' -f 5 /proc/self/stat; ${breeding}`)
             expect<string | undefined>(exceeded?.code).toBe("process_limit")
@@ -146,7 +146,7 @@ for (const [level, settings] of rungs) {
           }).pipe(Effect.provide(layer))
         )
 
-        it.live("a Run may use all but one of its processes, and the supervisor's processes do not count", () =>
+        it.live("a Run may start one process fewer than its limit, and the supervisor's processes do not count", () =>
           Effect.gen(function* () {
             const own = { profile: "small", limits: { processes: 40 } }
             const { end, exceeded } = yield* ended("for n in $(seq 38); do sleep 0.5 & done; wait", runFolder, own)
@@ -313,11 +313,13 @@ describe.skipIf(process.getuid?.() !== 0)("Full disks", () => {
     }).pipe(Effect.provide(sandboxWith({ limits: { ...small, folderBytes: 1024 * mebibyte } })))
   )
 
-  it.live("a Run is stopped when it has used most of the disk's files, even if they are empty", () =>
-    Effect.gen(function* () {
-      const { exceeded } = yield* ended(`${empty(39_900)}${waiting}`, smallDisk)
-      expect<string | undefined>(exceeded?.code).toBe("disk_low")
-    }).pipe(Effect.provide(sandboxWith({ limits: { ...small, folderBytes: 1024 * mebibyte } })))
+  it.live(
+    "a Run is stopped when it has created most of the files that fit on the disk, even if all of them are empty",
+    () =>
+      Effect.gen(function* () {
+        const { exceeded } = yield* ended(`${empty(39_900)}${waiting}`, smallDisk)
+        expect<string | undefined>(exceeded?.code).toBe("disk_low")
+      }).pipe(Effect.provide(sandboxWith({ limits: { ...small, folderBytes: 1024 * mebibyte } })))
   )
 })
 

@@ -101,7 +101,7 @@ describe("static clients", () => {
     })
   )
 
-  it.live("static clients are read from a file, and its errors never contain values", () =>
+  it.live("static clients are read from a file, and errors about the file never contain its values", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const file = `${yield* temporaryFolder}/clients.json`

@@ -111,25 +111,27 @@ tests.live("a new password, a reset by link, or locking the account revokes ever
   })
 )
 
-tests.live("signing in again in the same browser continues its grants, but another person's sign-in does not", () =>
-  Effect.gen(function* () {
-    const sessions = yield* Sessions
-    const anew = ({ cookie, subject }: Effect.Success<typeof connected>) =>
-      sessions.open({ subject, method: "password", replaces: secretOf(cookie) })
-    const same = yield* connected
-    yield* anew(same)
-    expect(yield* same.state).toEqual(untouched)
-    // After signing in again, the grant depends on the new session: revoking that session revokes the grant.
-    const left = yield* connected
-    const { session } = yield* anew(left)
-    yield* sessions.revoke(left.subject, session.id)
-    expect(yield* left.state).toEqual(signedOut)
+tests.live(
+  "signing in again in the same browser keeps the person's grants, but another person's sign-in does not",
+  () =>
+    Effect.gen(function* () {
+      const sessions = yield* Sessions
+      const anew = ({ cookie, subject }: Effect.Success<typeof connected>) =>
+        sessions.open({ subject, method: "password", replaces: secretOf(cookie) })
+      const same = yield* connected
+      yield* anew(same)
+      expect(yield* same.state).toEqual(untouched)
+      // After signing in again, the grant depends on the new session: revoking that session revokes the grant.
+      const left = yield* connected
+      const { session } = yield* anew(left)
+      yield* sessions.revoke(left.subject, session.id)
+      expect(yield* left.state).toEqual(signedOut)
 
-    const shared = yield* connected
-    const other = yield* newPerson(`other-${people++}`)
-    yield* sessions.open({ subject: other.subject, method: "password", replaces: secretOf(shared.cookie) })
-    expect(yield* shared.state).toEqual(signedOut)
-  })
+      const shared = yield* connected
+      const other = yield* newPerson(`other-${people++}`)
+      yield* sessions.open({ subject: other.subject, method: "password", replaces: secretOf(shared.cookie) })
+      expect(yield* shared.state).toEqual(signedOut)
+    })
 )
 
 tests.live("people see the applications that act on their behalf, and can revoke each of them", () =>

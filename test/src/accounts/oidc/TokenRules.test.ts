@@ -19,19 +19,21 @@ describe("Token service", () => {
 })
 
 describe("Refresh grace period", () => {
-  graceful.live("a lost refresh response can be repeated for ten seconds while its successor is unused", () =>
-    Effect.gen(function* () {
-      const time = yield* TestTime
-      const { cookie } = yield* someone
-      const { refresh_token: first = "" } = yield* signInTo({ scope: "openid offline_access" }, cookie)
-      const lost = yield* tokensOf(yield* refresh(first))
-      const again = yield* tokensOf(yield* refresh(first))
-      yield* mustBe(again.refresh_token, lost.refresh_token, "successor")
-      yield* time.advance("11 seconds")
-      const late = yield* refresh(first)
-      yield* mustBe((yield* json(late))["error"], "invalid_grant", "error after the grace")
-      yield* mustBe((yield* refresh(again.refresh_token ?? "")).status, 400, "the family has ended")
-    })
+  graceful.live(
+    "a refresh whose response was lost can be repeated for ten seconds while the new refresh token is unused",
+    () =>
+      Effect.gen(function* () {
+        const time = yield* TestTime
+        const { cookie } = yield* someone
+        const { refresh_token: first = "" } = yield* signInTo({ scope: "openid offline_access" }, cookie)
+        const lost = yield* tokensOf(yield* refresh(first))
+        const again = yield* tokensOf(yield* refresh(first))
+        yield* mustBe(again.refresh_token, lost.refresh_token, "successor")
+        yield* time.advance("11 seconds")
+        const late = yield* refresh(first)
+        yield* mustBe((yield* json(late))["error"], "invalid_grant", "error after the grace")
+        yield* mustBe((yield* refresh(again.refresh_token ?? "")).status, 400, "the family has ended")
+      })
   )
 
   graceful.live("the refresh grace period ends when the successor token is first used", () =>

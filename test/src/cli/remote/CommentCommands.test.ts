@@ -39,31 +39,38 @@ const setUp = Effect.gen(function* () {
   return { id, reader: yield* tokenOf("a", "read"), writer: yield* tokenOf("a", "read", "write") }
 })
 
-live("svc run comment adds and svc run comments lists comments, escaped for the terminal and limited by scope", () =>
-  Effect.gen(function* () {
-    const { services, url } = yield* serve(`${yield* folder}/data`)
-    const { id, reader, writer } = yield* Effect.provide(setUp, services)
-    const toldAs =
-      (token: string) =>
-      (...args: ReadonlyArray<string>) =>
-        svc(args).pipe(
-          Effect.provide(
-            ConfigProvider.layer(
-              ConfigProvider.fromEnvRecord({ HOME: "/nowhere", SVC_TOKEN: token, SVC_URL: url, SVC_WORKSPACE: "alpha" })
+live(
+  "the commands `svc run comment` and `svc run comments` add and list comments, escaped for the terminal and limited by scope",
+  () =>
+    Effect.gen(function* () {
+      const { services, url } = yield* serve(`${yield* folder}/data`)
+      const { id, reader, writer } = yield* Effect.provide(setUp, services)
+      const toldAs =
+        (token: string) =>
+        (...args: ReadonlyArray<string>) =>
+          svc(args).pipe(
+            Effect.provide(
+              ConfigProvider.layer(
+                ConfigProvider.fromEnvRecord({
+                  HOME: "/nowhere",
+                  SVC_TOKEN: token,
+                  SVC_URL: url,
+                  SVC_WORKSPACE: "alpha"
+                })
+              )
             )
           )
-        )
-    const told = toldAs(writer)
-    expect((yield* told("run", "comments", id)).out).toBe("Nobody has commented on this Run.")
-    expect(yield* toldAs(reader)("run", "comment", id, "No")).toMatchObject({ code: 4 })
-    const key = ["--idempotency-key", "comment-1"]
-    expect((yield* told("run", "comment", id, "Wait\nfor \u202egnp.exe", ...key)).out).toBe(`Commented on ${id}.`)
-    expect((yield* told("run", "comment", id, "Wait\nfor \u202egnp.exe", ...key)).out).toBe(`Commented on ${id}.`)
-    const shown = (yield* toldAs(reader)("run", "comments", id)).out
-    expect(shown).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d UTC {2}\S.* {2}cmt_\w+\n {2}Wait\n {2}for U\+202Egnp\.exe$/)
-    const { comments } = JSON.parse((yield* told("run", "comments", id, "--json")).out)
-    expect(comments).toMatchObject([{ runId: id, text: "Wait\nfor \u202egnp.exe", author: of("usr", "a") }])
-    const stranger = yield* told("run", "comment", id, "@x", "--mention", "nobody@example.com")
-    expect(stranger).toMatchObject({ code: 5 })
-  })
+      const told = toldAs(writer)
+      expect((yield* told("run", "comments", id)).out).toBe("Nobody has commented on this Run.")
+      expect(yield* toldAs(reader)("run", "comment", id, "No")).toMatchObject({ code: 4 })
+      const key = ["--idempotency-key", "comment-1"]
+      expect((yield* told("run", "comment", id, "Wait\nfor \u202egnp.exe", ...key)).out).toBe(`Commented on ${id}.`)
+      expect((yield* told("run", "comment", id, "Wait\nfor \u202egnp.exe", ...key)).out).toBe(`Commented on ${id}.`)
+      const shown = (yield* toldAs(reader)("run", "comments", id)).out
+      expect(shown).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d UTC {2}\S.* {2}cmt_\w+\n {2}Wait\n {2}for U\+202Egnp\.exe$/)
+      const { comments } = JSON.parse((yield* told("run", "comments", id, "--json")).out)
+      expect(comments).toMatchObject([{ runId: id, text: "Wait\nfor \u202egnp.exe", author: of("usr", "a") }])
+      const stranger = yield* told("run", "comment", id, "@x", "--mention", "nobody@example.com")
+      expect(stranger).toMatchObject({ code: 5 })
+    })
 )

@@ -113,7 +113,7 @@ describe("Terminal plans", () => {
     expect(text.split("\n").at(-1)).toBe("digest sha256:abc")
   })
 
-  test("a terminal plan shows a ref outside the lane, opened data, and the person who opened it", () => {
+  test("a terminal plan shows a ref outside the lane, the data opened for the ref, and the person who opened the data", () => {
     const openedForRef = { ref: "refs/pull/9/head", opened: ["inputs", "state"], basis: "other_ref" } as const
     expect(textOf({ openedForRef: { ...openedForRef, openedBy: "usr_admin" } })).toContain(
       "refs/pull/9/head is neither the adopted lane nor the default ref: opened inputs, state for its code, by usr_admin (an owner or admin started this)"

@@ -54,7 +54,7 @@ const setUp = Effect.gen(function* () {
   return { id, token: Redacted.value(issued.secret) }
 })
 
-live("svc run withdraw withdraws the chosen approval of a change, or the only approval without a choice", () =>
+live("svc run withdraw withdraws the chosen approval of a change, or the only approval if none is chosen", () =>
   Effect.gen(function* () {
     const { services, url } = yield* serve(`${yield* folder}/data`)
     const { id, token } = yield* Effect.provide(setUp, services)

@@ -48,7 +48,7 @@ const decide = Effect.fnUntraced(function* (decision: "approve" | "deny") {
   return (yield* call("POST", "/auth/confirmation/decide", { headers: asPerson, body: { userCode, decision } })).status
 })
 
-tests.live("svc source hook-secret prints a new secret once its person has approved it in the browser", () =>
+tests.live("svc source hook-secret prints a new secret once the person has approved the action in the browser", () =>
   Effect.gen(function* () {
     const { sql, url } = yield* Plane
     yield* newSource("network")
@@ -66,7 +66,7 @@ tests.live("svc source hook-secret prints a new secret once its person has appro
   })
 )
 
-tests.live("svc source hook-secret changes nothing if its person denies the action", () =>
+tests.live("svc source hook-secret changes nothing if the person denies the action", () =>
   Effect.gen(function* () {
     const { sql } = yield* Plane
     yield* newSource("denied")

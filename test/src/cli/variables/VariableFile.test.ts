@@ -91,7 +91,7 @@ describe.skipIf(isIncomplete)("Variable files", () => {
     expect(ours).toEqual(toolReads(types, accepted))
   })
 
-  test("svc refuses a variable file that the tool refuses, or that contains a value to compute", () => {
+  test("svc refuses a variable file that the tool refuses, or that contains a value that must be computed", () => {
     const refusedByTool = [
       'a = "open',
       'a = "bad \\x escape"',
@@ -176,7 +176,7 @@ describe("Variable values", () => {
     expect(typedValue(Result.getOrThrow(readValue("1e500")), "number")).toEqual(Result.fail("a number is too large"))
   })
 
-  test("svc converts variable values from JSON like the tool's own values", () => {
+  test("svc converts a variable's JSON value to the declared type, and keeps structures unchanged", () => {
     expect(typedValue(ofJson(5), "string")).toEqual(Result.succeed("5"))
     expect(typedValue(ofJson({ a: [1.5, null, "x"] }), "json")).toEqual(Result.succeed({ a: [1.5, null, "x"] }))
   })

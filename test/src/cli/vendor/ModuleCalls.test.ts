@@ -28,7 +28,7 @@ module "vpc" {
     )
   })
 
-  test("vendoring changes the same call in a JSON file, in an object or a list", () => {
+  test("vendoring also changes a named call in a JSON file, whether in an object or in a list", () => {
     const call = { source: "git::https://example.com/vpc.git", version: "1", count: 2 }
     const changed = { source: "./vendor/vpc-5.1.0/modules/a", count: 2 }
     const json = (value: unknown) => JSON.stringify({ module: value, locals: { source: "kept" } })

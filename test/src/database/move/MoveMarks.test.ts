@@ -29,7 +29,7 @@ const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirec
 
 const opened = (folder: string) => Layer.fresh(layerWriter(`${folder}/svc.sqlite`))
 
-it.live("a mark is read as it was written, and hides no version", () =>
+it.live("a move mark is read back unchanged, and does not change the recorded database version", () =>
   Effect.gen(function* () {
     yield* migrate
     for (const mark of [moved, { ...moved, state: "arriving" as const }]) {

@@ -53,7 +53,7 @@ for (const [what, statement, named] of faults) {
   )
 }
 
-it.live("svc refuses a database whose secrets need another master key before it copies anything", () =>
+it.live("before copying anything, svc refuses a database whose secrets need another master key", () =>
   Effect.gen(function* () {
     const { from } = yield* copies
     const error = yield* Effect.flip(Effect.provideService(checkKeys(yield* newKeyring), SqlClient.SqlClient, from))

@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)("Two servers of one database", () => {
     })
   )
 
-  it.live("a revocation on one server wakes followers of authority on the other server", () =>
+  it.live("a revocation on one server wakes every follower of authority changes on the other server", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* twoServers
       const watch = yield* Context.get(one, AuthorityChanges).follow

@@ -152,22 +152,25 @@ plane.live(
   120_000
 )
 
-plane.live("an agent whose tool never started has nothing left to deliver after reporting that", () =>
-  Effect.gen(function* () {
-    const { enrolled } = yield* world
-    const agent = yield* enrolled()
-    const { claim } = yield* applyingOn(agent, "never-started")
-    yield* (yield* AgentMonitor).release(claim.runId)
-    yield* settled(claim.runId)
-    const sql = yield* SqlClient.SqlClient
-    const owed = sql`SELECT r.run_id FROM agent_runs r WHERE r.run_id = ${claim.runId} AND ${sql.literal(owesEvidence("r."))}`
-    expect(yield* owed).toHaveLength(1)
-    const nothing = { started: [], completed: [], possiblyCreated: [], changedAnything: false }
-    yield* agent.leftOver(claim, { ...nothing, neverStarted: true })
-    expect(yield* owed).toEqual([])
-    const told = yield* sql`SELECT action FROM audit_events WHERE target_id = ${claim.runId} AND action LIKE 'agent.%'`
-    expect(told).toEqual([{ action: "agent.never_started" }])
-  })
+plane.live(
+  "an agent whose tool never started has nothing left to deliver after it reports that the tool never started",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { claim } = yield* applyingOn(agent, "never-started")
+      yield* (yield* AgentMonitor).release(claim.runId)
+      yield* settled(claim.runId)
+      const sql = yield* SqlClient.SqlClient
+      const owed = sql`SELECT r.run_id FROM agent_runs r WHERE r.run_id = ${claim.runId} AND ${sql.literal(owesEvidence("r."))}`
+      expect(yield* owed).toHaveLength(1)
+      const nothing = { started: [], completed: [], possiblyCreated: [], changedAnything: false }
+      yield* agent.leftOver(claim, { ...nothing, neverStarted: true })
+      expect(yield* owed).toEqual([])
+      const told =
+        yield* sql`SELECT action FROM audit_events WHERE target_id = ${claim.runId} AND action LIKE 'agent.%'`
+      expect(told).toEqual([{ action: "agent.never_started" }])
+    })
 )
 
 plane.live("an agent's claim that a tool never started is rejected if the tool was seen working", () =>
@@ -305,7 +308,7 @@ plane.live(
   120_000
 )
 
-plane.live("tokens, nonces and sessions are valid once, for one agent, and are revoked with it", () =>
+plane.live("each token, nonce and session is valid once, for one agent, and is revoked with that agent", () =>
   Effect.gen(function* () {
     const { enrolled, origin, pools } = yield* world
     const { id, secret } = yield* pools.token("far", { uses: 1, lifetime: Duration.hours(1) })

@@ -44,34 +44,36 @@ const enrolledAgent = Effect.gen(function* () {
 
 const over = { _tag: "Unauthorised", retry: true }
 
-plane.live("an agent's new keys end every session started with former keys, and the requests waiting there", () =>
-  Effect.gen(function* () {
-    const { begin, keys } = yield* enrolledAgent
-    const next = yield* newKeys
-    const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
-    const former = yield* begin(keys, { incarnation: incarnations.two })
-    // A process that claims to be draining keeps its session, so anybody with the former keys could keep a session too.
-    const stolen = yield* begin(keys, { incarnation: incarnations.thief, draining: true })
-    yield* begin(keys, { incarnation: incarnations.two }, next)
-    for (const session of [draining, stolen]) yield* session.renewed
-    const announced = yield* begin(keys, { incarnation: incarnations.two }, next)
-    const polls = yield* Effect.forEach([announced], (session) =>
-      Effect.forkChild(session.next, { startImmediately: true })
-    )
-    const present = yield* begin(next, { incarnation: incarnations.two })
-    for (const session of [draining, former, stolen, announced]) {
-      expect(yield* Effect.flip(session.renewed)).toMatchObject(over)
-    }
-    yield* present.renewed
-    // Jobs are sealed for the keys of the session.
-    yield* begun("after-the-new-keys")
-    for (const poll of polls) expect((yield* Fiber.join(poll)).offer).toBeUndefined()
-    expect((yield* present.next).offer).toBeDefined()
-    // The draining process reads the new keys from its disk and continues.
-    const again = yield* begin(next, { incarnation: incarnations.one, draining: true })
-    yield* again.renewed
-    yield* present.renewed
-  })
+plane.live(
+  "an agent's new keys end every session started with former keys, and every request waiting in those sessions",
+  () =>
+    Effect.gen(function* () {
+      const { begin, keys } = yield* enrolledAgent
+      const next = yield* newKeys
+      const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
+      const former = yield* begin(keys, { incarnation: incarnations.two })
+      // A process that claims to be draining keeps its session, so anybody with the former keys could keep a session too.
+      const stolen = yield* begin(keys, { incarnation: incarnations.thief, draining: true })
+      yield* begin(keys, { incarnation: incarnations.two }, next)
+      for (const session of [draining, stolen]) yield* session.renewed
+      const announced = yield* begin(keys, { incarnation: incarnations.two }, next)
+      const polls = yield* Effect.forEach([announced], (session) =>
+        Effect.forkChild(session.next, { startImmediately: true })
+      )
+      const present = yield* begin(next, { incarnation: incarnations.two })
+      for (const session of [draining, former, stolen, announced]) {
+        expect(yield* Effect.flip(session.renewed)).toMatchObject(over)
+      }
+      yield* present.renewed
+      // Jobs are sealed for the keys of the session.
+      yield* begun("after-the-new-keys")
+      for (const poll of polls) expect((yield* Fiber.join(poll)).offer).toBeUndefined()
+      expect((yield* present.next).offer).toBeDefined()
+      // The draining process reads the new keys from its disk and continues.
+      const again = yield* begin(next, { incarnation: incarnations.one, draining: true })
+      yield* again.renewed
+      yield* present.renewed
+    })
 )
 
 plane.live("an agent counts as disconnected once its last process reports that it is exiting", () =>

@@ -172,7 +172,7 @@ plane.live("data sealed for former keys can be opened only while a process of th
   })
 )
 
-plane.live("data sealed for adopted keys can be opened before the agent learns of their adoption", () =>
+plane.live("data sealed for adopted keys can be opened before the agent receives confirmation of the adoption", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const identity = yield* agent.folder.identity

@@ -138,7 +138,7 @@ plane.live("a server that becomes the judge starts with a full lease, and a froz
   })
 )
 
-plane.live("if a contact coincides with the decision to give the Run up, exactly one of them takes effect", () =>
+plane.live("if a contact coincides with the decision to give up the Run, exactly one of them takes effect", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
