@@ -262,6 +262,22 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   ],
   "actors/base/vault/DataKeys.ts": ["actors/base/vault/Rotation", "a cache of keys, and their age"],
   "actors/ledger/workspace/WorkspaceList.ts": ["actors/ledger/workspace/Workspaces", "a page and its order"],
+  "actors/commands/attention/ChangeNeeds.ts": [
+    "actors/commands/attention/ChangeNeeds",
+    "leaves out drafts, stale plans, and Capsules whose rule carries no approval over"
+  ],
+  "actors/ledger/archive/SharedArchives.ts": [
+    "src/composition/SharedStores",
+    "reads a row only if the file is not on this server's disk"
+  ],
+  "actors/ledger/pull-request-report/CapsuleProgress.ts": [
+    "actors/commands/pull-request-report/PullRequestReporter",
+    "chooses the plan after the merge or the speculative plan, and gives CapsuleVerdict their facts"
+  ],
+  "actors/ledger/pull-request/PullRequestStore.ts": [
+    "actors/commands/pull-request/PullRequestLooks",
+    "writes the records that SeenPullRequests and MergeGroups decide"
+  ],
   "actors/commands/pull-request/HeadPlans.ts": [
     "actors/commands/pull-request/HeadPlans",
     "which Capsules a head touches, what the rule allows, and how many plans may wait"
