@@ -3,6 +3,8 @@ import { useTitle } from "./Feedback.tsx"
 
 interface PageProps {
   readonly title: string
+  /** Replaces the title in the heading. Marks the part that people wrote. */
+  readonly heading?: ReactNode
   /** The location of this page, shown above the title. */
   readonly trail?: ReactNode
   readonly beside?: ReactNode
@@ -13,7 +15,17 @@ interface PageProps {
   readonly narrow?: boolean
 }
 
-export const Page = ({ title, trail, beside, about, actions, children, documentTitle, narrow = false }: PageProps) => {
+export const Page = ({
+  title,
+  heading = title,
+  trail,
+  beside,
+  about,
+  actions,
+  children,
+  documentTitle,
+  narrow = false
+}: PageProps) => {
   useTitle(documentTitle ?? title)
   return (
     <div className={narrow ? "page page-narrow" : "page"}>
@@ -21,7 +33,7 @@ export const Page = ({ title, trail, beside, about, actions, children, documentT
         <div className="page-title">
           {trail === undefined ? null : <div className="trail">{trail}</div>}
           <div className="page-name">
-            <h1>{title}</h1>
+            <h1>{heading}</h1>
             {beside}
           </div>
           {about === undefined ? null : <div className="page-about">{about}</div>}

@@ -157,6 +157,11 @@ const Content = ({ pullRequest }: { readonly pullRequest: PullRequest }) => {
   return (
     <Page
       title={`#${number} ${title ?? headBranch ?? list.untitled}`}
+      heading={
+        <>
+          #{number} <bdi>{title ?? headBranch ?? list.untitled}</bdi>
+        </>
+      }
       trail={
         <Link to="/w/$workspace/pull-requests" params={{ workspace: workspace.handle }}>
           {words.trail}
