@@ -109,7 +109,7 @@ export const removeTree = (path: string, doing: string) =>
   // Retry, because a process that is being killed may still write into a folder that was just emptied.
   fileOperation(doing, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
 
-/** Returns true if a folder is really at its path, and no folder along that path is a link that leads out of `root`. */
+/** Returns true if the path exists and no component of it below `root` is a symbolic link. */
 export const isInPlace = (root: string, relative: string): Effect.Effect<boolean> =>
   Effect.tryPromise(() => Promise.all([realpath(root), realpath(join(root, relative))])).pipe(
     Effect.map(([realRoot, realFolder]) => realFolder === join(realRoot, relative)),

@@ -1,6 +1,6 @@
 import type { Turn } from "../http-kit/Exchange.ts"
 
-/** Maximum time per turn of the main thread for beginning requests, which means running them until they first wait. */
+/** Maximum time spent starting requests in one turn of the main thread. A request that starts runs until it first waits. */
 const mostNanos = 20_000_000n
 
 /**

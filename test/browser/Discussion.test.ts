@@ -30,7 +30,7 @@ describe("Run discussions", () => {
     })
   }
 
-  test("a person can be mentioned by keyboard, and the comment is sent with their subject", async () => {
+  test("people can be mentioned with the keyboard, and the request contains their ids", async () => {
     const words = discussionWords.en
     const { api, page, go } = await suite.visit()
     await go(path, ".comment-form")

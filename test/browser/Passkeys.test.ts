@@ -7,7 +7,7 @@ import { personAt, setUp, signInByPassword, signOut } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-/** No server listens at this address, because the test reads from no Git server. */
+/** An address without a server. This test does not need Git. */
 const noGit = "http://127.0.0.1:9"
 
 /** The real server, a page whose browser has an authenticator, and the user's actions. */

@@ -176,7 +176,7 @@ export interface Commits {
   readonly chain: (revision: string) => Effect.Effect<unknown>
 }
 
-/** Performs the main job, or an update of several Capsules, up to the steps that a kill point needs. */
+/** Runs the named journey, and stops after the steps that its kill point must reach. */
 export const travel = Effect.fn("travel")(function* (traveller: Traveller, name: JourneyName, commits: Commits) {
   if (name === "update") return yield* updateJourney(traveller, commits.chain)
   const { capsuleId, plan } = yield* install(traveller, {

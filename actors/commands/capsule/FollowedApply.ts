@@ -143,7 +143,7 @@ const applyPlan = Effect.fn("Capsule.applyFollowedPlan")(function* (planRunId: R
   )
 })
 
-/** Reacts to a finished plan of auto-update, and records in the same transaction that the reaction is no longer due. */
+/** Handles a finished auto-update plan, and marks it as handled in the same transaction. */
 export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
   const sql = yield* SqlClient.SqlClient
   yield* (yield* RunHandover).followed(planRunId).pipe(Effect.andThen(applyPlan(planRunId)), transaction(sql))

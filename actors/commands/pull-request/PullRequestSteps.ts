@@ -24,8 +24,8 @@ import { PullRequestJudgement } from "./PullRequestJudgement.ts"
 import { HeadPlans } from "./HeadPlans.ts"
 
 /**
- * Maximum number of heads that svc fetches at the same time for one Source. Further heads wait, so that Runs of people start
- * first.
+ * Maximum number of heads that svc fetches at the same time for one Source. The remaining heads wait, so that Runs started
+ * by people go first.
  */
 const mostFetches = 4
 /** Maximum number of attempts to fetch a head. A later poll makes the next attempt. */

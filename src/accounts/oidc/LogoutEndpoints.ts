@@ -29,7 +29,10 @@ const form = "logout"
 /** A parsed logout request, and the facts that it proves. */
 interface LogoutRequest {
   readonly hint: IdTokenHint | undefined
-  /** Address to open afterwards. Registered for the client that the request identifies, with or without proof. */
+  /**
+   * Address to open afterwards. Registered for the client that the request names, even if the request does not prove that it
+   * comes from that client.
+   */
   readonly returnTo: string | undefined
 }
 

@@ -41,7 +41,7 @@ const withoutPasswords = (origin: string) =>
     message: `${origin} takes no passwords, so this is done in the dashboard: ${origin}`
   })
 
-/** Returns the session, or fails with the refusal in terms of the command line. */
+/** Returns the session, or fails with the server's error, reworded for the command line. */
 const sessionOf = Effect.fnUntraced(function* (origin: string, answer: Effect.Success<ReturnType<typeof asked>>) {
   if (answer.session !== undefined) return answer.session
   const { refused } = answer

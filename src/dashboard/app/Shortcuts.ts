@@ -16,7 +16,7 @@ export const goKeys = {
 export type GoTarget = (typeof goKeys)[keyof typeof goKeys]
 
 interface Actions {
-  /** Called while Cmd or Ctrl is pressed, just before K. */
+  /** Called when Cmd or Ctrl is pressed, because K may follow. */
   readonly beforePalette: () => void
   readonly palette: () => void
   readonly help: () => void

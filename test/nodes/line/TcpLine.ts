@@ -13,7 +13,8 @@ interface Pump {
 /**
  * A connection between two programs that forwards bytes.
  * - `cut`: closes every connection and refuses new connections, like a machine that responds with a reset
- * - `stop`: forwards and closes nothing, like a network that drops packets; bytes are delivered when the line resumes
+ * - `stop`: forwards no bytes but keeps connections open, like a network that drops packets; held bytes are delivered when
+ *   the line resumes
  * - `delay`: every piece arrives this many milliseconds later
  */
 export const tcpLine = Effect.fn("tcpLine")(function* (target: () => NetConnectOpts) {

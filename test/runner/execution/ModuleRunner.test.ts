@@ -182,7 +182,7 @@ describe("ModuleRunner", () => {
       })
   )
 
-  live("the runner never fetches a module: a module that the scan did not find is missing", () =>
+  live("a plan fails if the scan did not find a module, because the runner never fetches modules", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -197,7 +197,7 @@ describe("Variables and outputs in strict configurations", () => {
     "default_type_mismatch a.tf:2"
   )
 
-  scanner.live("a sensitivity that cannot be read counts as sensitive", () =>
+  scanner.live("a variable counts as sensitive if its `sensitive` argument cannot be read", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({ "a.tf": 'variable "a" {\n  sensitive = var.b\n  default = "hunter2"\n}\n' })
       expect(scan.variables).toMatchObject([{ sensitive: true, hasDefault: true }])

@@ -39,7 +39,7 @@ const readable = {
 const wants = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" }
 
 describe("Cross-origin requests", () => {
-  tests.live("a page from a listed origin may read the API and its discovery, including refusals", () =>
+  tests.live("a page from a listed origin can read responses and errors of the API and the discovery documents", () =>
     Effect.gen(function* () {
       for (const path of [capsules, "/.well-known/svc", "/openapi.json", "/api/v1/nothing", "/api/v1/runs/run_x"]) {
         const answer = yield* ask(path, { ...bearer, origin: app })

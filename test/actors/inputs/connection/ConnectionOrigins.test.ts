@@ -14,7 +14,7 @@ const team = CredentialOrigin.make("https://git.example.com/team/")
 const elsewhere = CredentialOrigin.make("https://other.example.com")
 const ssh = CredentialOrigin.make("ssh://git.example.com")
 
-test("a Git Connection's origins have its own scheme, and a provider Connection has no origins", () => {
+test("origins are refused if their scheme does not match the kind of a Git Connection, or if the Connection is for a provider", () => {
   expect(originsProblem("provider", undefined, defaultGitPolicy)).toBeUndefined()
   expect(originsProblem("git_https", [origin, team], defaultGitPolicy)).toBeUndefined()
   expect(originsProblem("git_ssh", [ssh], defaultGitPolicy)).toBeUndefined()
