@@ -6,6 +6,7 @@ import { profileWords } from "../../../src/dashboard/screens/account/ProfileWord
 import { importConfirmationWords } from "../../../src/dashboard/screens/capsule/ImportConfirmationWords.ts"
 import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
 import { confirmWords } from "../../../src/dashboard/screens/confirm/Words.ts"
+import { gitHubAppWords } from "../../../src/dashboard/screens/connections/GitHubAppWords.ts"
 import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
 import { installWords } from "../../../src/dashboard/screens/install/Words.ts"
 import { takeOverWords } from "../../../src/dashboard/screens/install/TakeOverWords.ts"
@@ -281,6 +282,18 @@ export const decisions: ReadonlyArray<DecisionRow> = [
     path: "/w/acme/connections",
     ready: ".row-connection",
     reach: async (page) => page.locator(".row-static .button-primary").first()
+  },
+  {
+    line: endpoints.connectionsStartGitHubApp,
+    path: "/w/acme/connections",
+    ready: ".row-connection",
+    reach: async (page, to) => {
+      await page.getByRole("button", { name: connectionWords[to].create }).click()
+      const dialog = page.getByRole("dialog")
+      await dialog.getByLabel(connectionWords[to].recipe).selectOption("forge-github")
+      await dialog.getByLabel(connectionWords[to].origins).fill("https://github.acme.example")
+      return dialog.getByRole("button", { name: gitHubAppWords[to].create })
+    }
   },
   onPage(
     endpoints.capsulesReconcilePlan,
