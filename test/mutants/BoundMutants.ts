@@ -125,7 +125,7 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     file: "actors/running/agent/AgentBlobs.ts",
     text: "mostUnpackedFrom(sealedBytes, mostUnpacked[kind])",
     broken: "mostUnpacked[kind]",
-    test: "test/src/http/agent/AgentLies.test.ts"
+    test: "test/src/http/agent/HandIns.test.ts"
   },
   {
     name: "bounds: the window of a frame",

@@ -1,3 +1,4 @@
+import { zstdCompressSync } from "node:zlib"
 import { afterAll, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -128,6 +129,12 @@ plane.live(
         const bomb = yield* liar.sealedPacked(own, "left_over", zstdBomb(1000, form))
         yield* fails("a bomb", handedIn(liar, own, bomb))
       }
+      // Valid contents below the limit of this kind, but far too large for their packed size.
+      const padded = zstdCompressSync(Buffer.concat([Buffer.alloc(100 * 1024 * 1024, " "), leftOver]))
+      yield* fails(
+        "contents out of proportion",
+        handedIn(liar, own, yield* liar.sealedPacked(own, "left_over", padded))
+      )
       const huge = yield* liar.send(own, "left_over", digest, new Uint8Array([1]), 0, 2 ** 40)
       expect(huge.status).toBe(413)
       expect(yield* added).toEqual(before)
