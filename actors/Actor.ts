@@ -10,10 +10,10 @@ import { Readmission } from "./base/Readmission.ts"
  * this order for consistency, because other writers change the same rows: a command must read everything that its decision
  * depends on in the transaction that writes. A record has a mailbox and a fiber only while it has commands.
  * - `schema/commands` declares the commands of one kind of actor. The declaration is also the service key of the client.
- * - `mailboxesOf` creates that client. It requires no services, so lower floors can send commands to higher ones. Commands wait
- *   until `serve` is running.
+ * - `mailboxesOf` creates that client. The client requires no services, so lower-level modules can send commands to
+ *   higher-level modules. Commands wait until `serve` is running.
  * - `serve` provides the handlers, and stops the actors when its layer is closed. If the caller is interrupted, a waiting command
- *   is dropped, but a running command continues to its end.
+ *   is dropped, but a running command is completed.
  */
 
 /** Maximum number of commands that may wait for one record. */
@@ -70,7 +70,7 @@ export interface MailboxesOf<Type extends string> {
 
 interface Mailboxes<Id, Rpcs extends Rpc.Any> {
   readonly open: (behavior: Behavior<Id, Rpcs>) => Effect.Effect<void>
-  /** Interrupts running commands, waits until they are rolled back, and ends the wait of every caller. */
+  /** Interrupts running commands, waits until they are rolled back, and notifies every waiting caller. */
   readonly stop: Effect.Effect<void>
   /** Number of records with a mailbox. */
   readonly busy: Effect.Effect<number>
@@ -81,7 +81,7 @@ export const mailboxesKey = <Type extends string, Id extends string, Rpcs extend
   type
 }: Commands<Type, Id, Rpcs>) => Context.Service<MailboxesOf<Type>, Mailboxes<Id, Rpcs>>(`svc/actors/mailboxes/${type}`)
 
-/** Runs a command with the services of its actor. Takes only the span and the admission from its caller. */
+/** Runs a command with the services of its actor. Takes only the span and the admission from the caller. */
 const asActor = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   actor: Context.Context<R>,
@@ -241,7 +241,7 @@ export const mailboxesOf = <Type extends string, Id extends string, Rpcs extends
 
 /**
  * Serves one kind of actor. The services that the handlers require are inferred, and come from this layer. Closing the layer
- * interrupts running commands, waits until they are rolled back, and ends the wait of every caller.
+ * interrupts running commands, waits until they are rolled back, and notifies every waiting caller.
  */
 export const serve = <
   Type extends string,

@@ -27,7 +27,10 @@ import { RunRecovery } from "./running/execution/RunRecovery.ts"
 import { RunGroups } from "./running/run-group/RunGroups.ts"
 import { upkeep } from "./upkeep/UpkeepLayers.ts"
 
-/** The clients of all actors. They require no services, so lower floors can send commands to higher ones. */
+/**
+ * The clients of all actors. The clients require no services, so lower-level modules can send commands to higher-level
+ * modules.
+ */
 const mailboxes = Layer.mergeAll(
   mailboxesOf(CapsuleCommands),
   mailboxesOf(ConnectionCommands),
@@ -39,7 +42,7 @@ const mailboxes = Layer.mergeAll(
   mailboxesOf(SourceCommands)
 )
 
-/** Settles the Runs of a previous process before it takes Runs from the queue. */
+/** Settles the Runs that a previous process left unfinished before taking Runs from the queue. */
 const work = Layer.effectDiscard(
   Effect.gen(function* () {
     const recovery = yield* RunRecovery
@@ -57,7 +60,8 @@ const work = Layer.effectDiscard(
     yield* Effect.forkScoped(exclusive.during("run-groups")(groups.follow))
     yield* Effect.forkScoped((yield* DueWork).follow)
     yield* Effect.forkScoped(exclusive.during("state-backlog")(readWholeBacklog))
-    // Removes archives without a record, but only after a day, because a new record may not have been written yet.
+    // Removes archives without a record, but only after a day, because the record of a new archive may not have been written
+    // yet.
     yield* Effect.forkScoped(Effect.repeat(cleanUpSnapshots, Schedule.spaced("1 day")))
     yield* Effect.addFinalizer(() => executor.drain)
   })

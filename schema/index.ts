@@ -1,6 +1,6 @@
 /**
- * The API: its records, events, errors and description. Other modules of this folder may only be used by packages of the same
- * version.
+ * The API: its records, events, errors and description. Only packages of the same version may use other modules in this
+ * folder.
  */
 export * from "./errors/ApiError.ts"
 export * from "./events/RunEvent.ts"

@@ -1,4 +1,4 @@
-// Entry point of an agent in a compiled binary, which also executes the agent's sandboxes and its guard.
+// Entry point of the compiled agent binary, which also runs the agent's sandboxes and its guard.
 import { Effect, Layer } from "effect"
 import { GuardCommand } from "../runner/agent/guard/GuardCommand.ts"
 import { ConfinementCommand } from "../runner/sandbox/confinement/ConfinementCommand.ts"

@@ -1,4 +1,4 @@
-// First module that a compiled binary loads. The other modules are bundled separately, at the paths given in
+// The first module that a compiled binary loads. The other modules are bundled separately, at the paths given in
 // `scripts/build.ts`, so that a sync or client process loads none of the server's code.
 import { dirname, join } from "node:path"
 import { confineArgument, guardArgument, syncArgument } from "./BinaryArguments.ts"
@@ -18,8 +18,8 @@ const ofCommand = isClientCommand(args)
     : "dist/build/Service.js"
 const program = programs.get(process.argv[2] ?? "") ?? ofCommand
 
-// Ends the lazy compilation that speeds up the start of binaries (see `scripts/build.ts`), because a sync hashes and unpacks
-// a lot of data and needs compiled code.
+// Turns off the lazy compilation that speeds up the startup of binaries (see `scripts/build.ts`), because a sync hashes and
+// unpacks a lot of data and needs compiled code.
 if (isSync) Bun.unsafe.setJITPolicy(1)
 
 void import(join(dirname(Bun.main), program))

@@ -13,7 +13,7 @@ import { ownProgram } from "./OwnProgram.ts"
 import { EmbeddedLicenses } from "./licenses/Licenses.ts"
 
 /**
- * Command line of a compiled binary. The binary embeds the dashboard and the licences, and also executes its own syncs and
+ * Command line of a compiled binary. The binary embeds the dashboard and the licences, and is also used to run syncs and
  * sandboxes.
  */
 export const main = (dashboard: ReadonlyArray<EmbeddedFile>, licenses: string): void => {

@@ -40,9 +40,10 @@ export interface Parts<HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, Run
 }
 
 /**
- * Composes the control plane from the given parts: storage, executors, actors and HTTP interface. When the scope closes,
- * drains them in reverse order. First, no new Runs or requests are accepted. Then live streams receive the position from
- * which to resume, and Runs get their grace period. The database closes next, and the operator's listener last.
+ * Composes the control plane from the given parts: storage, executors, actors and HTTP interface. When the scope closes, the
+ * parts are drained in reverse order. First, the control plane stops accepting Runs and requests. Then live streams receive
+ * the position from which to resume, and Runs get their grace period. The database closes next, and the operator's listener
+ * last.
  */
 export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR>(
   settings: Settings,
@@ -79,7 +80,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
 /** Checks the pages of the embedded database. */
 const fileWatch = ({ databaseUrl }: Settings): typeof pageWatch => (databaseUrl === undefined ? pageWatch : Layer.empty)
 
-/** Composes the whole control plane from its settings, including their database, with its own runner and listener. */
+/** Composes a complete control plane from its settings, including the database, runner and listener. */
 export const controlPlane = (settings: Settings) =>
   controlPlaneOf(settings, {
     http: listener(settings),

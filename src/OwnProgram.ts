@@ -2,7 +2,7 @@
 const replaced = / \(deleted\)$/
 
 /**
- * Returns the path of this compiled binary, for starting it again. If an upgrade has replaced the file, the path leads to the new
- * file.
+ * Returns the path of this compiled binary, so that the caller can start it again. If an upgrade has replaced the file, the
+ * path refers to the new file.
  */
 export const ownProgram = (): string => process.execPath.replace(replaced, "")

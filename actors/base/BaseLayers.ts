@@ -6,7 +6,7 @@ import { ExclusiveWork } from "./node/ExclusiveWork.ts"
 import { Nodes } from "./node/Nodes.ts"
 import { NoticeMailChoices } from "./notice/NoticeMailChoices.ts"
 
-/** Layers for the services that actors on every floor use. Requires the database, vault, audit and cursors. */
+/** Layers for the services that actors at every level use. Requires the database, vault, audit and cursors. */
 export const base = Layer.mergeAll(
   DueWork.layer,
   Receipts.layer,

@@ -8,8 +8,8 @@ export const isCoolingDown = (since: number | undefined, cooldown: number, at: n
   since !== undefined && since <= at && at < since + cooldown
 
 /**
- * Runs background work in passes, and pauses after each complete pass. A pass returns whether the work is complete. Passes never
- * overlap.
+ * Runs background work in passes, and pauses after each complete pass. A pass returns true if the work is complete. Passes
+ * never overlap.
  */
 export const makeCooldown = (cooldown: number) => {
   const passing = Semaphore.makeUnsafe(1)

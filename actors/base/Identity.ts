@@ -12,13 +12,13 @@ export const idBytes = 15
  */
 const stepBytes = 11
 
-/** Maximum gap, in milliseconds, for the next id to be derived from the previous id. */
+/** Maximum time between two ids, in milliseconds, for the second id to be derived from the first. */
 const continuesFor = 100
 
 /**
  * Generates ids. Lists are sorted by creation time in milliseconds and then by id, so ids created in quick succession must
- * ascend: each is the previous id plus an unpredictable random number. After a pause, the next id is entirely random, so ids do
- * not reveal how many exist.
+ * ascend: each is the previous id plus an unpredictable random number. After a pause, the next id is entirely random, so ids
+ * do not reveal how many ids exist.
  */
 interface IdOrderShape {
   /** Returns the bytes of the next id. `random` contains `idBytes` random bytes; `at` is the current time in milliseconds. */
@@ -78,7 +78,9 @@ export interface IdKind<A> {
   readonly make: (text: string) => A
 }
 
-/** Creates a new id of the given kind, e.g. `newId(RunId, "run")`. It sorts after the ids created just before it. */
+/**
+ * Creates a new id of the given kind, e.g. `newId(RunId, "run")`. The new id sorts after the ids created shortly before it.
+ */
 export const newId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: string) {
   const { randomBytes } = yield* SecureRandom.SecureRandom
   const order = yield* IdOrder

@@ -9,12 +9,12 @@ import type { RunType } from "../../schema/records/Run.ts"
  *   status, within the transaction, just before its commit
  * - `<type>.claimed`, `.settled`: the execution begins, or has ended with its run folder still in place
  * - `<type>.prepared`, `.executed`: between the three steps of an execution, around the work outside the database
- * - `<type>.checkpoint`: a state of a running apply has been kept
+ * - `<type>.checkpoint`: a state of a running apply has been stored
  * - `<type>.committed`: the state of an apply has been committed, and the checks after it have not begun
  * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed, but the response has not been sent
  * - `install.stepping`, `.stepped`: around each step of the coordinator, within its transaction
  * - `restoring.*`: the steps in which a backup becomes the database of a folder
- * - `moving.*`: the steps in which a database is copied, verified, marked and put in its place
+ * - `moving.*`: the steps in which a database is copied, verified, marked and moved into place
  * - `left_over.adopting`, `.adopted`: within the transaction of an adoption, just before its commit, and after it
  * - `state_upload.storing`, `.stored`: within the transaction of an upload, just before its commit, and after it
  * - `install.adopting`: within the transaction of the initial commit, once the uploaded state is StateVersion 1
@@ -26,7 +26,8 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `connection.renewed`: the authorization server has issued new tokens, and none of them have been written
  * - `log_removal.marked`, `.erased`: the Runs whose logs will be removed have been marked, and some of their lines have been
  *   deleted
- * - `audit_removal.deleted`, `.removed`: the oldest events of a chain have been deleted but not committed, and a step is over
+ * - `audit_removal.deleted`, `.removed`: the oldest events of a chain have been deleted but not committed, and a step has
+ *   ended
  * - `retention.removed`, `.passed`: a few records have been removed and counted, and a pass over all kinds is complete but not
  *   yet in the audit trail
  * - `notice.sending`, `.sent`: before the request of a delivery, and after its response

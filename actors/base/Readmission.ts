@@ -11,7 +11,7 @@ export const Readmission = Context.Reference<Effect.Effect<void, ApiError> | und
 })
 
 /**
- * Raised as a defect, because the whole request must fail. A loop over several records could treat an error as the refusal
+ * Raised as a defect, because the entire request must fail. A loop over several records could treat an error as the refusal
  * of one record and continue.
  */
 export class AdmissionLost {

@@ -22,7 +22,7 @@ export const ReviewItem = Schema.Struct({
   workspaceId: Schema.NullOr(WorkspaceId),
   /** Its handle. */
   workspace: Schema.NullOr(Schema.String),
-  /** Name or subject of the record, for people. */
+  /** Name or subject of the record, as shown to people. */
   description: Schema.String,
   previousStatus: Schema.String,
   /** Time of the record's last change before the backup (ISO 8601). */

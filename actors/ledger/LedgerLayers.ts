@@ -82,8 +82,7 @@ const reads = Layer.mergeAll(
 )
 
 /**
- * Layers for the ledger floor: the record stores and their reads. Requires the database, the vault and the runner's
- * services.
+ * Layers for the ledger: the record stores and their reads. Requires the database, the vault and the runner's services.
  */
 export const ledger = Layer.mergeAll(reads, configurations, InterfaceActor.layer, LogRemoval.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(CompatibilityCheck.layer, interfaces)),

@@ -81,7 +81,7 @@ const executions = Layer.effect(
   })
 )
 
-/** Layers of the running floor: the queue, and the execution of Runs by the control plane and by agents. */
+/** Layers of the queue and of the execution of Runs by the control plane and by agents. */
 export const running = Layer.mergeAll(RunGroups.layer, RunRecovery.layer, OutdatedPlans.layer).pipe(
   Layer.provideMerge(RunExecutor.layer),
   Layer.provideMerge(agents),

@@ -9,8 +9,8 @@ import { newKeys, type Signer, StoredKeys } from "./AgentKeyPair.ts"
 import { takeFileLock } from "./FileLock.ts"
 
 /**
- * Identity that the server returned when the agent enrolled. It pins the server's keys, so that no other server can take its
- * place.
+ * Identity that the server returned when the agent enrolled. It pins the server's keys, so that no other server can
+ * impersonate this one.
  */
 export const AgentIdentity = Schema.Struct({
   version: Schema.Literal(1),
@@ -22,7 +22,7 @@ export const AgentIdentity = Schema.Struct({
 })
 export type AgentIdentity = typeof AgentIdentity.Type
 
-/** Maximum number of former keys to keep. No Run lasts long enough for this many replacements. */
+/** Maximum number of former keys to keep. No Run lasts so long that its keys are replaced this many times. */
 const mostFormer = 16
 /** Maximum number of replaced keys to keep: at the usual key lifetime, enough for more than two years. */
 const mostReplaced = 32
@@ -150,7 +150,7 @@ export class AgentFolder extends Context.Service<
 
         const removeNext = Effect.mapError(removeTree(files.nextKeys, "remove the agent's next keys"), unusable)
 
-        /** Removes next keys that are already the current keys, because a process exited after adopting them. */
+        /** Removes next keys that a process has already made the current keys, but did not remove before it exited. */
         const unfinished = Effect.gen(function* () {
           const next = yield* found.nextKeys
           if (Option.isNone(next) || next.value.public.sign !== (yield* firstKeys).public.sign) return next

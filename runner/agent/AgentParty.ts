@@ -42,7 +42,7 @@ export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, 
     // Read the next keys first: if they are adopted in the meantime, they are among the current keys.
     const next = yield* folder.nextKeys
     const present = yield* openingKeys(yield* folder.keys)
-    // Try the next keys too: the server uses them as soon as it accepts them, which may be before this process notices.
+    // Try the next keys too. The server uses these keys as soon as it accepts them, possibly before this process notices.
     return Option.isNone(next) ? present : [...present, ...(yield* openingKeys(next.value))]
   })
   const offering = yield* verifyingKey(identity.serverKeys.sign)

@@ -60,7 +60,7 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
 
 /**
  * Records the start of an apply durably before the tool runs, both on the server and in the Run's record on this disk. Once
- * the start is permitted, the run folder contains a durable record of it too.
+ * the start is permitted, the run folder also contains a durable record of it.
  */
 const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<void>) =>
   Effect.gen(function* () {
@@ -146,7 +146,7 @@ const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   return end
 })
 
-/** Submits the evidence. Keeps the local copy, which is the only one, if the server does not accept it. */
+/** Submits the evidence. If the server does not accept the evidence, keeps the local copy, because no other copy exists. */
 const handedIn = (handle: RunHandle) =>
   handIn(handle).pipe(
     Effect.tapError(() =>

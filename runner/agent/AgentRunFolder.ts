@@ -27,7 +27,7 @@ export type SealedResult = typeof SealedResult.Type
  *
  * - `accepted`: nothing is sealed yet
  * - `started`: only in folders from earlier releases; the run folder records the possible start of an apply's tool
- * - `ended`: the result is sealed and waits to be sent; this survives a power failure
+ * - `ended`: the result is sealed and ready to send; this record survives a power failure
  */
 export const RunStage = Schema.Union([
   Schema.Struct({ stage: Schema.Literals(["accepted", "started"]) }),
@@ -52,7 +52,7 @@ export interface AgentRunFolder {
   readonly found: RunStage
   /**
    * Records that the Run is about to be accepted. A power failure may lose this record. In that case no agent reports the
-   * Run, and the server gives up on the Run.
+   * Run, and the server gives up the Run.
    */
   readonly accept: Effect.Effect<void, RunFileFailed>
   /** Like `accept`, but survives a power failure. Called for an apply before its tool may start. */

@@ -15,7 +15,7 @@ const compress = promisify(zstdCompress)
 
 const level = 3
 
-/** Maximum size to compress on the calling thread, which is faster for small contents than switching to another thread. */
+/** Maximum size to compress on the calling thread. For small contents, this is faster than switching to another thread. */
 const mostAtOnce = mostInlineBytes
 
 /** Compresses contents that are sealed as one piece. */
@@ -40,12 +40,12 @@ const longestWindow = { [constants.ZSTD_d_windowLogMax]: 23 }
 /** Contents up to this size may have any compression ratio. */
 const mostOfAnyRatio = 64 * mebibyte
 /**
- * Maximum compression ratio of larger contents, because a few kilobytes can unpack to a gigabyte. States and outcomes never
- * compress that well, because their objects differ.
+ * Maximum compression ratio of larger contents. Without this limit, a few kilobytes could unpack to a gigabyte. States and
+ * outcomes never compress that well, because their objects differ.
  */
 const largestRatio = 1024
 
-/** Returns the maximum unpacked size of a file with this packed size. `most` is the limit of its kind. */
+/** Returns the maximum unpacked size of a file with this packed size. `most` is the limit for files of this kind. */
 export const mostUnpackedFrom = (packedBytes: number, most: number): number =>
   Math.min(most, Math.max(mostOfAnyRatio, packedBytes * largestRatio))
 
@@ -55,8 +55,8 @@ const magic = 0xfd2fb528
 const dictionaryBytes = [0, 1, 2, 4] as const
 
 /**
- * Returns the length of a frame's contents according to its header, which must be complete in these bytes, or `none` if the
- * header has no length. Fails for bytes that are not a frame.
+ * Returns the length of a frame's contents from the frame's header, or `none` if the header contains no length. These bytes
+ * must contain the complete header. Fails for bytes that are not a frame.
  */
 const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, NotSealedForThis> => {
   const view = new DataView(first.buffer, first.byteOffset, first.length)
@@ -129,13 +129,13 @@ const decompressor = Effect.gen(function* () {
     zstd.end()
     return Stream.fromEffectRepeat(next)
   })
-  // Fails if bytes follow the first frame, where Node stops but Bun continues.
+  // Fails if bytes follow the first frame. At the end of that frame, Node stops but Bun continues.
   const nothingLeft = Effect.suspend(() => (zstd.bytesWritten === written ? Effect.void : Effect.fail(damaged())))
   return { write, end, nothingLeft }
 })
 
 /**
- * Unpacks piece by piece, so that neither the packed nor the unpacked contents are ever in memory as a whole. Passes the
+ * Unpacks piece by piece, so that neither the packed nor the unpacked contents are ever completely in memory. Passes the
  * length in the header to `begins`. Fails if the contents are longer than `maxBytes` or do not match the length in the
  * header. Does not detect that a frame without a length was truncated, so the caller must compare the digest of the contents
  * or parse them to their end.
@@ -224,7 +224,7 @@ export const heldContents = Effect.fnUntraced(function* <E, R>(
 /** Returns the server's name as a party to a sealed message. */
 export const serverParty = (installationId: string): string => `server:${installationId}`
 
-/** Returns the purpose with which everything for one execution is sealed. `job` is the sealed job of an offer. */
+/** Returns the purpose that is used to seal all data of one execution. `job` is the sealed job of an offer. */
 export const sealedFor = (
   parties: { readonly from: string; readonly to: string },
   claim: { readonly runId: string; readonly fence: number },

@@ -33,7 +33,7 @@ const decoders = {
   drift_check: Schema.decodeEffect(Schema.fromJsonString(DriftJob))
 }
 
-/** An offer that this agent cannot execute. `message` is shown with the Run while it waits. */
+/** An offer that this agent cannot execute. `message` is shown with the waiting Run. */
 export class OfferUnusable extends Schema.TaggedError<OfferUnusable>()("OfferUnusable", { message: Schema.String }) {}
 
 /** Opens the job of an offer that this agent's server signed. Drops the decoder's own message, which may contain a value. */
@@ -117,8 +117,8 @@ const nothing = Redacted.make(new Uint8Array(0))
 type State = Redacted.Redacted<Uint8Array>
 
 /**
- * Persists an apply's state as soon as the tool reports it. If the tool could only print the state, this is the sole copy. From
- * then on the agent can submit the state, whatever happens to the Run.
+ * Persists an apply's state as soon as the tool reports it. If the tool could only print the state, this is the only copy.
+ * From then on the agent can submit the state, whatever happens to the Run.
  */
 const stateKeeper = Effect.fnUntraced(function* (room: AgentRunFolder) {
   const scope = yield* Effect.scope
@@ -139,7 +139,10 @@ const stateKeeper = Effect.fnUntraced(function* (room: AgentRunFolder) {
   }
 })
 
-/** Seals the tool's results for the server. Returns when the state is on disk; only then does the tool count as stopped. */
+/**
+ * Seals the tool's results for the server. Returns when the state is on disk. Until then, the tool is treated as still
+ * running.
+ */
 const sealedOutcome = Effect.fnUntraced(function* (
   room: AgentRunFolder,
   done: Executed,
@@ -205,8 +208,8 @@ export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect
   )
 
 /**
- * Executes a job to its end, and seals its result. Fetches nothing before the Run is `accepted`. `leaseWasOver` is true if the
- * lease expired: a plan or drift check then failed because its tool was killed.
+ * Executes a job to completion, and seals its result. Fetches nothing before the Run is `accepted`. `leaseWasOver` is true
+ * if the lease expired: a plan or drift check then failed because its tool was killed.
  */
 export const executeJob = Effect.fn("JobExecution.execute")(function* (
   room: AgentRunFolder,

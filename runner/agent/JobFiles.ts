@@ -21,8 +21,8 @@ export class JobFileUnusable extends Schema.TaggedError<JobFileUnusable>()("JobF
 }) {}
 
 /**
- * Number of snapshots and builds to keep for later Runs, in addition to recent ones. A single Run may not use more than this
- * number.
+ * Number of snapshots and builds to keep for later Runs, in addition to recent ones. A single Run must not use more than
+ * this number.
  */
 const mostKept = 256
 

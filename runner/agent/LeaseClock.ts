@@ -34,7 +34,7 @@ export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
 export interface StopTimes {
   /** Time of the only SIGINT, after which the tool can save its state and exit. */
   readonly interruptAfter: number
-  /** Kills the tool. */
+  /** Time at which the tool is killed. */
   readonly killAfter: number
 }
 

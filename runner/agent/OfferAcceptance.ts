@@ -15,7 +15,7 @@ const leastOfOffer = 10
  * - `mayStart`: the guard has recorded the deadline by which the Run's processes must be dead; while the offer is fresh,
  *   this is before the server would offer the Run again, so a plan or drift check does not wait for the acceptance
  * - `accepted`: the server has recorded that this agent accepted the Run, and the lease begins
- * - `begun`: completes after both, or fails with the reason that prevents them
+ * - `begun`: completes after `mayStart` and `accepted`, or fails with the reason why one of them cannot complete
  */
 export interface OfferAcceptance {
   readonly mayStart: Effect.Effect<void>
@@ -39,8 +39,8 @@ export const acceptOffer = Effect.fnUntraced(function* (
     Effect.andThen(Deferred.succeed(mayStart, undefined))
   )
   yield* Effect.addFinalizer(() => guard.release(room.runFolder))
-  // Make an apply wait for its acceptance: the apply would fail if its first processes were killed because the offer was too
-  // old.
+  // Make an apply wait for its acceptance. Otherwise the apply would fail if its first processes were killed because the
+  // offer was too old.
   const isFresh = room.kind !== "apply" && lease.secondsUntilKill() > leastOfOffer
   const held = yield* Effect.forkIn(isFresh ? hold : Effect.void, scope, { startImmediately: true })
   const begin = Effect.gen(function* () {

@@ -11,7 +11,10 @@ const cleaned = ({ address, detail, path, summary, ...rest }: RunDiagnostic): Ru
   ...(path === undefined ? {} : { path: plainText(path) })
 })
 
-/** Cleans the messages in an agent's report again. The agent has already cleaned them, but readers must not depend on that. */
+/**
+ * Cleans the messages in an agent's report again. The agent has already cleaned them, but readers of the report must not
+ * depend on the agent.
+ */
 export const receivedResult = (result: JobResult): JobResult => {
   if (result.status === "left") return result
   if (result.status === "failed") {

@@ -24,8 +24,8 @@ const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(UnfinishedApply))
 const gathering = "50 millis"
 
 /**
- * Sends the spool's entries as they arrive, until interrupted. A report in progress then continues in `scope`, because
- * interrupting it would close the connection and send the report again.
+ * Sends the spool's entries as they arrive, until interrupted. On interruption, a report in progress continues in `scope`,
+ * because stopping it would close the connection, and the report would have to be sent again.
  */
 export const sendReports = Effect.fnUntraced(function* (
   handle: RunHandle,
@@ -94,8 +94,7 @@ const neverStarted: UnfinishedApply = {
 
 /**
  * Submits the evidence of an apply that was settled without this agent. The server allowed the start, and waits for evidence
- * even if the tool never started. In that case the agent reports that the tool never started, provided that its disk proves
- * this.
+ * even if the tool never started. If the agent's disk proves that the tool never started, the agent reports this.
  */
 export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   const runner = yield* ModuleRunner

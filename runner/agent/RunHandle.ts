@@ -9,7 +9,7 @@ import type { Spool } from "./Spool.ts"
 export type Ended = "hand_in" | "discard"
 
 /**
- * A Run that this agent holds, as its session sees it.
+ * A Run that this agent holds, as seen by its session.
  *
  * - `lease`: absent for a Run that a previous process left unfinished, because nothing is running
  * - `isAccepted`: the server has recorded that this agent accepted the Run; before that, the lease is the offer's lease and
@@ -17,7 +17,7 @@ export type Ended = "hand_in" | "discard"
  * - `confirmed`: the server has confirmed that the Run still belongs to this agent
  * - `ended`: the server has taken the Run from this agent
  * - `stopped`: its tool has exited
- * - `reported`: waits for the report in progress
+ * - `reported`: completes when the report in progress has been sent
  */
 export interface RunHandle {
   readonly room: AgentRunFolder

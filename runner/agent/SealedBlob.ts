@@ -90,8 +90,8 @@ const pieces = (chunk: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
     : Array.from({ length: Math.ceil(chunk.length / size) }, (_, at) => chunk.subarray(at * size, (at + 1) * size))
 
 /**
- * Regroups bytes into parts of equal size. Marks the last part, which may be shorter or empty. A part is valid only until the
- * next but one is requested.
+ * Regroups bytes into parts of equal size. Marks the last part, which may be shorter or empty. Each part is valid only until
+ * the second part after it is requested.
  */
 const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): Stream.Stream<Part, E, R> =>
   bytes.pipe(

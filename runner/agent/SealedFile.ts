@@ -11,7 +11,7 @@ import type { SealedFor } from "./SealedMessage.ts"
 export const SealedFile = Schema.Struct({ path: Schema.String, digest: Schema.String, sizeBytes: Schema.Int })
 export type SealedFile = typeof SealedFile.Type
 
-/** A sealed file to send. With `bytes` it is in memory, and may not be on disk yet. */
+/** A sealed file to send. If `bytes` is set, the file is in memory, and may not be on disk yet. */
 export interface SentFile extends SealedFile {
   readonly kind: BlobKind
   readonly bytes?: Uint8Array

@@ -252,7 +252,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
         pending.shift()
       }
     } catch {
-      // The disk is full. Retry with the next entry, and before anything is sent.
+      // The disk is full. Retry when the next entry arrives, and before anything is sent.
     }
     if (bytes() > 0) arrived.openUnsafe()
   }

@@ -11,8 +11,8 @@ export interface StateUploads {
 }
 
 /**
- * Until the scope closes, sends one state at a time, always the newest. After each upload, pauses for five times its
- * duration, so that large states do not monopolise the connection.
+ * Until the scope closes, sends one state at a time, always the newest. After each upload, pauses for five times the
+ * duration of the upload, so that large states do not monopolise the connection.
  */
 export const uploadStates = Effect.fnUntraced(function* (
   send: (state: StateCheckpoint) => Effect.Effect<void>

@@ -19,7 +19,7 @@ export type DocumentRequest =
 /**
  * - `piece`: more messages follow
  * - `end`: the last message
- * - `failed`: the thread failed, not the document
+ * - `failed`: the thread itself failed, not the parsing of the document
  */
 export type DocumentAnswer =
   | { readonly kind: "piece"; readonly piece: DocumentPiece }

@@ -1,4 +1,4 @@
-/** A part of a value, in document order. A piece without a key belongs to an array, or is the whole value. */
+/** A part of a value, in document order. A piece without a key is an array element or the entire value. */
 export type DocumentPiece =
   | { readonly kind: "whole"; readonly value: unknown }
   | { readonly kind: "open"; readonly isArray: boolean; readonly key?: string }
@@ -7,7 +7,7 @@ export type DocumentPiece =
   | { readonly kind: "close" }
 
 /**
- * Maximum weight of a piece, which the receiver copies in a few milliseconds. Each value weighs one, plus one per
+ * Maximum weight of a piece. The receiver copies such a piece in a few milliseconds. Each value weighs one, plus one per
  * `charactersOfOne` characters or bytes.
  */
 const heaviestPiece = 10_000

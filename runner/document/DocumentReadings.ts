@@ -41,14 +41,14 @@ export interface DocumentContents {
   /** Parts of a state. */
   readonly resource: typeof Resource.Type
   readonly instance: typeof Instance.Type
-  /** The Outputs that the tool prints, or those of a state. */
+  /** The Outputs that the tool prints, or the Outputs of a state. */
   readonly outputs: typeof Outputs.Type
   readonly providers: ProviderSchemas
   /** An agent's report about a job, with its messages cleaned again. */
   readonly jobResult: Unwrapped<PlainJobResult>
-  /** The results of an apply, as an agent kept them. */
+  /** The results of an apply, as stored by an agent. */
   readonly leftOver: Unwrapped<UnfinishedApply>
-  /** Every string, number and key. Numbers keep all their digits. */
+  /** Every string, number and key of a document. Numbers keep all their digits. */
   readonly texts: ReadonlyArray<string>
 }
 export type DocumentKind = keyof DocumentContents
@@ -72,7 +72,9 @@ export const agentDocumentLimits: JsonLimits = { ...documentLimits, maxNodes: 2_
 const unreadable = (reason: JsonRefusal["reason"] = "syntax") =>
   new JsonRefusal({ reason, message: "The document does not have the expected form." })
 
-/** Returns the text of a document from the tool, after a scan has found it complete and not too deep. */
+/**
+ * Returns the text of a document from the tool, after a scan has verified that the document is complete and not too deep.
+ */
 const scanned = (bytes: Uint8Array, rewritten: (text: string) => string): Result.Result<string, JsonRefusal> => {
   const text = rewritten(new TextDecoder().decode(bytes))
   const fault = new JsonScanner(text, ofTool).scan()
@@ -142,8 +144,8 @@ type Readings = {
 }
 
 /**
- * Readers for each kind. They scan every document before building any value, so even a deeply nested document costs time
- * only in proportion to its length.
+ * Readers for each kind. They scan every document before building any value, so the time is proportional to the document's
+ * length even if the document is deeply nested.
  */
 export const documentReadings: Readings = {
   json: decodeJson,

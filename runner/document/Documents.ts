@@ -20,10 +20,13 @@ import {
 } from "./DocumentReadings.ts"
 import { wrapSecrets } from "./UnwrappedSecrets.ts"
 
-/** Maximum length of a document to read on the calling thread, which takes a few milliseconds. */
+/** Maximum length of a document to read on the calling thread. Reading this much takes a few milliseconds. */
 export const longestReadHere = 1024 * 1024
 
-/** Time after which an idle thread stops. It is short, because the thread keeps the memory of a large document until it stops. */
+/**
+ * Time after which an idle thread stops. The time is short, because the thread keeps the memory of a large document until it
+ * stops.
+ */
 const idleMilliseconds = 2000
 
 const location = () =>
@@ -116,7 +119,7 @@ export const readDocument = Effect.fn("readDocument")(function* <K extends Docum
   bytes: Uint8Array,
   limits: JsonLimits = documentLimits
 ): Effect.fn.Return<DocumentContents[K], JsonRefusal> {
-  // Let the reader refuse a document above its limit. It does so without reading the document.
+  // A document above the limit goes to the reader on this thread, which refuses it without reading it.
   if (bytes.length <= longestReadHere || bytes.length > limits.maxBytes)
     return yield* Effect.fromResult(documentReadings[kind](bytes, limits))
   return yield* turns.withPermits(1)(
@@ -144,6 +147,6 @@ export const readJobResult = Effect.fnUntraced(function* (bytes: Uint8Array): Ef
   return result.status === "failed" ? { ...result, failure: new RunnerFailure(result.failure) } : result
 })
 
-/** Parses the results of an apply that an agent kept. */
+/** Parses the results that an agent stored for an apply. */
 export const readUnfinishedApply = (bytes: Uint8Array): Effect.Effect<UnfinishedApply, JsonRefusal> =>
   Effect.flatMap(readDocument("leftOver", bytes, agentDocumentLimits), wrapSecrets)

@@ -32,7 +32,7 @@ export const unwrapSecrets = <A>(value: A): Unwrapped<A> => {
   return { value, places }
 }
 
-/** Number of secrets to wrap at once, which takes less than a millisecond. */
+/** Number of secrets to wrap at once. Wrapping this many takes less than a millisecond. */
 const wrappedAtOnce = 1000
 
 /** Wraps the secrets of a value again. */

@@ -66,7 +66,7 @@ const readOutputs = (session: RunSession, state: StateFile | undefined) => {
 
 /**
  * Returns the Outputs, with a mark on each Output that repeats a secret. If an Output is no longer declared sensitive, its
- * previous value does not count as a secret.
+ * previous value is not treated as a secret.
  */
 const publishableOutputs = Effect.fnUntraced(function* (
   session: RunSession,
@@ -102,7 +102,7 @@ const publishableOutputs = Effect.fnUntraced(function* (
 })
 
 const exitOf = (end: ToolEnd, left: LeftState): ApplyExit => {
-  // Ignore the interrupt if the exit code is 0, because the tool then finished just before it.
+  // Ignore the interrupt if the exit code is 0, because the tool then finished just before the interrupt.
   if (end.ending !== "exited" && end.code !== 0) return end.ending
   const isWhole = Option.isSome(left.found) && left.problem === undefined
   return end.code === 0 && isWhole ? "succeeded" : "failed"

@@ -75,9 +75,9 @@ const heldIn = (left: StateFile | undefined, addressKey: Redacted.Redacted | und
 }
 
 /**
- * Returns the objects that an unfinished apply may have created and that `left` does not contain. Their operation never
- * finished, or finished just before the state was lost or damaged. An encrypted state rules out no objects. `addressKey` is
- * the key for the digests in the journal's addresses.
+ * Returns the objects that an unfinished apply may have created and that `left` does not contain. The operations on these
+ * objects never finished, or finished just before the state was lost or damaged. An encrypted state rules out no objects.
+ * `addressKey` is the key for the digests in the journal's addresses.
  */
 export const possiblyCreated = (
   journal: JournalSummary,

@@ -2,8 +2,8 @@ import { Effect, Option, Schema } from "effect"
 import { type RunFileFailed, readOptional, replaceDurably } from "./RunFiles.ts"
 
 /**
- * Records the folder in which an apply runs and the state from which it started. svc uses it to find the resulting state
- * after a crash.
+ * A record of the folder in which an apply runs and of the state from which it started. svc uses the record to find the
+ * resulting state after a crash.
  */
 export const ApplyRecord = Schema.Struct({
   version: Schema.Literal(1),

@@ -14,7 +14,10 @@ const mostBytes = 1024 ** 3
 const isModuleFile = (name: string) =>
   /\.(?:tf|tofu)(?:\.json)?$|\.tfvars(?:\.json)?$|\.tfstate/.test(name) || name.startsWith(".terraform")
 
-/** Returns true for a module file in a module's folder, and for any file below a folder that the tool reads there. */
+/**
+ * Returns true for a module file in a module's folder, and for any file in a subfolder that the tool reads as part of the
+ * module.
+ */
 const isOfModule = (path: string, moduleFolders: ReadonlySet<string>) => {
   for (let part = path; part !== "."; part = posix.dirname(part)) {
     if (isModuleFile(posix.basename(part)) && moduleFolders.has(posix.dirname(part))) return true
@@ -80,9 +83,9 @@ class NoLinks extends Map<`${number}:${number}`, string> {
 }
 
 /**
- * Packs the declared outputs of a build. Equal outputs produce equal bytes. Refuses links, special files, and files that
- * would change the configuration that the scan reviewed, in folders of the module graph (`moduleFolders`, relative to the
- * tree).
+ * Packs the declared outputs of a build. Equal outputs produce equal bytes. Refuses links and special files. In folders of
+ * the module graph (`moduleFolders`, relative to the tree), also refuses files that would change the configuration that the
+ * scan reviewed.
  */
 export const createBuildArchive = Effect.fnUntraced(function* (request: {
   readonly root: string

@@ -8,7 +8,7 @@ import type { BuildArchive } from "./RunPlace.ts"
 const grace = Duration.toMillis(retention.buildArchive.after)
 const archiveFile = /^([0-9a-f]{64})\.tar$/
 
-/** Stores archives of reviewed source builds, each stored once under its digest. */
+/** Stores archives of reviewed source builds, each once under its digest. */
 export class BuildStore extends Context.Service<
   BuildStore,
   {
@@ -22,7 +22,10 @@ export class BuildStore extends Context.Service<
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<void>
   }
 >()("svc/runner/execution/BuildStore") {
-  /** Stores archives in `folder`, an absolute path on the same disk as the run folders. The first archive creates the folder. */
+  /**
+   * Stores archives in `folder`, an absolute path on the same disk as the run folders. The folder is created when the first
+   * archive is stored.
+   */
   static readonly layer = ({ folder }: { readonly folder: string }) =>
     Layer.effect(
       BuildStore,

@@ -10,12 +10,12 @@ import type { PlanJob } from "./RunJob.ts"
  */
 
 /**
- * The parts of the tool's document that do not describe the change. All other parts count, so a part that a later tool
- * version adds can only make changes differ.
+ * The parts of the tool's document that do not describe the change. All other parts are hashed, so a part that a later tool
+ * version adds can only make digests differ.
  *
  * - `configuration`, `variables`: files and inputs, which are compared separately, byte for byte
  * - `planned_values`, `prior_state`, `relevant_attributes`: also contain objects that do not change
- * - `timestamp`, `terraform_version`, `format_version`, `applyable`, `complete`, `errored`: metadata of the planning
+ * - `timestamp`, `terraform_version`, `format_version`, `applyable`, `complete`, `errored`: metadata about the plan
  * - `resource_drift`: drift that happened outside svc, which is recorded only by a plan that accepts drift
  */
 const otherParts = new Set([

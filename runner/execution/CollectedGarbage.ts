@@ -8,8 +8,8 @@ const between = 8 * mebibyte
 const request = typeof Bun === "undefined" ? () => {} : () => Bun.gc(false)
 
 /**
- * Frees an earlier large value before memory is allocated for the next one. This blocks for tens of milliseconds. A concurrent
- * collection may finish too late, and the process would then need memory for both values.
+ * Frees an earlier large value before memory is allocated for the next one. The call blocks for tens of milliseconds. A
+ * concurrent collection may finish too late, and the process would then need memory for both values.
  */
 export const collectBefore = (bytes: number): void => {
   if (bytes >= 2 * between && typeof Bun !== "undefined") Bun.gc(true)

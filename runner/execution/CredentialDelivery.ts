@@ -40,7 +40,7 @@ export interface CredentialDelivery {
   readonly provided: ReadonlyArray<Secret>
 }
 
-/** Paths of a Run's folders, as its programs see them. */
+/** Paths of a Run's folders, as visible to its programs. */
 export interface DeliveryPlace {
   readonly insideRoot: string
   readonly credentialFolder: string
@@ -125,9 +125,9 @@ const providersWithSeveralConnections = (tuples: ReadonlyArray<ProviderCredentia
 /**
  * Decides how to deliver each secret. If a provider has a single set of credentials, they are passed in the environment. If
  * a provider has several sets, or providers expect different values under the same name, they are passed as provider
- * arguments that refer to sensitive variables of the runner, so that no provider configuration receives another's
- * credentials. Fails with the reason if a secret cannot be kept separate. A plan file contains the arguments, so an apply
- * needs only the environment.
+ * arguments that refer to sensitive variables of the runner, so that no provider configuration receives the credentials of
+ * another configuration. Fails with the reason if a secret cannot be kept separate. A plan file contains the arguments, so
+ * an apply needs only the environment.
  */
 export const deliverCredentials = (
   tuples: ReadonlyArray<ProviderCredentials>,

@@ -2,7 +2,7 @@ const wellFormed = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
 /**
  * Variables that a Connection may not set, because they affect the tool, the loader, an interpreter or the network access of
- * every program, and not just one provider.
+ * every program, rather than a single provider.
  */
 const deniedNames = new Set([
   "ALL_PROXY",

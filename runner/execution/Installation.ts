@@ -36,8 +36,8 @@ export const plansUninstalled = (
   found.base?.builtinOnly !== false
 
 /**
- * Returns true if a reviewed plan uses no installed provider, because the plan's installation would have written a lock entry for
- * each.
+ * Returns true if a reviewed plan uses no installed provider, because the plan's installation would have written a lock
+ * entry for each provider.
  */
 export const appliesUninstalled = ({ lockText, tool }: RunJob): boolean =>
   lockText === undefined && worksUninstalled(tool)

@@ -6,7 +6,7 @@ import { ProvidedCredentials } from "./ProvidedCredentials.ts"
 import { ExtractionFailed, RunPlace, ToolUnavailable } from "./RunPlace.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 
-/** Executes Runs on the control plane's machine, with the snapshots, builds and tools there. */
+/** Executes Runs on the control plane's machine, with the snapshots, builds and tools on that machine. */
 export const localPlace = Layer.effect(
   RunPlace,
   Effect.gen(function* () {

@@ -3,8 +3,8 @@ import type { ProviderBlock } from "./CredentialDelivery.ts"
 import type { LocalModule } from "./RunJob.ts"
 
 /**
- * Name of the runner's override file. The tool merges override files in alphabetical order and the last one wins, so this name
- * sorts after every name that a repository may use.
+ * Name of the runner's override file. The tool merges override files in alphabetical order, and the last file takes
+ * precedence, so this name sorts after every name that a repository may use.
  */
 export const overrideFileName = "~capsule_override.tf.json"
 
@@ -19,8 +19,8 @@ const isOverrideFile = (name: string) => /^(?:.*_)?override\.(?:tf|tofu)(?:\.jso
 
 /**
  * Returns the reason why a file in the root module conflicts with the runner's own files, or `undefined`. An override that
- * sorts later would win over the runner's override, and a file with the same name but another extension would hide the
- * runner's file.
+ * sorts later would take precedence over the runner's override, and a file with the same name but another extension would
+ * hide the runner's file.
  */
 export const reservedFileProblem = (name: string): string | undefined =>
   name.startsWith("~capsule_") || (isOverrideFile(name) && name >= "~")
@@ -40,9 +40,9 @@ export const isAmbientFile = (name: string): boolean =>
   name === ".terraform.tfstate.lock.info"
 
 /**
- * Replaces the module's backend or cloud block by a local state file, and adds provider arguments. If only child modules use
- * a provider's name, the root module needs a requirement for that name; otherwise the name would refer to another provider.
- * The module's own requirement is never repeated, because that would drop its version constraint.
+ * Replaces the module's backend or cloud block with a local state file, and adds provider arguments. If only child modules
+ * use a provider's name, the root module needs a requirement for that name; otherwise the name would refer to another
+ * provider. The module's own requirement is never repeated, because that would drop its version constraint.
  */
 export const overrideDocument = (blocks: ReadonlyArray<ProviderBlock>): Schema.Json => {
   const providers = new Map<string, Array<Schema.Json>>()

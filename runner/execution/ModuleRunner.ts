@@ -217,7 +217,7 @@ const checkProviderArguments = Effect.fnUntraced(function* (session: RunSession)
 const longestPlan = 512 * 1024 * 1024
 const longestDocument = 512 * 1024 * 1024
 
-/** The exit code with which the tool reports changes. */
+/** The exit code that the tool uses to report changes. */
 const changedCode = 2
 
 interface Planned {
@@ -270,8 +270,8 @@ const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: 
   )
 
 /**
- * Returns the secrets that Outputs repeat after losing their sensitive mark. The Output's own earlier value does not count as a
- * secret.
+ * Returns the secrets that Outputs repeat after losing their sensitive mark. An Output's own earlier value is not treated as
+ * a secret.
  */
 const secretsOfUnmarked = Effect.fnUntraced(function* (
   session: RunSession,
@@ -463,7 +463,7 @@ const executeDriftCheck = Effect.fnUntraced(function* (
  *   kept.
  * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool
  *   did not start and nothing changed; everything else is an `ApplyOutcome`, whose state must be imported regardless of the
- *   result. A run folder serves one apply: a second start is refused.
+ *   result. A run folder can be used for only one apply; a second start is refused.
  * - `driftCheck`: compares the state with the real objects.
  * - `recover`: after a crash of svc, finds the state that an apply left in a run folder; `none` if its tool never started. Kills
  *   processes that still use the folder. Can be repeated.

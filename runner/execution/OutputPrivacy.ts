@@ -50,8 +50,8 @@ export const markedTexts = (
       ]
 
 /**
- * Marks Outputs that repeat a secret as secret, even if the module declares them as public. The module may not treat its input as
- * a secret, but svc must never return private inputs.
+ * Marks Outputs that repeat a secret as secret, even if the module declares them as public. The module might not mark an
+ * input as sensitive, but svc must never return private inputs.
  */
 export const withheldOutputs = (
   redactor: RunRedactor,

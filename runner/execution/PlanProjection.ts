@@ -174,7 +174,10 @@ const planSummary = (changes: ReadonlyArray<PlannedResourceChange>): PlanSummary
   }
 }
 
-/** Returns whether the module marks an Output as sensitive; `undefined` if the plan does not contain its declaration. */
+/**
+ * Returns true if the module marks an Output as sensitive, or `undefined` if the plan does not contain the Output's
+ * declaration.
+ */
 export const isDeclaredSensitive = ({ configuration }: PlanDocument, name: string): boolean | undefined => {
   const { outputs } = configuration?.root_module ?? {}
   if (outputs === undefined || outputs === null || !Object.hasOwn(outputs, name)) return undefined
@@ -185,7 +188,10 @@ export const isDeclaredSensitive = ({ configuration }: PlanDocument, name: strin
 interface ProjectedOutputs {
   /** The sensitivity of each Output of the base state. */
   readonly stored?: ReadonlyMap<string, boolean> | undefined
-  /** For Outputs that lose their mark, the secrets that they repeat. An Output's own earlier value does not count. */
+  /**
+   * For Outputs that lose their mark, the secrets that they repeat. An Output's own earlier value is not treated as a
+   * secret.
+   */
   readonly unmarked?: ReadonlyMap<string, HeldSecrets | undefined> | undefined
 }
 
@@ -277,7 +283,7 @@ export const plannedSecrets = (
       )
   )
 
-/** An Output of a plan as reviewers see it. Also records whether the Output is private after the apply. */
+/** A planned Output as shown to reviewers. Also records whether the Output is private after the apply. */
 interface ShownOutput {
   readonly shown: OutputChange
   readonly isPrivate: boolean
@@ -323,7 +329,7 @@ interface Projecting {
   readonly shownValue: (value: Schema.Json) => Schema.Json
 }
 
-/** Number of resource changes to project before yielding. A plan may contain a hundred thousand. */
+/** Number of resource changes to project before yielding. A plan may contain a hundred thousand changes. */
 const changesAtOnce = 50
 
 const shownReferences = (
@@ -354,7 +360,7 @@ const shownAttribute = (
       })
 })
 
-/** Projects changes of resources for reviewers in small groups, so that other requests do not wait for a long plan. */
+/** Projects resource changes for reviewers in small groups, so that a long plan does not delay other requests. */
 const projectedChanges = Effect.fnUntraced(function* (
   { redactor, room, shownValue }: Projecting,
   planned: PlanDocument["resource_changes"],

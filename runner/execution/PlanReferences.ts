@@ -10,7 +10,7 @@ const mostNames = 50
 
 /** A module in the configuration, and the module that calls it. */
 interface Place {
-  /** Ends with a dot unless it is the root. */
+  /** Address prefix, which ends with a dot. Empty for the root module. */
   readonly prefix: string
   readonly module: PlannedModule
   readonly caller: { readonly place: Place; readonly call: Omit<PlannedBlock, "address"> } | undefined
@@ -21,8 +21,8 @@ interface Found {
   readonly resources: Set<string>
   partial: boolean
   /**
-   * References that have already been followed. Without this, nested modules with shared references would have exponentially many
-   * paths.
+   * References that have already been followed. Without this set, nested modules with shared references would have
+   * exponentially many paths.
    */
   readonly seen: Set<string>
 }

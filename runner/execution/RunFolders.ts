@@ -23,11 +23,14 @@ const nameOf = ({ fence, runId }: RunFolderKey): string => `${runId}-${fence}`
 export class RunFolders extends Context.Service<
   RunFolders,
   {
-    /** Absolute path of an execution's folder. Creates nothing. */
+    /** Returns the absolute path of an execution's folder. Does not create the folder. */
     readonly pathOf: (key: RunFolderKey) => string
     /** Returns the state that an apply left. Kills processes that still use its folder. */
     readonly leftBy: (key: RunFolderKey) => Effect.Effect<FoundUnfinishedApply>
-    /** Removes a folder whose state is stored elsewhere. Only logs a failure, because the next sweep tries again. */
+    /**
+     * Removes a folder whose state is stored elsewhere. If this fails, only logs the failure, because the next sweep tries
+     * again.
+     */
     readonly remove: (key: RunFolderKey) => Effect.Effect<void>
     /** Sets the folder aside for a person to inspect. */
     readonly setAside: (key: RunFolderKey) => Effect.Effect<void>

@@ -68,7 +68,7 @@ export const RunVariable = Schema.Struct({
 })
 export type RunVariable = typeof RunVariable.Type
 
-/** The time limit of each phase, and the time that a cancelled tool has before it is killed. */
+/** The time limit of each phase, and the time between cancelling a tool and killing it. */
 export const RunTiming = Schema.Struct({
   build: Schema.DurationFromMillis,
   init: Schema.DurationFromMillis,
@@ -200,8 +200,8 @@ export type ProvidedBinding = typeof ProvidedBinding.Type
  * - `inputs`: values of sensitive inputs; structured values are split into their parts
  * - `credentials`: the credentials with which the plan was created; the apply may use others
  * - `marked`: texts that the plan itself marks as sensitive, up to a limit
- * - `provided`: which of the runner's own credentials were used; these are not texts but are transferred and sealed in the same
- *   way; absent if none were used
+ * - `provided`: identifies the runner's own credentials that were used; not a list of texts, but transferred and sealed in
+ *   the same way; absent if none were used
  */
 export const PlanSecrets = Schema.Struct({
   inputs: Schema.Array(SecretText),

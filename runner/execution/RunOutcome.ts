@@ -106,8 +106,8 @@ const leftState = {
  * - `state`: absent if the apply left no state
  * - `stateProblem`, `rejectedState`: the state that was left does not continue the base state, and a person has to examine it
  * - `changedAnything`: an operation on a resource started, or the state differs from the base
- * - `possiblyCreated`: addresses whose change started and never finished, or whose creation was reported but that are missing
- *   from `state`
+ * - `possiblyCreated`: addresses of objects whose change started but never finished, or whose creation was reported but
+ *   which are missing from `state`
  * - `sandboxKilled`: the sandbox was killed, so the evidence may be incomplete
  * - `limit`: the Run limit that stopped the apply
  */

@@ -50,7 +50,10 @@ const architectures: ReadonlyMap<string, string> = new Map([
 /** The tool's name for this platform, as in the paths of packages. */
 const packagePlatform = `${process.platform}_${architectures.get(process.arch) ?? process.arch}`
 
-/** Relative to the root module's folder. The path of a package is `<host>/<namespace>/<type>/<version>/<platform>`. */
+/**
+ * The tool's provider folder, relative to the root module's folder. The path of a package is
+ * `<host>/<namespace>/<type>/<version>/<platform>`.
+ */
 const installedFolder = join(".terraform", "providers")
 const packageDepth = 5
 
@@ -175,7 +178,10 @@ const makeRunProviders = Effect.fnUntraced(function* ({ mirror, module, root, st
 
 const isRelativePath = Schema.is(RelativePath)
 
-/** Refuses a job that cannot succeed before anything is written. Returns the path of the tool's program with links resolved. */
+/**
+ * Checks a job before anything is written, and refuses a job that cannot succeed. Returns the path of the tool's program
+ * with links resolved.
+ */
 const checkJob = Effect.fnUntraced(function* (job: RunJob, control: ConcealingControl) {
   const place = yield* RunPlace
   const invalid = (message: string) => runnerFailure("job_invalid", "prepare", message)
@@ -212,7 +218,7 @@ const checkJob = Effect.fnUntraced(function* (job: RunJob, control: ConcealingCo
   )
 })
 
-/** Reads, once each, the credentials that a job expects from this machine, and returns them by name. */
+/** Reads each of the credentials that a job expects from this machine once, and returns them by name. */
 const providedSets = Effect.fnUntraced(function* ({ credentials }: Pick<RunJob, "credentials">) {
   const place = yield* RunPlace
   const sets = new Map<string, ProvidedSet>()
@@ -278,7 +284,7 @@ export interface SessionRequest {
   readonly control: ConcealingControl
   readonly inputs: Preparation["inputs"]
   readonly secrets: ReadonlyArray<Secret>
-  /** Secrets that an earlier step found. They are redacted too, but do not count as inputs of this Run. */
+  /** Secrets that an earlier step found. They are also redacted, but are not treated as inputs of this Run. */
   readonly derived?: ReadonlyArray<Secret>
   readonly planFile: Preparation["planFile"]
   /**

@@ -27,7 +27,7 @@ export const RunnerFailureReason = Schema.Literals([
 export type RunnerFailureReason = typeof RunnerFailureReason.Type
 
 /**
- * A run ended without a result. An apply fails this way only before its tool has started, so nothing changed.
+ * A run ended without a result. An apply fails in this way only before its tool has started, so nothing has changed.
  *
  * - `sandboxKilled`: the tool did not stop and was killed
  * - `message`, `diagnostics`: redacted

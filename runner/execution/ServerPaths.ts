@@ -18,9 +18,9 @@ interface Place {
 }
 
 /**
- * Replaces this machine's paths in texts that a Run shows. Files in the repository appear relative to the module, as in the
- * tool's own messages; other locations get a name in angle brackets. Redact secrets first, because replacing a path inside a
- * secret would hide the secret from the redactor.
+ * Replaces this machine's paths in texts that are shown for a Run. Files in the repository appear relative to the module, as
+ * in the tool's own messages; other locations get a name in angle brackets. Redact secrets first, because replacing a path
+ * inside a secret would hide the secret from the redactor.
  */
 export interface ServerPaths {
   readonly shown: (text: string) => string
@@ -80,7 +80,7 @@ const boundary = "(?![\\w~@%+-]|\\.\\w)"
 const isCommon = (path: string) => path === "/tmp" || path === insideRoot || path.startsWith(`${insideRoot}/`)
 
 const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) => {
-  // Try longer paths first, so that a folder is tried before its parents. If a path has two names, the first one wins.
+  // Try longer paths first, so that a folder is tried before its parents. If a path has two names, the first name is used.
   const named = new Map<string, Place>()
   for (const place of places) if (place.path.length > 1 && !named.has(place.path)) named.set(place.path, place)
   if (named.size === 0) return (text) => text
@@ -100,7 +100,8 @@ const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) =>
 }
 
 /**
- * Replaces Run folders in states and Outputs from earlier releases, in which modules saw these folders at levels without mounts.
+ * Replaces Run folders in states and Outputs from earlier releases, in which modules could see these folders at isolation
+ * levels without mounts.
  */
 const withoutEarlierRuns = (parents: ReadonlyArray<string>): ((text: string) => string) => {
   const folder = new RegExp(`(?:${parents.map(literal).join("|")})/[^/\\s"]+/(?:capsule|build)${boundary}`, "g")

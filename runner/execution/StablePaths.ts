@@ -44,9 +44,9 @@ const isElsewhere = (path: string, runs: string) => {
 }
 
 /**
- * Creates the link. Returns `false` if that fails, or if another server with the same keys uses the link. That can be a copy
- * of this server, whose Runs must not reach this server's files. Synchronous, so that no other Run of this server can
- * interfere.
+ * Creates the link. Returns `false` if that fails, or if another server with the same keys uses the link. The other server
+ * may be a copy of this server, and its Runs must not reach this server's files. Synchronous, so that no other Run of this
+ * server can interfere.
  */
 const place = (path: string, target: string, runs: string) =>
   Effect.try({

@@ -28,7 +28,7 @@ export interface ObjectContents extends ManagedObject {
 
 /** The contents of a state except its objects. */
 export interface StateContents {
-  /** Its outputs, as JSON text. */
+  /** The state's outputs, as JSON text. */
   readonly outputs: ReadonlyArray<{ readonly name: string; readonly text: Redacted.Redacted }>
   /** Texts that the state marks as sensitive. */
   readonly sensitiveTexts: ReadonlyArray<string>
@@ -54,7 +54,7 @@ const outputTexts = (outputs: typeof Outputs.Type): StateContents["outputs"] =>
     text: Redacted.make(JSON.stringify([type, value, sensitive ?? false]))
   }))
 
-/** Creates a collector that passes each object to `take` and returns the data of the whole state. */
+/** Creates a collector that passes each object to `take` and returns the remaining data of the state. */
 const reading = (take: (object: ObjectContents) => void) => {
   const sensitiveTexts: Array<string> = []
   return {

@@ -10,10 +10,10 @@ const decodeDocument = Schema.decodeUnknownOption(Schema.fromJsonString(StateDoc
 /** An instance of a managed resource, with the address that the tool prints in its messages. */
 export interface ManagedObject {
   readonly address: string
-  /** Its `id` attribute, if it is a string. */
+  /** The instance's `id` attribute, if it is a string. */
   readonly id: string | undefined
   readonly type: string
-  /** Normalised address of its provider, or the original text if that text is not an address. */
+  /** Normalised address of the instance's provider, or the original text if it is not an address. */
   readonly provider: string
 }
 

@@ -122,7 +122,7 @@ interface Frame {
   readonly from: number
   readonly isArray: boolean
   readonly shape: Shape | undefined
-  /** Fields of its shape that have been read so far. */
+  /** Fields of the object's shape that have been read so far. */
   readonly seen: Set<string>
   field: string | undefined
   items: number
@@ -203,7 +203,7 @@ class StateScan {
     this.mostValues = mostValues
   }
 
-  /** Reads about this many more bytes. Returns `false` at the end of the document. */
+  /** Reads approximately this many more bytes. Returns `false` at the end of the document. */
   advance(length: number): boolean {
     const until = Math.min(this.bytes.length, this.at + length)
     while (!this.isBroken && this.at < until) this.token()
@@ -268,7 +268,7 @@ class StateScan {
     if (frame.shape?.fields !== undefined && end - this.at <= longestName) {
       const name = this.text(end)
       if (frame.shape.fields.has(name)) {
-        // Refuse duplicate keys, because parsers disagree about which one wins.
+        // Refuse duplicate keys, because parsers disagree about which of the values to use.
         if (frame.seen.has(name)) this.isBroken = true
         frame.seen.add(name)
         frame.field = name
@@ -392,7 +392,8 @@ const bytesAtOnce = 256 * 1024
 const anyNumber = Number.POSITIVE_INFINITY
 
 /**
- * Returns true if the bytes are a complete state file. Even deep nesting takes time only in proportion to the document's length.
+ * Returns true if the bytes are a complete state file. The scan takes time proportional to the document's length, even for
+ * deep nesting.
  */
 export const isWholeState = (bytes: Uint8Array): boolean => {
   if (!isUtf8(bytes)) return false

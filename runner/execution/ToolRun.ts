@@ -14,7 +14,7 @@ import type { RunSink } from "./RunSink.ts"
 import { parseToolMessage, type ToolMessage } from "./ToolMessage.ts"
 import type { RedactedLine } from "../redaction/RedactionLines.ts"
 
-/** A cleaned line of a tool's output: its text, and the parsed message if it is one. */
+/** A cleaned line of a tool's output: its text, and the parsed message if the line is a message. */
 interface CleanLine {
   readonly text: string
   readonly message?: ToolMessage | undefined
@@ -196,8 +196,8 @@ export interface ToolRun {
  * The reason why a program ended.
  * - `cancelled`: a cancellation came first, whatever the exit code; after an apply, which may have had effects, svc also
  *   checks the exit code
- * - `exited`: the program exited, possibly after it exceeded its time limit but succeeded
- * - `killed`: something else killed it
+ * - `exited`: the program exited; also used if the program exceeded its time limit but succeeded - `killed`: something else
+ *   killed the program
  */
 export type ToolEnding = "exited" | "cancelled" | "timed_out" | "killed"
 
@@ -252,7 +252,10 @@ const mostLastLines = 5
  * its only signal.
  */
 const longestStart = Duration.seconds(2)
-/** Maximum wait for the output to close. A process that left the process group may keep it open after the program has exited. */
+/**
+ * Maximum wait for the output to close. A process that left the process group may keep the output open after the program has
+ * exited.
+ */
 const longestDrain = Duration.seconds(5)
 
 const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
@@ -266,8 +269,8 @@ const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /**
- * Runs one program to its end and reports its output. On cancellation or at the time limit, sends one SIGINT, and kills the whole
- * sandbox after the grace period. The effect never fails because of the program.
+ * Runs one program to completion and reports its output. On cancellation or at the time limit, sends one SIGINT, and kills
+ * the whole sandbox after the grace period. The effect never fails because of the program.
  */
 export const runTool = Effect.fn("ToolRun.run")(function* (
   context: ToolContext,

@@ -8,7 +8,7 @@ import { answered, apiAddress, askForge, failure } from "./ForgeRequest.ts"
 /** Maximum length of an App's name at GitHub. */
 const longestName = 34
 
-/** The least permissions with which svc works. The App has no webhook: svc registers webhooks with repositories. */
+/** The minimum permissions that svc needs. The App has no webhook: svc registers webhooks with repositories. */
 const permissions = {
   contents: "read",
   pull_requests: "write",
@@ -49,7 +49,7 @@ export const appForm = (registration: AppRegistration): typeof GitHubAppForm.Typ
 
 const Converted = Schema.Struct({ id: Schema.Int, pem: Schema.String })
 
-/** A GitHub App that was just created, with its only copy of the private key. */
+/** A GitHub App that was just created, with the only copy of its private key. */
 export interface CreatedApp {
   readonly appId: string
   readonly privateKey: Redacted.Redacted
@@ -62,8 +62,8 @@ const isRsaKey = (pem: string) =>
   })
 
 /**
- * Exchanges the code that GitHub gave to the browser for the App's id and private key. GitHub accepts a code once, without a
- * credential. Drops the App's other secrets, because svc has no use for them.
+ * Exchanges the code that GitHub gave to the browser for the App's id and private key. GitHub accepts each code only once,
+ * and requires no credential. Drops the App's other secrets, because svc has no use for them.
  */
 export const createdApp = Effect.fn("GitHub.createdApp")(function* (
   address: string,

@@ -47,7 +47,7 @@ export class ForgeFailure extends Schema.TaggedError<ForgeFailure>()("ForgeFailu
 /** Result of a test: the account that the credential belongs to, and the permissions that it lacks. */
 export interface ForgeTest {
   readonly account: ForgeAccount
-  /** Names of the missing permissions, in the forge's own words. */
+  /** Names of the missing permissions, as the forge calls them. */
   readonly missing: ReadonlyArray<string>
 }
 
@@ -69,7 +69,7 @@ export interface ForgeRemark extends ForgeComment {
   readonly createdAt: string
 }
 
-/** The state of a commit in one context. */
+/** The status of a commit in one context. */
 export interface ForgeStatus {
   readonly context: string
   readonly state: ForgeStatusState
@@ -83,7 +83,7 @@ type Asked<A> = Effect.Effect<A, ForgeFailure>
 
 /**
  * Reads pull requests, and writes comments and statuses, on GitHub, GitLab and Forgejo. Sends requests only to public addresses
- * over https, or to origins that the operator allows. If a repository was renamed, requests follow its id.
+ * over https, or to origins that the operator allows. Finds a renamed repository by its id.
  */
 export class Forge extends Context.Service<
   Forge,

@@ -8,7 +8,7 @@ import { pinnedRequest } from "../git/PinnedRequest.ts"
 import { outsideTransaction } from "../thread/OutsideTransaction.ts"
 import { type Forge, type ForgeAccess, ForgeFailure } from "./Forge.ts"
 
-/** Maximum size of a response. It exceeds a page of 30 long comments. */
+/** Maximum size of a response. Large enough for a page of 30 long comments. */
 const maxAnswerBytes = 16 * 1024 * 1024
 const longestMillis = 20_000
 /** Maximum number of pages that svc reads per list. */
@@ -29,7 +29,7 @@ export interface ForgeCall {
   /** Path and query, relative to the API's address. */
   readonly path: string
   readonly body?: Schema.Json
-  /** Matches the message of a 400 response that means that the request is already fulfilled. */
+  /** Matches the message of a 400 response to a request that has already been fulfilled. */
   readonly doneIf?: RegExp
 }
 
@@ -145,7 +145,7 @@ const waitIn = (answer: ForgeAnswer, now: number): number | undefined => {
   return Math.min(longestRetryAfter, Math.max(1, seconds))
 }
 
-/** Permissions in GitHub's own words, such as `pull_requests=write`. */
+/** Permissions as GitHub calls them, such as `pull_requests=write`. */
 const permissionList = /^[a-z_]{1,40}=(?:read|write|admin)(?:[;,] ?[a-z_]{1,40}=(?:read|write|admin)){0,9}$/
 
 const forbidden = (host: string, { headers }: ForgeAnswer) => {

@@ -120,7 +120,7 @@ const keep = <A>(kept: Map<string, A>, key: string, value: A) => {
   kept.set(key, value)
 }
 
-/** Returns a token that authenticates svc as the App for nine minutes. GitHub accepts at most ten. */
+/** Returns a token that authenticates svc as the App for nine minutes. GitHub accepts at most ten minutes. */
 const appToken = Effect.fnUntraced(function* ({ appId, privateKey }: App) {
   const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
   return yield* Effect.tryPromise({
@@ -159,7 +159,10 @@ const checkConclusion = {
   error: { status: "completed", conclusion: "failure" }
 } as const
 
-/** Returns the id of the App's installation. A private App can be installed only by its owner, so it has at most one. */
+/**
+ * Returns the id of the App's installation. A private App can be installed only by its owner, so it has at most one
+ * installation.
+ */
 const installationOf = Effect.fnUntraced(function* (api: ForgeApi, { installationId }: App) {
   if (installationId !== undefined) {
     return /^\d{1,20}$/.test(installationId)
@@ -183,7 +186,7 @@ const installationOf = Effect.fnUntraced(function* (api: ForgeApi, { installatio
 
 /**
  * The client of GitHub's REST API. It identifies repositories by id, like GitHub's own redirects and links, because somebody else
- * may create a repository at the former path of a renamed one. Tokens of installations are kept only in memory.
+ * may create a repository at the former path of a renamed repository. Tokens of installations are kept only in memory.
  */
 export const makeGitHub = (): ForgeCalls => {
   const tokens = new Map<string, KeptToken>()

@@ -79,7 +79,7 @@ const states = { opened: "open", locked: "open", closed: "closed", merged: "merg
 
 const pullRequestOf = (read: MergeRequest): ReadonlyArray<ForgePullRequest> => {
   if (read.sha === null) return []
-  // Use the head after a fast-forward merge, which creates no commit in addition to the branch's commits.
+  // Use the head after a fast-forward merge, because such a merge adds no further commit.
   const merged = read.merge_commit_sha ?? read.squash_commit_sha ?? read.sha
   return [
     {
@@ -151,7 +151,7 @@ export const gitLab: ForgeCalls = {
   test: Effect.fn("GitLab.test")(function* (access, paths) {
     const { scopes } = yield* get(access, "/personal_access_tokens/self", OwnToken)
     if (!scopes.includes("api")) {
-      // Do not request `/user`, which GitLab may refuse too without this scope.
+      // Do not request `/user`, because GitLab may also refuse that request without this scope.
       return { account: { id: "0", login: "unknown" }, missing: ["the scope api"] }
     }
     const own = accountOf(yield* get(access, "/user", User))

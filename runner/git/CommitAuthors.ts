@@ -2,8 +2,8 @@ const headerLine = /^(?:author|committer) [^\n]*?<([^<>\n]*)> \d+ [+-]\d{4}$/
 const trailerLine = /^co-authored-by:[^\n]*<([^<>\n]*)>\s*$/i
 
 /**
- * Returns the distinct, lower-case email addresses of a commit's author, committer and co-authors. The author of a commit can
- * write any address, so use them only to exclude a person, never to authorise one.
+ * Returns the distinct, lower-case email addresses of a commit's author, committer and co-authors. The author of a commit
+ * can write any address, so use these addresses only to exclude a person, never to authorise a person.
  */
 export const commitAuthors = (bytes: Uint8Array): ReadonlyArray<string> => {
   const text = Buffer.from(bytes).toString("utf8")

@@ -27,7 +27,7 @@ export type CommitHistory = ReadonlyMap<string, HistoryCommit>
 export const historyDepth = 50
 
 const mebibyte = 1024 * 1024
-/** Limits for the pack of a history. Because of merges, it may contain more commits than generations. */
+/** Limits for the pack of a history. Because of merges, a pack may contain more commits than generations. */
 const bounds = { objects: 5000, objectBytes: mebibyte, unpackedBytes: 8 * mebibyte, deltaDepth: 50 }
 
 const fetchCommits = (commit: string) =>
@@ -154,7 +154,7 @@ export const commitsAhead = (history: CommitHistory, commit: string, base: strin
 
 /**
  * Returns the commit at which two branches diverged, like `git merge-base`. Returns `undefined` if the history is too short to
- * contain it, or if several commits are equally good.
+ * contain it, or if there are several best common ancestors.
  */
 export const mergeBase = (history: CommitHistory, one: string, other: string): string | undefined => {
   const others = new Set(ancestry(history, other).map(({ commit }) => commit))

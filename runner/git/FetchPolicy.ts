@@ -28,7 +28,7 @@ export const originProblem = (address: ServerAddress, policy: OriginPolicy): str
   return undefined
 }
 
-/** Turns the network policy into a rule for the address parser. */
+/** Converts the network policy to a rule for the address parser. */
 export const fetchRule =
   (policy: OriginPolicy): AddressRule =>
   (address) =>

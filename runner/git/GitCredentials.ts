@@ -6,7 +6,7 @@ const Wire = Schema.Struct({ authorization: Schema.String, origins: Schema.Array
 
 /**
  * Credentials for Git servers, and the only origins that may receive them. Only `authorizationFor` returns the secret, so no
- * code can send it without the origin check.
+ * code can send the secret without the origin check.
  */
 export class GitCredentials {
   readonly origins: ReadonlyArray<CredentialOrigin>

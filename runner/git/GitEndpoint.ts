@@ -7,7 +7,7 @@ import { GitAddress } from "../../schema/git/GitAddress.ts"
 
 /**
  * A repository with the checked addresses of its host. All connections of one operation use these addresses. The name is never
- * resolved again, so a changed DNS response cannot redirect them.
+ * resolved again, so a changed DNS response cannot redirect the connections.
  */
 export const GitEndpoint = Schema.Struct({
   url: GitAddress,
@@ -29,7 +29,7 @@ const lookUp = Effect.fnUntraced(function* (hostname: string, whose: string) {
 
 /**
  * Resolves a host once. Fails if any of its addresses is not public, unless the operator allows the origin. The error mentions
- * `setting`, which the operator can change to allow it.
+ * `setting`, which the operator can change to allow the origin.
  */
 export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
   { hostname, origin }: URL,

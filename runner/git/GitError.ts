@@ -31,7 +31,7 @@ export class GitRefMoved extends Schema.TaggedError<GitRefMoved>()("GitRefMoved"
 /** No tag is a stable SemVer version. */
 export class GitNoStableVersion extends Schema.TaggedError<GitNoStableVersion>()("GitNoStableVersion", Message) {}
 
-/** The newest stable version is ambiguous: it has a tag with and a tag without the leading `v`. */
+/** The newest stable version is ambiguous: it is tagged both with and without the leading `v`. */
 export class GitVersionAmbiguous extends Schema.TaggedError<GitVersionAmbiguous>()("GitVersionAmbiguous", {
   version: Schema.String,
   tags: Schema.Array(Schema.String),
@@ -97,10 +97,10 @@ export class GitProtocolBroken extends Schema.TaggedError<GitProtocolBroken>()("
 /** The operation took too long, or the server paused for too long. */
 export class GitTimedOut extends Schema.TaggedError<GitTimedOut>()("GitTimedOut", Message) {}
 
-/** The operator requires native git, but it is missing, too old, or cannot be used for this request. */
+/** The operator requires native git, but git is missing, too old, or unusable for this request. */
 export class GitNativeUnavailable extends Schema.TaggedError<GitNativeUnavailable>()("GitNativeUnavailable", Message) {}
 
-/** Reasons why a remote repository could not be read. The messages are for people and contain no secret. */
+/** Reasons why a remote repository could not be read. The messages are written for users and contain no secrets. */
 export const GitError = Schema.Union([
   GitRefNotFound,
   GitRefAmbiguous,

@@ -30,7 +30,10 @@ const notGit = (mediaType: string) =>
             : `the content type is ${JSON.stringify(mediaType.slice(0, 100))}`
         )
 
-/** Reads a response completely. Fails if its end marker is missing, because a truncated listing would otherwise look complete. */
+/**
+ * Reads a response completely. Fails if the end marker is missing, because a truncated listing would otherwise look
+ * complete.
+ */
 const exchange = Effect.fnUntraced(function* (
   transport: GitTransport,
   request: { readonly url: string; readonly method: string; readonly body?: ReadonlyArray<Uint8Array> },
@@ -70,7 +73,10 @@ async function* iterate(parts: ReadonlyArray<Uint8Array>) {
   yield* parts
 }
 
-/** The capabilities of a Git server. In protocol v2 the body lists its commands; in earlier versions it lists its refs. */
+/**
+ * The capabilities of a Git server. In protocol v2 the response body lists the server's commands; in earlier versions it
+ * lists the refs.
+ */
 export interface Advertised {
   readonly isV2: boolean
   readonly body: ReadonlyArray<Packet>
@@ -100,6 +106,6 @@ export const readAdvertised = Effect.fnUntraced(function* (
   return { isV2: packetText(body[0]) === "version 2", body }
 })
 
-/** Sends one protocol v2 command and returns the whole response. */
+/** Sends one protocol v2 command and returns the complete response. */
 export const gitCommand = (transport: GitTransport, url: GitAddress, body: Uint8Array) =>
   exchange(transport, { url: `${url}/${service}`, method: "POST", body: [body] }, result)

@@ -102,7 +102,7 @@ export const peelToCommit = Effect.fnUntraced(function* (
 })
 
 /**
- * Returns the entries of a tree object in their original order. In names that are not UTF-8, U+FFFD replaces the invalid bytes.
+ * Returns the entries of a tree object in their original order. Replaces invalid UTF-8 bytes in names with U+FFFD.
  */
 export const parseTree = (
   tree: string,

@@ -12,11 +12,11 @@ export interface GitLimits {
   readonly fileBytes: number
   /** Maximum total size of all files. */
   readonly totalBytes: number
-  /** Maximum depth of folders. */
+  /** Maximum folder depth. */
   readonly depth: number
   /** Maximum memory of the fetching process and its children. */
   readonly rssBytes: number
-  /** Maximum duration of a whole operation. */
+  /** Maximum duration of one complete operation. */
   readonly deadline: Duration.Duration
   /** Maximum time without data from the server. */
   readonly idle: Duration.Duration
@@ -25,7 +25,7 @@ export interface GitLimits {
 export interface GitPolicyShape {
   /** Exact origins, such as `http://git.internal:3000`, that may use plain http and resolve to private addresses. */
   readonly allowOrigins: ReadonlyArray<string>
-  /** The conditions for using native git: if it is available, never, or always. The snapshot is the same in every case. */
+  /** Use of native git: if it is available, never, or always. The resulting snapshot is the same in each case. */
   readonly native: "auto" | "off" | "required"
   readonly limits: GitLimits
   /**

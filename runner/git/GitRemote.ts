@@ -69,8 +69,8 @@ const pseudoRef = "capabilities^{}"
 const isUsable = (name: string) => name === "HEAD" || (name.startsWith("refs/") && normaliseRef(name) !== undefined)
 
 /**
- * Joins each `<oid> <ref>` with the line `<oid> <ref>^{}` that follows an annotated tag. A repository without commits may list
- * nothing.
+ * Joins each `<oid> <ref>` with the line `<oid> <ref>^{}` that follows an annotated tag. The listing of a repository without
+ * commits may be empty.
  */
 const parseV1 = Effect.fnUntraced(function* (
   packets: ReadonlyArray<Packet>
@@ -242,7 +242,7 @@ export class GitRemote extends Context.Service<
     readonly newestStableTag: (request: RemoteRequest) => Effect.Effect<StableVersion, GitError>
     /** Lists every branch and tag, by name. */
     readonly namedRefs: (request: RemoteRequest) => Effect.Effect<ReadonlyArray<NamedRef>, GitError>
-    /** Lists the branches and the heads of pull requests, including closed ones. */
+    /** Lists the branches and the heads of pull requests, including closed pull requests. */
     readonly heads: (request: RemoteRequest) => Effect.Effect<RepositoryHeads, GitError>
     /** Reads the newest ancestors of a commit without their files. Returns `undefined` if the server does not support that. */
     readonly history: (
@@ -255,7 +255,7 @@ export class GitRemote extends Context.Service<
     Effect.gen(function* () {
       const policy = yield* GitPolicy
 
-      /** Runs one query on its own connection, pinned to the checked addresses of the host. */
+      /** Runs one query on a separate connection that is pinned to the checked addresses of the host. */
       const query = <A>(
         request: RemoteRequest,
         responseBytes: number,

@@ -29,8 +29,8 @@ export interface TransportOptions {
 
 /**
  * HTTP client for one repository. Connects only to the repository's checked addresses, never through a redirect or proxy,
- * and limits bytes and idle time. It is an `HttpClient` for isomorphic-git. That library loses errors while reading a body,
- * so `failure` also records them.
+ * and limits bytes and idle time. It is an `HttpClient` for isomorphic-git. isomorphic-git loses errors that occur while it
+ * reads a body, so `failure` also returns those errors.
  */
 export interface GitTransport extends HttpClient {
   readonly failure: () => GitError | undefined

@@ -17,7 +17,10 @@ const isUsable = (text: string) => {
   return major > oldestVersion[0] || (major === oldestVersion[0] && minor >= oldestVersion[1])
 }
 
-/** Returns true if this runtime trusts additional certificates. svc then cannot use git, which can only replace the whole set. */
+/**
+ * Returns true if this runtime trusts additional certificates. In that case svc does not use git, because git can replace
+ * the set of trusted certificates but cannot extend it.
+ */
 const hasCertificatesOfItsOwn = () => {
   const extra = process.env["NODE_EXTRA_CA_CERTS"]
   return extra !== undefined && extra !== process.env["SSL_CERT_FILE"]
@@ -33,7 +36,7 @@ export interface UsableGit {
 export class InstalledGit extends Context.Service<
   InstalledGit,
   {
-    /** Returns `undefined` if git must not be used for fetches. Determined once. */
+    /** Returns `undefined` if git must not be used for fetches. The result is computed once. */
     readonly usable: Effect.Effect<UsableGit | undefined, GitNativeUnavailable>
   }
 >()("svc/runner/git/InstalledGit") {

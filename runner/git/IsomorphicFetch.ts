@@ -110,7 +110,7 @@ export const fetchIsomorphic = Effect.fn("fetchIsomorphic")(function* (
           .map((name) => `${packFolder}/${name}`)
       : []
   )
-  // isomorphic-git ignores the packet in which the server refuses, so a refusal looks like an empty response.
+  // isomorphic-git ignores the packet that contains the server's refusal, so a refusal looks like an empty response.
   if (packs.length === 0) return yield* notHandedOut(request.oid)
   yield* verifyPack(packs)
   const cache = {}

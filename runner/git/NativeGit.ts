@@ -24,8 +24,8 @@ const head = "ref: refs/heads/main\n"
 const config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 
 /**
- * Contents of an empty bare repository in a format that every version of git reads: SHA-1, one file per ref. `git init` would use
- * the preferred format of its version, and a SHA-256 repository cannot fetch a SHA-1 commit.
+ * Contents of an empty bare repository in a format that every version of git reads: SHA-1, one file per ref. `git init`
+ * would use the default format of the installed version, and a SHA-256 repository cannot fetch a SHA-1 commit.
  */
 const createBareRepository = (gitdir: string): Effect.Effect<void, Cause.UnknownError> =>
   Effect.tryPromise(async () => {
@@ -41,7 +41,7 @@ export interface NativeOptions {
   readonly credentials: GitCredentials | undefined
   /** Maximum size of the fetched pack on disk in bytes. */
   readonly packBytes: number
-  /** Larger blobs are streamed instead of being held in memory while they are unpacked. */
+  /** Git streams larger blobs instead of holding them in memory while unpacking them. */
   readonly fileBytes: number
   /** Larger objects are refused before git allocates memory for them. */
   readonly objectBytes: number
@@ -109,14 +109,14 @@ const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
   return Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])
 }
 
-/** Extracts the fault that git found in an object, in git's words. */
+/** Extracts git's own description of a damaged object from its error output. */
 const damagedObject = (stderr: string): string | undefined =>
   stderr
     .split("\n")
     .flatMap((line) => /^(?:error|fatal): ([\w ,'-]+)$/i.exec(line.trim())?.[1] ?? [])
     .find((text) => /\b(?:object|tree|blob|commit|tag)\b/i.test(text))
 
-/** Returns the failure if the server caused it, because every other way to fetch would then fail too. */
+/** Returns the failure if the server caused it, because a fetch without native git would then also fail. */
 const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitError | undefined => {
   if (/not our ref|unadvertised object|couldn't find remote ref/i.test(stderr))
     return new GitRefNotFound({
@@ -181,7 +181,7 @@ const watchPack = (gitdir: string, maximum: number): Effect.Effect<never, GitLim
 
 const progressLine = /^(?:remote: )?([A-Z][A-Za-z ]+): +(\d{1,3})%/
 
-/** Runs git to its end. Returns its exit code and the end of its output. */
+/** Runs git until it exits. Returns the exit code and the end of the output. */
 const runGit = Effect.fnUntraced(function* (
   options: NativeOptions,
   request: FetchRequest,

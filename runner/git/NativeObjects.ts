@@ -9,7 +9,7 @@ export interface NativeObjectsOptions {
   readonly gitdir: string
   /** Larger objects are refused before they are read. */
   readonly fileBytes: number
-  /** Limits git's allocations, even if an object reports a smaller size than it has. */
+  /** Limits git's memory allocations, even if an object's header gives a size that is too small. */
   readonly objectBytes: number
 }
 

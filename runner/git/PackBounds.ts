@@ -3,8 +3,8 @@ import { GitLimitExceeded, GitProtocolBroken } from "./GitError.ts"
 import type { GitLimits } from "./GitPolicy.ts"
 
 /**
- * Limits for the contents of a pack. Both ways to fetch refuse an object above `objectBytes`, and git never allocates more than
- * that.
+ * Limits for the contents of a pack. Both fetch implementations refuse an object above `objectBytes`, and git never
+ * allocates more memory than that.
  */
 export interface PackBounds {
   readonly objects: number
@@ -17,7 +17,7 @@ export interface PackBounds {
 }
 
 const mebibyte = 1024 * 1024
-/** Minimum for the object limit. Folders and commits are objects too, so a small limit for files must not apply to them. */
+/** Minimum for the object limit. Folders and commits are also objects, so a small limit for files must not apply to them. */
 const leastObjectBytes = 16 * mebibyte
 const unpackedObjects = 8
 const mostObjects = 1_000_000
@@ -46,7 +46,9 @@ const trailerBytes = 20
 const oidBytes = 20
 const ofsDelta = 6
 const refDelta = 7
-/** Objects up to this size are inflated in one step. Larger objects are counted piece by piece without storing them. */
+/**
+ * Objects up to this size are inflated in one step. Larger objects are inflated in pieces, which are counted but not stored.
+ */
 const oneStepBytes = 64 * 1024
 /** Enough bytes for the two sizes at the beginning of a delta. */
 const deltaHeadBytes = 20

@@ -28,7 +28,7 @@ export const encodeSideBand = (channel: 1 | 2 | 3, bytes: Uint8Array): ReadonlyA
   return packets
 }
 
-/** Parses a whole message. A failure contains the position of the invalid byte. */
+/** Parses a complete message. The error contains the position of the invalid byte. */
 export const parsePackets = (message: Uint8Array): Result.Result<ReadonlyArray<Packet>, string> => {
   const packets: Array<Packet> = []
   let at = 0

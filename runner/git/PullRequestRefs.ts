@@ -18,7 +18,7 @@ export interface QueuedCommit {
 
 /** The branches of a repository, and the heads of its pull requests. */
 export interface RepositoryHeads {
-  /** Commits by the full name of their branch, such as `refs/heads/main`. Omits the branches of merge queues. */
+  /** Commits, keyed by the full branch name, such as `refs/heads/main`. Omits merge queue branches. */
   readonly branches: ReadonlyMap<string, string>
   /** Full name of the branch to which HEAD points; `undefined` if the server does not report it. */
   readonly defaultBranch: string | undefined
@@ -46,8 +46,8 @@ interface Listed {
 }
 
 /**
- * Extracts the branches and the heads of pull requests from a listing. Each number counts once, because a forge has only one kind
- * of ref.
+ * Extracts the branches and the heads of pull requests from a listing. Keeps one ref for each pull request number, because a
+ * forge uses only one kind of ref.
  */
 export const repositoryHeads = (refs: ReadonlyArray<Listed>): RepositoryHeads => {
   const pullRequests = new Map<number, PullRequestRef>()
@@ -59,8 +59,8 @@ export const repositoryHeads = (refs: ReadonlyArray<Listed>): RepositoryHeads =>
   const isQueued = new Set(queued.map(({ ref }) => ref))
   const isBranch = ({ name }: Listed) => name.startsWith("refs/heads/") && !isQueued.has(name)
   return {
-    // The queue also creates branches for heads of other repositories. A head with such a branch is still not the
-    // repository's own code.
+    // A merge queue also creates branches for pull requests from other repositories. Do not treat queue branches as branches
+    // of this repository.
     branches: new Map(refs.filter(isBranch).map(({ commit, name }) => [name, commit])),
     defaultBranch: refs.find(({ name }) => name === "HEAD")?.target,
     pullRequests: [...pullRequests.values()].sort((a, b) => b.number - a.number),

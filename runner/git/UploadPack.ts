@@ -12,14 +12,14 @@ import {
   parsePackets
 } from "./PktLine.ts"
 
-/** Loaded on the first request: a sync of any other repository does not need it. */
+/** Loaded on the first request, because a sync of any repository other than the sample never serves objects. */
 const isogit = () => import("isomorphic-git")
 
 /** The repository to serve. */
 export interface ServedObjects {
   readonly fs: FsClient
   readonly gitdir: string
-  /** Set to serve only objects that a ref points to. */
+  /** True to serve only objects that a ref points to. */
   readonly onlyListed: boolean
 }
 
@@ -73,7 +73,10 @@ const listRefs = async (
 
 const service = [encodePacket("# service=git-upload-pack\n"), flushPacket]
 
-/** Creates the response to `GET info/refs` in protocol v0/v1. It lists every ref, and annotated tags also in peeled form. */
+/**
+ * Creates the response to `GET info/refs` in protocol v0/v1. The response lists every ref, and adds the peeled form of
+ * annotated tags.
+ */
 const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array> => {
   const refs = await listRefs(repository)
   const symrefs = refs.flatMap((ref) =>
@@ -90,7 +93,7 @@ const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array> => {
   return Buffer.concat([...service, ...packets, flushPacket])
 }
 
-/** Creates the response to `GET info/refs` in protocol v2. It lists the server's capabilities. */
+/** Creates the response to `GET info/refs` in protocol v2, which lists the server's capabilities. */
 const advertiseV2 = (): Uint8Array =>
   Buffer.concat([
     ...service,
@@ -207,7 +210,10 @@ const refusal = async (repository: ServedObjects, wants: ReadonlyArray<string>):
   return undefined
 }
 
-/** Responds to a protocol v0/v1 `POST git-upload-pack` with a complete pack, regardless of what the client already has. */
+/**
+ * Responds to a protocol v0/v1 `POST git-upload-pack` with a complete pack, regardless of the objects that the client
+ * already has.
+ */
 const uploadPackV1 = async (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
   const request = parseFetch(packets.flatMap((packet) => packetText(packet) ?? []))
   const refused = await refusal(repository, request.wants)
@@ -243,7 +249,7 @@ const uploadPackV2 = (repository: ServedObjects, packets: ReadonlyArray<Packet>)
   return Promise.resolve(Buffer.concat([encodePacket("ERR unknown command\n"), flushPacket]))
 }
 
-/** A request to a repository, relative to its address. */
+/** A request to a repository. The target is relative to the repository's address. */
 export interface ServiceRequest {
   readonly method: string
   /** `info/refs?service=git-upload-pack` or `git-upload-pack`. */

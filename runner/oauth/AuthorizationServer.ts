@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { Redacted } from "effect"
 import type { SecretMethod } from "./SecretAuthentication.ts"
 
-/** An authorization server that has this installation as a client. */
+/** An authorization server where this installation is registered as a client. */
 export interface AuthorizationServer {
   readonly issuer: string
   /** Kind of the metadata document: RFC 8414 or OpenID Connect Discovery. Not used if `endpoints` is set. */
@@ -48,7 +48,7 @@ export interface GrantedTokens {
  * A failure of an authorization server. The message contains no token, code, state or secret.
  *
  * - `denied`: the server returned an error to the person's browser
- * - `refused`: its token endpoint refused permanently; `error` contains the code
+ * - `refused`: the token endpoint rejected the request permanently; `error` contains the error code
  * - `invalid`: a response is invalid
  * - `unreachable`: there was no connection, so nothing was sent
  * - `unanswered`: there was no response, but the request may have taken effect

@@ -73,7 +73,8 @@ const neverConnected = (error: unknown): boolean =>
 
 /**
  * Creates a fetch function for the library. It connects only to one origin at its checked addresses, limits the size of
- * responses, and stops at the signal. It returns a redirect like any other response; the library then refuses the redirect.
+ * responses, and aborts when the signal is triggered. It returns a redirect like any other response; the library then
+ * refuses the redirect.
  */
 const pinnedFetch =
   (origin: string, addresses: ReadonlyArray<string>): CustomFetch =>
@@ -123,7 +124,7 @@ const metadataGoodFor = Duration.hours(1)
 
 const printable = (text: string, max: number) => text.replaceAll(/[^\x20-\x7e]/g, " ").slice(0, max)
 
-/** Returns an error code in the form of RFC 6749, and drops any other text. */
+/** Returns the text if it is a valid RFC 6749 error code, and a placeholder otherwise. */
 const errorCode = (text: string): string => (/^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/.test(text) ? text : "an unknown error")
 
 const failure = (reason: OAuthFailure["reason"], message: string, error?: string) =>
@@ -146,7 +147,7 @@ const codeOf = (error: unknown): string => {
   return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause)
 }
 
-/** Explains why the library failed. Does not use its messages and causes, which may contain request data. */
+/** Explains why the library failed, without the library's own messages and causes, which may contain request data. */
 const explained = (server: AuthorizationServer, doing: string, sent: boolean) => (cause: unknown) => {
   const host = hostOf(server)
   if (cause instanceof AuthorizationResponseError) {
@@ -192,7 +193,7 @@ const configured = (server: AuthorizationServer, metadata: ServerMetadata, fetch
   const configuration = new Configuration(metadata, server.clientId, undefined, authentication(server))
   configuration.timeout = requestSeconds
   if (fetch !== undefined) configuration[customFetch] = fetch
-  // Allow plain http, because the address policy has already decided whether it is allowed.
+  // Allow plain http here, because the address policy has already checked whether this server may use it.
   allowInsecureRequests(configuration)
   return configuration
 }
@@ -320,7 +321,7 @@ export class OAuthClient extends Context.Service<
         authorizationUrl: Effect.fn("OAuthClient.authorizationUrl")(function* (server, asked) {
           const metadata = yield* metadataOf(server)
           const endpoint = URL.parse(metadata.authorization_endpoint ?? "")
-          // Require https, which protects at least the content. The address policy does not apply to this URL, because the
+          // Require https to protect the content of the request. The address policy does not apply to this URL, because the
           // person's browser opens it.
           if (endpoint === null || !(endpoint.protocol === "https:" || policy.allowOrigins.includes(endpoint.origin))) {
             return yield* failure("unusable", `The authorization endpoint of ${hostOf(server)} is no https address.`)

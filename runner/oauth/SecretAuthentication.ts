@@ -1,7 +1,7 @@
 import { Redacted } from "effect"
 import { type ClientAuth, ClientSecretBasic, ClientSecretPost } from "openid-client"
 
-/** The way in which a client sends its secret. */
+/** Method by which a client sends its secret. */
 export type SecretMethod = "client_secret_basic" | "client_secret_post"
 
 /**

@@ -14,7 +14,10 @@ export const checkedUrl = (target: string, path: string | undefined): URL | unde
   return path === undefined ? url : (URL.parse(path, url.origin) ?? undefined)
 }
 
-/** Repeats the request until the expected response arrives or the time is up. Never fails: a missing response is a result too. */
+/**
+ * Repeats the request until the expected response arrives or the time is up. Never fails: if no response arrives, it reports
+ * that as the result.
+ */
 export const awaitAnswer = Effect.fn("awaitAnswer")(function* (check: PostApplyCheck, url: URL) {
   const probe = yield* HttpProbe
   const {

@@ -84,7 +84,7 @@ const ask = Effect.fn("HttpProbe.ask")(function* (url: URL, text: string | undef
   return yield* Effect.firstSuccessOf(addresses.map((one) => answerOf(url, one, text)))
 })
 
-/** Sends the requests. A host may replace this service. */
+/** The service that sends the requests. A host may replace it. */
 export const HttpProbe = Context.Reference<HttpProbeShape>("svc/runner/probe/HttpProbe", {
   defaultValue: () => ({ ask })
 })

@@ -110,7 +110,7 @@ export interface NoticePostShape {
   readonly send: (request: NoticePostRequest) => Effect.Effect<NoticePostResult>
 }
 
-/** The implementation of requests, which a test can replace. */
+/** The service that sends the requests. Tests can replace it. */
 export const NoticePost = Context.Reference<NoticePostShape>("svc/runner/probe/NoticePost", {
   defaultValue: () => ({
     send: (request) =>

@@ -17,7 +17,7 @@ const graphicRendition = new RegExp(`^${controlSequenceStart}[0-9;:]{0,64}m$`)
 // Maximum distance between two introducers in an unfinished sequence.
 const longestUnfinished = 4200
 
-/** Returns true if a text may contain a terminal sequence. If not, it needs no further check. */
+/** Returns true if a text may contain a terminal sequence. If it returns false, the text needs no further check. */
 export const hasTerminalSequence = (text: string): boolean => introducer.test(text)
 
 /** Returns the position of the first possible introducer, or -1. */
@@ -32,7 +32,7 @@ export const stripTerminalSequences = (text: string): string =>
 /** Returns true for a sequence that sets colour or weight (SGR), the only harmless kind. */
 export const isGraphicRendition = (found: string): boolean => graphicRendition.test(found)
 
-/** Rewrites terminal sequences, and the text between them, with one function each. */
+/** Rewrites the terminal sequences in a text with one function, and the text between them with another. */
 export const rewriteTerminalText = (
   text: string,
   between: (plain: string) => string,

@@ -9,11 +9,11 @@ const backslash = 0x5c
 const percent = 0x25
 const ampersand = 0x26
 const semicolon = 0x3b
-// Maximum number of consecutive backslashes. Each further level of quoting doubles them.
+// Maximum number of consecutive backslashes. Each further level of quoting doubles their number.
 const mostBackslashes = 64
 const longestEntity = 10
 
-/** Returns true if a byte may begin an escape. Before the first such byte, nothing needs decoding. */
+/** Returns true if a byte may begin an escape. Bytes before the first such byte need no decoding. */
 export const beginsEscape = (value: number): boolean => value === backslash || value === percent || value === ampersand
 
 const hexadecimal = new Int8Array(256).fill(-1)
@@ -49,8 +49,8 @@ const entityCode = (name: string): number | undefined => {
 
 /**
  * Decodes the escapes of JSON, Go, Python, YAML, shells, XML and URLs in one pass, however deeply they are nested: the result of
- * an escape is read again together with the bytes after it. Secrets are decoded in the same way, so a secret that looks like an
- * escape is found too.
+ * an escape is read again together with the bytes after it. Secrets are decoded in the same way, so a secret that looks like
+ * an escape is also found.
  */
 export class EscapeDecoder implements ByteSink {
   readonly #sink: DecodedSink

@@ -8,7 +8,7 @@ export interface Span {
 /** Receives the bytes of a text in order, each with its positions in the text. */
 export interface ByteSink {
   readonly byte: (value: number, start: number, end: number) => void
-  /** Signals that the next bytes do not continue the previous ones. */
+  /** Signals that the next bytes do not continue the previous bytes. */
   readonly edge: () => void
 }
 
@@ -27,7 +27,7 @@ export const quoteClass = 0x27
 
 /**
  * Byte classes for comparing secrets. All whitespace is one class; another class contains the characters that quoting
- * doubles or puts before other characters. A run of one class counts as one byte.
+ * doubles or puts before other characters. A run of bytes of the same class is compared as a single byte.
  */
 const classes = new Uint8Array(256)
 for (const value of [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x2b]) classes[value] = blankClass
@@ -39,7 +39,7 @@ for (let value = 0; value < 256; value++) words[value] = /\w/.test(String.fromCh
 export const isWordByte = (value: number): boolean => words[value] === 1
 export const isDigitByte = (value: number): boolean => value >= 0x30 && value <= 0x39
 
-/** Returns the class of a byte whose runs count as one, or 0 for any other byte. */
+/** Returns the class of a byte, or 0 if runs of this byte are not folded. */
 export const foldedClass = (value: number): number => classes[value] ?? other
 
 /** Returns the comparable form of bytes. */

@@ -9,12 +9,12 @@ const isHidden = /^\[redacted key [0-9a-f]{12}\]$/
 const unquoted = Option.liftThrowable((key: string): unknown => JSON.parse(`"${key}"`))
 
 /**
- * Returns the text that replaces a secret instance key in an address. Its digest uses the Capsule's key, so nobody can
- * confirm a guess. Within a Capsule, equal instance keys always have equal digests, and different keys have different
- * digests.
+ * Returns the text that replaces a secret instance key in an address. The digest in this text uses the Capsule's key, so
+ * nobody can verify a guessed instance key. Within a Capsule, equal instance keys always have equal digests, and different
+ * keys have different digests.
  */
 export const hiddenKey = (addressKey: string, instanceKey: string): string => {
-  // Unquote the key. A state uses JSON quoting; the tool also doubles the template characters.
+  // Unquote the key. A state quotes keys as JSON; the tool's output also doubles template characters.
   const text = Option.getOrElse(unquoted(instanceKey), () => instanceKey)
   const digest = createHmac("sha256", addressKey).update(String(text).replaceAll(/([$%])\1\{/g, "$1{"))
   return `[redacted key ${digest.digest("hex").slice(0, 12)}]`

@@ -15,7 +15,7 @@ export class LogLines {
   #pending = ""
 
   push(text: string): ReadonlyArray<string> {
-    // Keep a CR at the end until the next character shows whether it belongs to a CRLF.
+    // Keep a CR at the end until the next character shows whether the CR is part of a CRLF.
     const parts = (this.#pending + text).split(/\r?\n|\r(?!$)/)
     this.#pending = parts.pop() ?? ""
     const lines = parts.flatMap((line) => pieces(line))

@@ -12,8 +12,8 @@ const keepGraphicRendition = (sequence: string) =>
 
 /**
  * Makes text safe for a log line. Keeps colours (SGR) and line feeds. Removes titles, links, cursor moves, clears, and carriage
- * returns before a line feed. Makes everything else that could hide or overwrite text visible: other carriage returns, control
- * characters, invisible characters and lone surrogates. Redact the text first.
+ * returns before a line feed. Makes visible everything else that could hide or overwrite text: other carriage returns,
+ * control characters, invisible characters and lone surrogates. Redact the text first.
  */
 export const logText = (text: string): string =>
   rewriteTerminalText(text.toWellFormed(), escapeInvisible, keepGraphicRendition)

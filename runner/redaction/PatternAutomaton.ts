@@ -15,8 +15,8 @@ export interface Pattern {
   readonly origin: string
   readonly minSource: number
   /**
-   * True if the secret ends with backslashes, which are not in `bytes`. Characters after a match that represent these
-   * backslashes belong to the match.
+   * True if the secret ends with backslashes, which are not in `bytes`. If the characters after a match represent these
+   * backslashes, they are part of the match.
    */
   readonly trailing: boolean
 }
@@ -39,7 +39,7 @@ export class PatternAutomaton {
   readonly #boundedLink: Int32Array
   /** For each state, the length of the longest suffix that may still become a pattern. */
   readonly depth: Uint16Array
-  /** Like `depth`, but only for suffixes that are not whole patterns yet. */
+  /** Like `depth`, but only for suffixes that are not complete patterns yet. */
   readonly unfinishedDepth: Uint16Array
   readonly longest: number
 
@@ -97,14 +97,14 @@ export class PatternAutomaton {
   }
 
   /**
-   * Returns the origin of the secret that may begin with these bytes. Reads all patterns, so call it only in the rare case that a
-   * text ends inside a secret.
+   * Returns the origin of the secret that may begin with these bytes. Scans all patterns, so call it only if a text ends
+   * inside a secret, which is rare.
    */
   originOfBeginning(bytes: Uint8Array): string | undefined {
     return this.#patterns.find((pattern) => bytes.every((byte, index) => pattern.bytes[index] === byte))?.origin
   }
 
-  /** Returns the longest pattern that ends in this state and counts anywhere. */
+  /** Returns the longest pattern of kind `anywhere` that ends in this state. */
   found(state: number): Pattern | undefined {
     const index = this.#anywhere[state] ?? nothing
     return index === nothing ? undefined : this.#patterns[index]

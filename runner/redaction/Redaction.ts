@@ -93,8 +93,8 @@ const startThread = Effect.fnUntraced(function* (
 })
 
 /**
- * Until the scope closes, starts a thread when a Run needs it and stops the thread when no Run does. `location` is the URL
- * of the thread's code, by default the shipped code.
+ * Starts a thread when a Run needs it, and stops the thread when no Run does, until the scope closes. `location` is the URL
+ * of the thread's code and defaults to the shipped code.
  */
 export const redactionThreads = (
   location?: URL
@@ -107,7 +107,10 @@ export const redactionThreads = (
     return thread
   })
 
-/** Redaction thread of a server. By default each server has its own; several servers in one process may share one. */
+/**
+ * The redaction thread of a server. By default each server has its own thread; several servers in one process may share a
+ * thread.
+ */
 export const RedactionThreads = Context.Reference("svc/runner/redaction/RedactionThreads", {
   defaultValue: () => redactionThreads()
 })
@@ -136,7 +139,8 @@ const redactorOf = (
 ): RunRedactor => {
   // True as long as there are no secrets, so that the Run does not have to wait for the thread.
   let isEmpty = true
-  // True after a failure. A secret may then be missing, or half of it may be held back, so all later output is hidden.
+  // True after a failure. The thread may then have missed a secret, or have held back only part of one, so all later output
+  // is hidden.
   let isBroken = false
   const ask = (request: Unnumbered<RedactionRequest>) =>
     Effect.suspend(() =>

@@ -14,8 +14,8 @@ export const redactionMarkOf = (origin: string): string => {
 const sentinel = /\[redacted(?: [^[\]\r\n]{1,400})?\]/i
 
 /**
- * Returns true for text that contains a mark, with or without an origin. Somebody must have copied it from redacted output. As an
- * input it would overwrite a real value, so callers refuse it.
+ * Returns true for text that contains a mark, with or without an origin. Such text was copied from redacted output. If it
+ * were used as an input, it would overwrite a real value, so callers refuse it.
  */
 export const isRedactionSentinel = (value: string): boolean => sentinel.test(value)
 

@@ -4,7 +4,10 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { redactionMarkOf } from "./RedactionMark.ts"
 import { TextScanner } from "./TextScanner.ts"
 
-/** Maximum amount of text to hold back, in UTF-16 units. A longer possible secret is hidden like a secret. */
+/**
+ * Maximum amount of text to hold back, in UTF-16 units. If more text may be part of a secret, it is hidden as if it were a
+ * secret.
+ */
 export const longestHeld = 32_768
 // Amount of context to keep, enough to find the beginning of a token when text is read again for new secrets.
 const longestContext = 64
@@ -19,13 +22,13 @@ export class RedactionStream {
   readonly #shortest: number
   #current: PatternAutomaton
   #scanner: TextScanner
-  // Positions are relative to the beginning of the whole text. `#pending` begins at `#written`.
+  // Positions are relative to the beginning of the complete text. `#pending` begins at `#written`.
   #pending = ""
   #written = 0
   #context = ""
   // End position of the last mark.
   #covered = -1
-  // Hidden parts that are not whole secrets.
+  // Hidden parts that are not complete secrets.
   #broken: Array<Span> = []
 
   /** Creates a stream that hides only findings of at least `shortest` characters. */
@@ -79,7 +82,7 @@ export class RedactionStream {
     return this.#advance(Math.max(this.#written, until))
   }
 
-  /** Returns true if a mark before one position covers everything up to another position. */
+  /** Returns true if the last mark covers the text up to a given position. */
   covers(until: number): boolean {
     return this.#covered >= until
   }

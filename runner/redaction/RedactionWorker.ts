@@ -60,7 +60,7 @@ parentPort?.on("message", (request: RedactionRequest) => {
   try {
     answer({ kind: "texts", id: request.id, texts: texts(request) })
   } catch {
-    // Drop the error, whose message may contain a secret.
+    // Drop the error, because its message may contain a secret.
     answer({ kind: "failed", id: request.id })
   }
 })

@@ -64,8 +64,8 @@ const embedded = (text: string) => {
 }
 
 /**
- * Returns the secret, and every part of it that is secret by itself: each string and number in JSON text, passwords in URLs and
- * connection strings, `key = value` lines, authorization headers, tokens, and base64-encoded documents.
+ * Returns the secret, and every part of the secret that must also be hidden: each string and number in JSON text, passwords
+ * in URLs and connection strings, `key = value` lines, authorization headers, tokens, and base64-encoded documents.
  */
 const secretParts = (secret: string | Uint8Array): ReadonlyArray<string | Uint8Array> => {
   const found = new Set<string>()
@@ -88,8 +88,8 @@ const secretParts = (secret: string | Uint8Array): ReadonlyArray<string | Uint8A
 }
 
 const shortestLine = 12
-// Maximum length of a pattern. A longer secret is matched in pieces, so that a stream holds back little, and a truncated copy is
-// found too.
+// Maximum length of a pattern. A longer secret is matched in pieces, so that a stream holds back little text and truncated
+// copies are still found.
 const longestPattern = 511
 const sliceLength = 256
 // Minimum length of a secret after its whitespace is removed. The secret itself has at least 6 characters.
@@ -112,7 +112,7 @@ const slices = (bytes: ReadonlyArray<number>): ReadonlyArray<ReadonlyArray<numbe
   )
 }
 
-/** Returns the whole text, and each of its lines that is long enough, because programs often print only a part of a key file. */
+/** Returns the full text and each line that is long enough, because programs often print only part of a key file. */
 const pieces = (text: string): ReadonlySet<string> => {
   const lines = text
     .split(/\r\n|\n|\r/)
@@ -121,7 +121,7 @@ const pieces = (text: string): ReadonlySet<string> => {
   return new Set([text.trim(), ...lines])
 }
 
-/** Returns a pattern for text without line breaks or whitespace, or `undefined` if the pattern would be the same. */
+/** Returns a pattern for text without line breaks and whitespace, or an empty array if the pattern would be the same. */
 const withoutBlanks = (bytes: ReadonlyArray<number>): ReadonlyArray<number> =>
   bytes.includes(blankClass) ? folded(bytes.filter((byte) => byte !== blankClass)) : []
 
@@ -133,7 +133,8 @@ const kindOf = (piece: string, length: number): PatternKind => {
 }
 
 /**
- * Returns the length of the last character of a text, or of the run at its end that the comparison treats as one character.
+ * Returns the length of the last character of a text. If the text ends with a run that is compared as one character, returns
+ * the length of the run.
  */
 const lastRun = (text: string): number => {
   const run = ["+", "\"$%'\\`"].find((characters) => characters.includes(text.at(-1) ?? " "))
@@ -146,7 +147,7 @@ const lastRun = (text: string): number => {
 const pieceSpellings = (piece: string): ReadonlyArray<Iterable<number>> => {
   const shown = stripTerminalSequences(piece)
   const texts = shown === piece ? [piece] : [piece, shown]
-  // Skip UTF-16 for ASCII, to which it only adds bytes that the comparison ignores.
+  // Skip UTF-16 for ASCII text, because UTF-16 only adds bytes that the comparison ignores.
   const isAscii = Buffer.byteLength(piece) === piece.length
   return texts.flatMap((text) => {
     const bytes = Buffer.from(text)
@@ -222,7 +223,7 @@ const shortestInName = 16
 export interface RedactionItem {
   readonly as: "text" | "name" | "address" | "message" | "part"
   readonly text: string
-  /** For a message: address of its resource. */
+  /** For a message: address of the resource that the message is about. */
   readonly address?: string | undefined
   /** For a part: all parts in the order in which they are shown, and the index of this part. */
   readonly parts?: ReadonlyArray<string> | undefined
@@ -259,7 +260,7 @@ export class Redactor {
     }
   }
 
-  /** From now on, replaces secret instance keys in addresses with digests under this key. */
+  /** Starts to replace secret instance keys in addresses with digests that use this key. */
   keyAddresses(addressKey: string): void {
     this.#addressKey = addressKey
   }
@@ -313,7 +314,7 @@ export class Redactor {
     return [...lines.push(parts), ...lines.end()].map((line) => line ?? "")
   }
 
-  /** Creates a redactor for text that arrives in pieces. Use one per source. */
+  /** Creates a redactor for text that arrives in pieces. Create one redactor per source. */
   stream(): RedactionStream {
     return new RedactionStream(() => this.#search())
   }

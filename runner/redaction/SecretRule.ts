@@ -9,19 +9,19 @@ export interface Secret {
 }
 
 /**
- * Version of the rules. Increment it when they hide more than before: plans reviewed under an earlier version must be reviewed
- * again.
+ * Version of the rules. Increment it when the rules hide more than before: plans reviewed under an earlier version must be
+ * reviewed again.
  */
 export const secretRuleVersion = 2
 
-/** Secrets of at least this length are hidden everywhere, and shorter secrets only as whole tokens. */
+/** Secrets of at least this length are hidden everywhere, and shorter secrets only as complete tokens. */
 export const shortestAnywhere = 6
 /** Minimum length of a secret. Shorter texts cannot be distinguished from ordinary text. */
 export const shortestToken = 2
 
 const ordinaryWords: ReadonlySet<string> = new Set(["true", "false", "null"])
 
-/** The extent to which a text is hidden: anywhere, only as a whole token, or nowhere. */
+/** Scope in which a secret text is hidden: anywhere, only if it is a complete token, or nowhere. */
 export type SecretScope = "anywhere" | "token" | "none"
 
 export const scopeOf = (text: string): SecretScope => {
@@ -30,7 +30,10 @@ export const scopeOf = (text: string): SecretScope => {
   return shown.length < shortestAnywhere ? "token" : "anywhere"
 }
 
-/** Returns the attribute names in a type constraint, at any depth. They belong to the module, so they are not secret. */
+/**
+ * Returns the attribute names in a type constraint, at any depth. These names are part of the module, so they are not
+ * secret.
+ */
 export const declaredKeys = (typeExpression: string): ReadonlySet<string> =>
   new Set(
     [...typeExpression.matchAll(/[A-Za-z_][\w-]*|[^\s"]/g)]
@@ -56,7 +59,7 @@ interface Open {
 
 /**
  * Returns the secret parts of a value: every string and number in it, and every key of at least 6 characters that the variable's
- * type does not declare. Such a key belongs to the value, so an origin never contains it.
+ * type does not declare. An undeclared key is part of the secret value, so an origin never contains it.
  */
 export const valueSecrets = (
   origin: string,

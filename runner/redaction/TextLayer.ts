@@ -27,7 +27,7 @@ interface Candidate {
 
 /**
  * Finds secrets in text, byte by byte. The result depends only on the text, not on how it is split.
- * - `decoded`: the bytes are possibly not text, so only printable neighbours end a token
+ * - `decoded`: the bytes may not be text, so only printable neighbours end a token
  * - `breaks`: reads text without its line breaks and ignores whitespace; finds only matches that span a line break, and no
  *   tokens, because a line may begin or end with anything
  */
@@ -159,7 +159,7 @@ class SecretMatcher implements ByteSink {
     return this.#automaton.originOfBeginning(beginning)
   }
 
-  // Reports the extension of a match separately, because its span may already be in use.
+  // Reports the extension of a match separately, because the span of the match may already be in use.
   #grow({ origin, start }: Span, end: number): void {
     this.#report({ start, end, origin })
   }
@@ -194,7 +194,7 @@ class SecretMatcher implements ByteSink {
     }
   }
 
-  // Returns true if the character before a token ends the previous token.
+  // Returns true if a token may begin after the character before the match.
   #begins({ bytes: { length }, kind }: Pattern): boolean {
     if (this.#decoded && length < 4) return false
     if (this.#count <= length) return true
@@ -259,8 +259,8 @@ const zero = 0x30
 const isX = (value: number) => value === 0x78 || value === 0x58
 
 /**
- * Collects runs of characters of an alphabet from text. Ignores runs of fewer than `shortest` characters, and decodes
- * nothing before a run has that length.
+ * Collects runs of characters that an encoding uses. Ignores runs of fewer than `shortest` characters, and starts to decode
+ * a run only when it reaches that length.
  */
 abstract class RunSink implements OpenSink {
   readonly #alphabet: Int8Array
@@ -306,7 +306,7 @@ abstract class RunSink implements OpenSink {
     }
   }
 
-  /** Returns true if a byte may be part of a run. Most of a text is outside runs. */
+  /** Returns true if a byte may be part of a run. Most bytes of a text are not. */
   wants(value: number): boolean {
     return this.#length > 0 || (this.#alphabet[value] ?? -1) >= 0
   }
@@ -453,7 +453,7 @@ const deepestEncoding = 3
 const shortestBase64 = [6, 8, 8]
 const shortestHex = [8, 12, 12]
 
-/** Collects the findings in all layers of one text. */
+/** Collects the findings from all layers of a text. */
 export interface Search {
   readonly automaton: PatternAutomaton
   readonly spans: Array<Span>
@@ -474,7 +474,7 @@ export class DecodedText implements OpenSink {
   #isPlain = true
   #isEmpty = true
 
-  /** `breaks` is for text without its line breaks. */
+  /** `breaks` is set for text from which line breaks were removed. */
   constructor(search: Search, depth: number, breaks?: LeftOutBreaks) {
     const matcher = new SecretMatcher(search.automaton, search.spans, depth > 0, breaks)
     const inner = () => new DecodedText(search, depth + 1, breaks)
@@ -511,7 +511,7 @@ export class DecodedText implements OpenSink {
     this.#decoder.byte(value, start, end)
   }
 
-  /** Continues matching from the position of another text. Decoders start again. */
+  /** Continues matching from the position of another text. Restarts the decoders. */
   continueFrom(other: DecodedText): void {
     this.#isEmpty = false
     this.#matcher.continueFrom(other.#matcher)
@@ -552,7 +552,7 @@ export class DecodedText implements OpenSink {
     return this.#runs.find((run) => run.held(all) === position)?.heldOrigin(position, all)
   }
 
-  // An incomplete escape may already determine its character, so its bytes may count.
+  // Counts an incomplete escape as one pending byte, because the escape may already determine its character.
   #pending(pending: number): number {
     return this.#decoder.open() === noPosition ? pending : pending + 1
   }

@@ -22,7 +22,7 @@ type Reading = (text: string) => ReadonlyArray<number> | undefined
 const longestDumpLine = 320
 
 const offset = /^([0-9a-fA-F]{6,16})(:?)(?= |$)/
-/** Matches the start of the column with the bytes as characters, between `|` or `>` and `<`. */
+/** Matches the start of the column that shows the bytes as characters, such as `|...|` or `>...<`. */
 const framed = /\s{2}[|>]/
 
 const firstColumn = /^\s+-?[0-9a-fA-F]{1,22}(?:\s|$)/
@@ -86,8 +86,8 @@ const escapes: ReadonlyMap<string, number> = new Map(
 const cellWidth = 4
 
 /**
- * Parses the output of `od -c`, `od -a` and `hexdump -c`: each byte is the last of four columns, or an escape, a name or three
- * octal digits.
+ * Parses the output of `od -c`, `od -a` and `hexdump -c`: each byte takes four columns, and appears as a character in the
+ * last column, an escape, a name, or three octal digits.
  */
 const characters = (body: string, from: number): ReadonlyArray<ColumnByte> | undefined => {
   const found: Array<ColumnByte> = []
@@ -109,7 +109,7 @@ const characters = (body: string, from: number): ReadonlyArray<ColumnByte> | und
 /** Returns true if a line, or its beginning, may be a line of a dump. */
 const mayBeDump = (line: string): boolean => /^(?:[ \t]|[0-9a-fA-F]{6}|[0-9a-fA-F]{1,5}$)/.test(line)
 
-/** Returns the bytes in a line of a dump, for each possible interpretation. Empty for other lines. */
+/** Returns the bytes in a line of a dump, for each possible interpretation. Returns an empty map for other lines. */
 const dumpColumns = (line: string): ReadonlyMap<string, ReadonlyArray<ColumnByte>> => {
   const found = new Map<string, ReadonlyArray<ColumnByte>>()
   const [, digits = "", colon = ""] = offset.exec(line) ?? []
@@ -142,7 +142,7 @@ interface CharacterSink {
 const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
 
-/** Passes on the UTF-8 bytes of a character, each with the position of the whole character. */
+/** Passes on the UTF-8 bytes of a character, each with the position of the complete character. */
 const feedCharacter = (code: number, start: number, end: number, sink: CharacterSink): void => {
   if (code < 0x80) return sink.byte(code, start, end)
   if (code < 0x800) {
@@ -202,7 +202,7 @@ class Utf8Feed {
 /** Decodes the bytes that a dump (`xxd`, `od`, `hexdump`) represents, for each possible interpretation. */
 class DumpText {
   readonly #search: Search
-  // Makes every match count as spanning a line break, because the columns themselves have no line breaks.
+  // Treats every match as spanning a line break, because the columns themselves have no line breaks.
   readonly #breaks: LeftOutBreaks = { last: noPosition }
   readonly #readings = new Map<string, DecodedText>()
   #open: ReadonlySet<string> = new Set()
@@ -212,8 +212,8 @@ class DumpText {
   }
 
   /**
-   * Processes one whole line. If it contains part of a secret, hides the rest of the line too, because a dump shows everything
-   * twice.
+   * Processes one complete line. If the line contains part of a secret, hides the rest of the line as well, because a dump
+   * shows every byte twice.
    */
   line(text: string, position: number): void {
     const columns = dumpColumns(text)
@@ -275,7 +275,7 @@ class LineText {
   readonly #breaks: LeftOutBreaks = { last: noPosition }
   #joined: { readonly text: DecodedText; readonly feed: Utf8Feed } | undefined
   #isJoined = false
-  // Trailing whitespace of the joined text, which belongs to the text only if the line continues.
+  // Trailing whitespace of the joined text, which is part of the text only if the line continues.
   #blanks: Part | undefined
   #dump: DumpText | undefined
   #line: Array<Part> = []
@@ -306,7 +306,7 @@ class LineText {
     if (from < text.length) this.#take(from === 0 ? text : text.slice(from), position + from)
   }
 
-  /** Continues matching from the position of another text. Decoders start again. */
+  /** Continues matching from the position of another text. Restarts the decoders. */
   continueFrom(other: LineText): void {
     this.#text.continueFrom(other.#text)
     this.#lineStart = other.#lineStart
@@ -462,8 +462,8 @@ export class TextScanner {
   readonly #spans: Array<Span> = []
   readonly #search: Search
   readonly #shown: LineText
-  // The text with its terminal sequences, from the first sequence on. It is matched too, because an apparent sequence may be part
-  // of a secret.
+  // The text with its terminal sequences, from the first sequence on. This text is also matched, because an apparent
+  // sequence may be part of a secret.
   #whole: LineText | undefined
   #position: number
   // A suffix that may be an unfinished terminal sequence.
@@ -527,7 +527,8 @@ export class TextScanner {
     return taken.sort((left, right) => left.start - right.start || right.end - left.end)
   }
 
-  // Begins to match the text with its sequences. Before the first sequence, it is identical to the shown text.
+  // Begins to match the text with its terminal sequences. Before the first sequence, this text is identical to the displayed
+  // text.
   #beginWhole() {
     const text = new LineText(this.#search, this.#position)
     text.continueFrom(this.#shown)

@@ -12,8 +12,8 @@ const commandLine = (pid: string) =>
   )
 
 /**
- * Maximum number of rounds. It exceeds the depth of any tool's process tree. If processes multiply faster than that, svc
- * stops waiting.
+ * Maximum number of rounds. It exceeds the depth of any tool's process tree. If processes still start children after this
+ * many rounds, svc stops waiting.
  */
 const mostRounds = 20
 

@@ -49,7 +49,9 @@ export interface HostSettings {
   readonly current: Effect.Effect<SandboxEtc | undefined>
 }
 
-/** Checks synchronously before each sandbox, because forty promises would take longer than the mounts they save. */
+/**
+ * Checks synchronously before each sandbox, because forty promises would take longer than the mounts that the copies save.
+ */
 const entryOf = (path: string) => statSync(path, { bigint: true, throwIfNoEntry: false })
 
 const versionOf = (path: string) => {
@@ -59,8 +61,8 @@ const versionOf = (path: string) => {
 
 /**
  * Keeps copies of the host's public settings in `folder`, so that a sandbox can mount all of them at once; separate mounts would
- * take longer than the rest of the setup. A change on the host is copied before the next sandbox opens, and then becomes visible
- * in running sandboxes too. Several processes may share the folder.
+ * take longer than the rest of the setup. A change on the host is copied before the next sandbox opens, and is then also
+ * visible in running sandboxes. Several processes may share the folder.
  */
 export const keepHostSettings = Effect.fnUntraced(function* (folder: string, host = "/etc") {
   const copying = yield* Semaphore.make(1)
@@ -98,7 +100,7 @@ export const keepHostSettings = Effect.fnUntraced(function* (folder: string, hos
 
   const overlaid = Effect.try(() => settingsFolders.filter((name) => entryOf(join(host, name))?.isDirectory() === true))
 
-  // Create the mount points now: after the copies are mounted read-only, this is impossible.
+  // Create the mount points now, because this is impossible after the copies are mounted read-only.
   const makePlaces = (names: ReadonlyArray<string>) =>
     Effect.tryPromise(async () => {
       for (const name of names) {

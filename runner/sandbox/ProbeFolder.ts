@@ -17,7 +17,10 @@ export const probeFolder = (ownFolder: string, tried: keyof typeof prefixes) =>
     (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
   )
 
-/** Removes the remains of probes whose server was killed: their folders, and sandboxes that wait for a dead parent. */
+/**
+ * Cleans up after probes whose server was killed: removes their folders, and ends sandboxes that still wait for the dead
+ * server.
+ */
 export const removeStaleProbes = Effect.fnUntraced(
   function* (ownFolder: string) {
     const names = yield* Effect.tryPromise(() => readdir(ownFolder))

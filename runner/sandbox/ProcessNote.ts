@@ -14,7 +14,9 @@ interface ProcessStat {
   readonly startTicks: string
 }
 
-/** Parses `/proc/PID/stat`. The name in parentheses may contain anything, so fields are counted from its end. */
+/**
+ * Parses `/proc/PID/stat`. The name in parentheses may contain anything, so fields are counted from the closing parenthesis.
+ */
 const readStat = (pid: number) =>
   Effect.tryPromise(() => readFile(`/proc/${pid}/stat`, "latin1")).pipe(
     Effect.map((text): ProcessStat => {
@@ -26,7 +28,10 @@ const readStat = (pid: number) =>
 
 const isDead = ({ state }: ProcessStat) => state === "Z" || state === "X"
 
-/** Appends processes to a file, one per line. Without this record, a server that restarts after a crash could not find them. */
+/**
+ * Appends processes to a file, one per line. Without this record, a server that restarts after a crash could not find these
+ * processes.
+ */
 export const noteProcess = Effect.fnUntraced(
   function* (file: string, pid: number) {
     const stat = yield* readStat(pid)
@@ -37,7 +42,7 @@ export const noteProcess = Effect.fnUntraced(
   (effect) => Effect.ignore(effect)
 )
 
-/** Records a process, unless the Run has no process note. */
+/** Records a process if the Run has a process note. */
 export const notedIn =
   (file: string | undefined) =>
   (pid: number): Effect.Effect<void> =>

@@ -5,8 +5,8 @@ import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
 
 /**
  * An execution profile's requirements for the machine, in addition to the settings. A profile can only be stricter than the
- * settings for all Runs: its level may not be lower, nor its limits higher.
- * - `profile`: its name, for the error message
+ * settings for all Runs: it cannot accept a lower level or raise a limit. - `profile`: the profile's name, for the error
+ * message
  * - `isolation`: the lowest acceptable level
  * - `network`: `isolated` if the Run requires its own network
  */

@@ -45,7 +45,7 @@ export class Sandbox extends Context.Service<
   Sandbox,
   {
     readonly status: SandboxStatus
-    /** Network of Runs. The first use probes it, which takes as long as creating a network. */
+    /** Status of the network for Runs. The first use probes the network, which takes as long as creating a network. */
     readonly network: Effect.Effect<NetworkStatus>
     /** Path of `root` as programs see it. Available before the sandbox is opened. */
     readonly insideRoot: (root: string) => string
@@ -74,7 +74,7 @@ export class Sandbox extends Context.Service<
         ownFolder: settings.ownFolder ?? (yield* temporaryFolder)
       }
       yield* removeStaleProbes(host.ownFolder)
-      // Copy the host's settings only once a level that mounts them works.
+      // Copy the host's settings only after finding a working level that mounts them.
       const hostSettings = yield* Effect.cached(keepHostSettings(join(host.ownFolder, "etc")))
       const userIds = yield* Effect.cached(Scope.provide(takeUserIds(settings.userIds), scope))
       const all: ReadonlyArray<Rung> = [

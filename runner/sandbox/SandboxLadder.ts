@@ -7,7 +7,10 @@ import type { SandboxStatus } from "./SandboxStatus.ts"
 /** Part of the status that describes the levels. */
 export type LevelStatus = Omit<SandboxStatus, "limits">
 
-/** Result of trying a level. If the level does not work on this machine, contains the reason, and the remedy if there is one. */
+/**
+ * Result of trying a level. If the level does not work on this machine, the result contains the reason, and a remedy if
+ * there is one.
+ */
 export type Verdict<A = Level> =
   | { readonly _tag: "works"; readonly level: A; readonly reason: string }
   | { readonly _tag: "unavailable"; readonly reason: string; readonly remedy?: string }

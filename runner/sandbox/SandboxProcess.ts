@@ -19,7 +19,7 @@ export interface SandboxProcess {
   readonly end: Effect.Effect<ProcessEnd>
   /** Sends one SIGINT to the program, not to its children. Does nothing if it has exited. */
   readonly interrupt: Effect.Effect<void>
-  /** Sends SIGKILL to the whole tree. Returns when all its processes have exited. */
+  /** Sends SIGKILL to the entire process tree. Returns when all processes in the tree have exited. */
   readonly kill: Effect.Effect<void>
   /** The limit that the Run exceeded, if any. Read it after the program has exited. */
   readonly exceeded: Effect.Effect<LimitExceeded | undefined>
@@ -82,7 +82,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
   const { program } = request.commandLine
   const { role } = request
   const limited = request.guard.around(request.commandLine)
-  // Leave the supervisor unlimited: at the process limit its runtime would abort and leave orphans.
+  // Do not limit the supervisor: at the process limit, its runtime would abort and leave orphaned processes.
   const launched = role.kind === "supervisor" ? after(role.before, limited) : limited
   const inputs = request.inputs.map(([fd, stream]) => [`fd${fd}`, { type: "input" as const, stream }] as const)
   const outputs = role.kind === "namespace" ? [[`fd${role.fd}`, { type: "output" as const }] as const] : []
@@ -112,7 +112,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
         () => "",
         (text, more) => text + more
       ),
-      // Detect the end of the document by its JSON, because the waiting process keeps the pipe open.
+      // Detect the end of the JSON document by its closing brace, because the waiting process keeps the pipe open.
       Stream.filter((text) => text.trimEnd().endsWith("}")),
       Stream.runHead,
       Effect.flatMap(Effect.fromOption),
@@ -131,7 +131,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
     Effect.zip(Ref.get(forced)),
     Effect.map(
       ([code, isForced]): ProcessEnd =>
-        // `unshare` reports a killed child as its own failure.
+        // If its child is killed, `unshare` exits with a failure code of its own.
         isForced || (role.kind !== "program" && code >= signalCodes.first && code <= signalCodes.last)
           ? { _tag: "signalled" }
           : { _tag: "exited", code }
@@ -158,7 +158,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
     program: Effect.void
   }
   const kill = whileRunning(Effect.andThen(Ref.set(forced, true), Effect.asVoid(killBelow[role.kind]))).pipe(
-    // Kill the process group too, because its members may survive the program.
+    // Also kill the process group, because its members may survive the program.
     Effect.andThen(signal(-handle.pid, "SIGKILL")),
     Effect.andThen(request.killStragglers),
     Effect.andThen(request.guard.endAll),

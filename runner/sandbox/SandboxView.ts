@@ -92,7 +92,7 @@ export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">):
 const resource = { fileSize: 1, core: 4, processes: 6, openFiles: 7 } as const
 
 /**
- * Encodes the limits for the kernel. The kernel counts processes per user, so `others` are allowed in addition to the Run's own.
+ * Encodes the limits for the kernel. The kernel counts processes per user, so `others` is added to the Run's process limit.
  */
 export const resourceLimits = (
   limits: SandboxLimits,

@@ -10,7 +10,7 @@ export interface ReadFile {
   readonly blocks: ReadonlyArray<ConfigBlock>
 }
 
-/** An argument, and its location, which is in another file if an override changes the argument. */
+/** An argument with its location. If an override changes the argument, the location is in the override file. */
 export interface PlacedAttribute {
   readonly value: ConfigValue
   readonly syntax: ConfigSyntax
@@ -41,7 +41,7 @@ const place = (block: ConfigBlock, path: string): PlacedBlock => ({
   )
 })
 
-/** Blocks that a module may contain only once, and the name of their group. */
+/** Maps each block type that a module may contain only once to the name of its group. */
 const singletons: ReadonlyMap<string, string> = new Map([
   ["required_providers", "required_providers"],
   ["backend", "backend or cloud"],
@@ -72,7 +72,7 @@ const separateLocals = (block: PlacedBlock): ReadonlyArray<PlacedBlock> =>
       }))
     : [block]
 
-/** Returns true if an override may add this block instead of changing an existing one. */
+/** Returns true if an override may add this block instead of changing an existing block. */
 const mayBeNew = (block: PlacedBlock) =>
   singletons.has(block.type) ||
   block.type === "provider_meta" ||
@@ -82,8 +82,8 @@ const mayBeNew = (block: PlacedBlock) =>
 const neverOverriding: ReadonlySet<string> = new Set(["check", "import", "language", "moved"])
 
 /**
- * Merges the files of one folder, in order. A duplicate declaration is an error. An override file changes a declaration
- * argument by argument, except that its version constraints replace all earlier constraints.
+ * Merges the files of one folder, in order. A duplicate declaration is an error. An override file replaces individual
+ * arguments of a declaration, except that version constraints in an override file replace all earlier constraints.
  */
 export const mergeBlocks = (files: ReadonlyArray<ReadFile>): MergedBlocks => {
   const declared = new Map<string, PlacedBlock>()

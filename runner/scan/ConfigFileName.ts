@@ -7,13 +7,13 @@ export interface ConfigFileName {
   readonly stem: string
   readonly syntax: ConfigSyntax
   readonly dialect: "common" | "opentofu"
-  /** True if the file overrides the others instead of adding to them. */
+  /** True if the file overrides other files instead of adding to them. */
   readonly override: boolean
 }
 
 const configExtension = /\.(tf|tofu)(\.json)?$/
 
-/** Returns true for hidden files and editor backups, which the tools skip too. */
+/** Returns true for hidden files and editor backups, which the tools also skip. */
 const isIgnored = (name: string) =>
   name.startsWith(".") || name.endsWith("~") || (name.startsWith("#") && name.endsWith("#"))
 
@@ -32,8 +32,8 @@ export const configFileName = (name: string): ConfigFileName | undefined => {
 
 /**
  * Lists the configuration files of one folder in the order in which a tool applies them: normal files by name, then overrides by
- * name. OpenTofu's own file hides the common file with the same stem and syntax. Terraform reads only common files; the others
- * are `unread`.
+ * name. A file specific to OpenTofu hides the common file with the same stem and syntax. Terraform reads only common files;
+ * files specific to OpenTofu are `unread`.
  */
 export const configFilesOf = (names: ReadonlyArray<string>, tool: ToolName) => {
   const found = names.flatMap((name) => configFileName(name) ?? [])

@@ -28,8 +28,8 @@ class HclReader {
   }
 
   /**
-   * Reports that the outline and the parser disagree: either an argument hides a block, or one of them is wrong. In that
-   * case, neither can be trusted.
+   * Reports that the outline and the parser disagree: either an argument hides a block, or one of the two is wrong. If they
+   * disagree, neither can be trusted.
    */
   #disagreement(block: OutlineBlock) {
     this.#refuse(

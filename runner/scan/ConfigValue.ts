@@ -5,7 +5,7 @@ import type { LocatedJson } from "./LocatedJson.ts"
  * Value of an argument, in either syntax.
  * - `expression`: needs evaluation; `text` is the source, without the template marks if the whole value is one template; also
  *   used for an object with a computed key
- * - `plain`: a whole JSON string, which is the value of an argument that the tools do not evaluate
+ * - `plain`: a complete JSON string, which is the value of an argument that the tools do not evaluate
  */
 export type ConfigValue =
   | { readonly kind: "null" }
@@ -42,7 +42,7 @@ const literalText = (template: string): string | undefined => {
 
 /**
  * Returns the literal text of a string. In JSON syntax, the meaning of an escaped template depends on the argument and the tool,
- * so such a string does not count as literal.
+ * so such a string is not treated as literal.
  */
 const literalOf = (text: string, syntax: ConfigSyntax): string | undefined => {
   if (syntax === "hcl") return literalText(text)
@@ -105,7 +105,7 @@ const canonicalNumber = (text: string): string => {
  */
 const maxExactLength = 1000
 
-/** Returns true if parsing a number as a double and printing it does not change it. */
+/** Returns true if a number does not change when it is parsed as a double and printed again. */
 const isExact = (text: string): boolean =>
   text.length <= maxExactLength && canonicalNumber(String(Number(text))) === canonicalNumber(text)
 

@@ -28,8 +28,8 @@ export class DeclarationArguments {
   }
 
   /**
-   * Reads a boolean. Like the tools, converts some strings. Reports a value that needs evaluation as an error, and replaces
-   * it with `cautious`.
+   * Reads a boolean. Converts some strings to booleans, as the tools do. Reports a value that needs evaluation as an error,
+   * and returns `cautious` instead.
    */
   boolean(name: string, absent: boolean, cautious: boolean): boolean {
     const attribute = this.get(name)

@@ -10,7 +10,7 @@ export class FolderUnreadable extends Schema.TaggedError<FolderUnreadable>()("Fo
   message: Schema.String
 }) {}
 
-/** Maximum number of entries, as for a synced repository. */
+/** Maximum number of entries, the same as for a synced repository. */
 const maxEntries = 50_000
 
 const reasonOf = (cause: unknown) => (cause instanceof Error && "code" in cause ? String(cause.code) : "unknown reason")
@@ -28,7 +28,7 @@ const describe = (root: string, path: string) =>
     catch: (cause) => new FolderUnreadable({ path, message: `${path} cannot be looked at (${reasonOf(cause)}).` })
   })
 
-/** Refuses a link, which may have replaced the file after it was listed. */
+/** Refuses a link, because a link may have replaced the file after the file was listed. */
 const readRegularFile = async (path: string) => {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {

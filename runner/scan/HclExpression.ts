@@ -58,7 +58,8 @@ export const heredocMarker = (cursor: Cursor): string | undefined => {
 }
 
 /**
- * Skips one unit of literal text: an escaped template, a template opening, or a character. Returns true if it opened a template.
+ * Skips one unit of literal text: an escaped template, a template opening, or a character. Returns true if that unit opens a
+ * template.
  */
 export const stepTemplate = (cursor: Cursor): boolean => {
   const { text, at } = cursor
@@ -78,8 +79,8 @@ export const stepTemplate = (cursor: Cursor): boolean => {
 }
 
 /**
- * Skips an expression, up to the end of the line or the closing brace of its argument. Recognises only strings, templates,
- * heredocs, comments and brackets; the parser decides whether the expression is valid.
+ * Skips an expression, up to the end of the line or the brace that closes the enclosing block. Recognises only strings,
+ * templates, heredocs, comments and brackets; the parser decides whether the expression is valid.
  */
 export const skipExpression = (cursor: Cursor, maxNesting: number): OutlineFault | undefined => {
   const { text } = cursor

@@ -79,8 +79,8 @@ const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | Outlin
 
 /**
  * Reads the headers of all blocks and arguments of a file, with their line numbers. The parser's result contains no lines,
- * and omits a block that an argument of the same name hides. Also limits the nesting before the parser gets the file. Not
- * recursive; linear in the length of the text.
+ * and omits a block that an argument of the same name hides. Also limits the nesting before the parser gets the file. Does
+ * not recurse, and takes time linear in the length of the text.
  */
 export const readOutline = (text: string, maxNesting: number): Result.Result<OutlineBody, OutlineFault> => {
   const cursor: Cursor = { text, at: 0, line: 1 }

@@ -34,7 +34,10 @@ const idleTime = Duration.seconds(10)
 const maxThreads = 2
 /** Maximum number of threads, including threads that have not ended yet. */
 const maxLiveThreads = 4
-/** Length of a text after which its thread is stopped, because memory for a large file is released only when the thread ends. */
+/**
+ * Text length from which the thread is stopped after parsing, because memory for a large file is released only when the
+ * thread ends.
+ */
 const largeText = 256 * 1024
 
 const location = () =>
@@ -42,7 +45,10 @@ const location = () =>
 
 const decodeAnswer = Schema.decodeUnknownResult(HclAnswer)
 
-/** Waits for the next message of the worker; `failed` if the worker fails or exits. Calls `begin` after adding the listener. */
+/**
+ * Waits for the next message from the worker. Returns `failed` if the worker fails or exits. Calls `begin` after adding the
+ * listener.
+ */
 const nextAnswer = (worker: Worker, begin: () => void = () => {}): Effect.Effect<HclAnswer> =>
   Effect.callback<HclAnswer>((resume) => {
     const finish = (answer: HclAnswer) => {
@@ -71,9 +77,9 @@ const unavailable = (reason: string) =>
   })
 
 /**
- * Starts a worker, which holds a permit of `live` until it has really exited. This may take longer than a file's deadline,
- * because some loops of the parser do not check for termination. Nothing waits for such threads, but the permits limit their
- * number.
+ * Starts a worker, which holds a permit of `live` until it has actually exited. Its exit may take longer than a file's
+ * deadline, because some loops of the parser do not check for termination. Nothing waits for such threads, but the permits
+ * limit their number.
  */
 const startWorker = (live: Semaphore.Semaphore): Effect.Effect<Worker, HclParserUnavailable, Scope.Scope> =>
   Effect.uninterruptibleMask(
@@ -113,13 +119,13 @@ const startThread = Effect.fnUntraced(function* (
   return { ask }
 })
 
-/** Until the scope closes, starts threads when a file needs them and stops them when no file does. */
+/** Starts threads when files need them, and stops threads when no file does, until the scope closes. */
 export const parserThreads = Effect.gen(function* () {
   const live = yield* Semaphore.make(maxLiveThreads)
   return yield* Pool.makeWithTTL({ acquire: startThread(live), min: 0, max: maxThreads, timeToLive: idleTime })
 })
 
-/** Threads of a parser. By default each parser has its own; several parsers in one process may share them. */
+/** Threads of a parser. By default each parser has its own threads; several parsers in one process may share threads. */
 export const ParserThreads = Context.Reference("svc/runner/scan/ParserThreads", { defaultValue: () => parserThreads })
 
 const maxDiagnostics = 10

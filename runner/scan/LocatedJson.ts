@@ -2,8 +2,8 @@ import { Result } from "effect"
 import { type JsonFault, JsonScanner } from "../../schema/json/JsonScanner.ts"
 
 /**
- * A JSON value with its first line, counted from 1. Numbers keep their text, because a double would change some of them.
- * `repeated` contains further values of repeated keys, and is absent in most objects.
+ * A JSON value with its first line, counted from 1. Numbers keep their text, because conversion to a double would change
+ * some numbers. `repeated` contains further values of repeated keys, and is absent in most objects.
  */
 export type LocatedJson = { readonly line: number } & (
   | { readonly kind: "null" }

@@ -14,7 +14,7 @@ type AddressSteps = ReadonlyArray<AddressStep>
 
 const instanceKey = /\[\s*("(?:[^"\\]|\\.)*"|\d+)\s*\]/y
 
-/** Splits an address into the names between the dots, each with its key. Returns `undefined` for anything else. */
+/** Splits an address into the names between the dots, each with its key. Returns `undefined` for any other text. */
 const partsOf = (text: string): ReadonlyArray<AddressStep> | undefined => {
   const parts: Array<AddressStep> = []
   let at = 0

@@ -3,7 +3,7 @@ import type { ModuleFootprint } from "./ModuleFootprint.ts"
 
 /**
  * A module at one of the two commits to compare.
- * - `files`: a digest of each file in the tree; a different digest counts as a change
+ * - `files`: a digest of each file in the tree; a different digest is treated as a change
  * - `manifest`: a digest of the repository's manifest; `null` if unknown
  */
 export interface ModuleAt {

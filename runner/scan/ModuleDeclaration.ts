@@ -59,8 +59,8 @@ class ConstraintReader {
   }
 
   /**
-   * Removes prereleases from a constraint, because no tool accepts its own prerelease there. A prerelease counts as the version
-   * that it precedes.
+   * Removes prereleases from a constraint, because no tool supports prereleases in this constraint. A prerelease of a tool
+   * is treated as the version that it precedes.
    */
   #withoutPrerelease(name: string, attribute: PlacedAttribute): ReadonlyArray<string> | undefined {
     const constraints = this.#constraint(name, attribute)

@@ -10,8 +10,8 @@ import { type ConfigToken, configTokens } from "./ConfigTokens.ts"
 import { resolveLocalSource } from "./ModuleSource.ts"
 
 /**
- * The folder of a configuration file, and the tool's working folder, to which paths are relative. Both are canonical folders in
- * the tree.
+ * The folder of a configuration file (`folder`), and the tool's working folder (`root`), which is the base of relative
+ * paths. Both are canonical folders in the tree.
  */
 interface ReadingPlace {
   readonly path: string
@@ -25,7 +25,7 @@ interface ReadingPlace {
  *
  * - `paths`: files, and folders with everything below them
  * - `templates`: the files in `paths` that the tool evaluates
- * - `unproven`: why the list may be incomplete
+ * - `unproven`: the reason why the list may be incomplete
  */
 interface FileReads {
   readonly paths: ReadonlySet<string>
@@ -82,7 +82,8 @@ class ReadWalk {
   }
 
   /**
-   * Returns a path in plain text, possibly below `path.module` or `path.root`. Omits `inTree` if the path is outside the tree.
+   * Returns a path that is written as plain text, possibly below `path.module` or `path.root`. Omits `inTree` if the path is
+   * outside the tree.
    */
   #provenPath(token: ConfigToken | undefined): { readonly inTree: string | undefined } | undefined {
     if (token?.kind !== "text" || token.heredoc) return undefined
@@ -120,8 +121,8 @@ class ReadWalk {
   }
 
   /**
-   * Reads the arguments of a function that reads files, beginning at `at`. Returns how many tokens after its name were
-   * understood.
+   * Reads the arguments of a function that reads files, beginning at `at`. Returns the number of understood tokens after the
+   * function's name.
    */
   #call(name: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
     const places: Array<number> = []
@@ -174,7 +175,7 @@ class ReadWalk {
     if (isAssigned && readingArgument.test(name)) this.#argument(name, tokens, at + 2)
   }
 
-  /** Reads a name. Returns how many tokens after it were understood. */
+  /** Reads a name. Returns the number of understood tokens after the name. */
   #name(token: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
     if (isSign(tokens[at - 1], ".")) return 0
     const next = tokens[at + 1]
@@ -224,10 +225,10 @@ const fileReads = (text: string, place: ReadingPlace): FileReads => {
 }
 
 /**
- * Parts of a tree that belong to a module.
+ * Parts of a tree that are part of a module.
  * - `folders`: folders of the module and of the local modules it reaches, with the files directly in them
  * - `paths`: files that the module reads, and folders in which it may read any file
- * - `unknown`: why the parts of this tree cannot be determined
+ * - `unknown`: the reason why the parts cannot be determined
  */
 export type ModuleFootprint =
   | { readonly kind: "known"; readonly folders: ReadonlySet<string>; readonly paths: ReadonlySet<string> }
@@ -246,7 +247,7 @@ const scansOf = Effect.fnUntraced(function* (tree: SourceTree, modulePath: strin
 const foldersOf = (scans: ReadonlyArray<ScannedModule>): ReadonlySet<string> =>
   new Set(scans.flatMap(({ localModules, path }) => [path, ...localModules.map((call) => call.path)]))
 
-/** Determines the parts of a tree that belong to a module, within the limits of a module scan and the size of the tree. */
+/** Determines the parts of a tree that are part of a module, within the limits of a module scan and the size of the tree. */
 export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: SourceTree, modulePath: string) {
   const scans = yield* scansOf(tree, modulePath)
   const [module] = scans
@@ -289,8 +290,8 @@ export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: Sou
 const isBelow = (path: string, folder: string) => folder === "." || path === folder || path.startsWith(`${folder}/`)
 
 /**
- * Lists the omitted entries of the tree that the module may read. If its reads are unknown, it may read anything below its folder
- * and the folders of the modules that it calls.
+ * Lists the omitted entries of the tree that the module may read. If the module's reads are unknown, assumes that the module
+ * may read anything below its own folder and the folders of the modules that it calls.
  */
 export const neededOmissions = Effect.fn("neededOmissions")(function* (tree: SourceTree, modulePath: string) {
   const special = tree.omitted.filter(({ kind }) => kind === "special")

@@ -176,7 +176,7 @@ const lockState = (before: string | undefined, after: string | undefined): Modul
 
 /**
  * Compares a module at two commits by reading its files. Does not evaluate or start anything, because anybody may have written
- * the code. Excludes the tool's checks; `obstacle` is the reason why the tool cannot validate the head.
+ * the code. Does not include the tool's own checks; `obstacle` is the reason why the tool cannot validate the head.
  */
 export const reviewModule = Effect.fn("reviewModule")(function* (
   before: ReviewedTree,

@@ -76,7 +76,7 @@ const dialectRemarks = (folder: string, files: ReturnType<typeof configFilesOf>)
   )
 ]
 
-/** Reports a folder with only OpenTofu's own files, in which Terraform finds no configuration. */
+/** Reports a folder that contains only files specific to OpenTofu, in which Terraform finds no configuration. */
 const missingForTerraform = (
   folder: string,
   { read, unread }: ReturnType<typeof configFilesOf>
@@ -88,7 +88,7 @@ const missingForTerraform = (
   return [locate(refusal("tool_cannot_read", message), posix.join(folder, first.name))]
 }
 
-/** Reads the folders of a tree, each once, and enforces the limits of a scan. */
+/** Reads each folder of a tree once, and enforces the limits of a scan. */
 class ModuleLoader {
   readonly #tree: SourceTree
   readonly #index: TreeIndex
@@ -433,7 +433,9 @@ export class ModuleScanner extends Context.Service<
       modulePath: string,
       tool?: ToolName
     ) => Effect.Effect<ScannedModule, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
-    /** Scans each of `modulePaths` that is a module in the tree. The limits of one scan apply to all of them together. */
+    /**
+     * Scans each of `modulePaths` that is a module in the tree. The limits of one scan apply to all these modules together.
+     */
     readonly scanModules: (
       tree: SourceTree,
       modulePaths: ReadonlyArray<string>,

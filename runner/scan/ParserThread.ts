@@ -1,4 +1,5 @@
-// Plain code without Effect: this file is loaded once per worker, and loading more than the parser would double the startup time.
+// Do not import Effect here: this file is loaded once per worker, and loading anything besides the parser would double the
+// startup time.
 import { readFile } from "node:fs/promises"
 import { parentPort } from "node:worker_threads"
 import { gunzipSync } from "node:zlib"

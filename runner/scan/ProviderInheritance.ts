@@ -15,7 +15,8 @@ const addressesOf = ({ providers }: ModuleDeclaration, localNames: Iterable<stri
 
 /**
  * Returns the providers whose default configuration a module inherits from its caller, because neither the module nor a
- * module below it defines that configuration. `known` caches the result for each module. There must be no cycles.
+ * module below it defines that configuration. `known` caches the result for each module. The module calls must not form
+ * cycles.
  */
 const inheritedBy = (
   module: ModuleDeclaration,
@@ -63,7 +64,7 @@ const byTuple = (left: ProviderRequirement, right: ProviderRequirement) =>
  */
 const freeName = (provider: string, taken: ReadonlySet<string>): string => {
   const type = providerType(provider)
-  // Prefix a type that begins with a digit, because a name must not begin with one.
+  // Prefix a type that begins with a digit, because a local name must not begin with a digit.
   const plain = /^\d/.test(type) ? `provider-${type}` : type
   let name = plain
   for (let number = 2; taken.has(name); number++) name = `${plain}-${number}`
@@ -72,8 +73,8 @@ const freeName = (provider: string, taken: ReadonlySet<string>): string => {
 
 /**
  * Determines the provider configurations of a root module.
- * - `requirements`: one for each local name, one for each additional configuration with an alias, and the default configurations
- *   that child modules inherit, each under its own name
+ * - `requirements`: one requirement for each local name, one for each additional configuration with an alias, and one for
+ *   each default configuration that child modules inherit, under a separate name
  * - `inherited`: the sorted addresses of providers that only child modules use; the root module has no local name for them
  */
 export const rootRequirements = (

@@ -10,7 +10,8 @@ export interface ProviderReference {
 const textOf = (value: ConfigValue, syntax: ConfigSyntax): string => {
   if (value.kind === "string") return value.value
   if (value.kind === "expression") return value.text
-  // Treat `null` as a name: a provider has that name, which without quotes looks like the literal.
+  // Treat `null` as a name: a provider is named `null`, and its name looks like the literal when it is written without
+  // quotes.
   return value.kind === "null" && syntax === "hcl" ? "null" : ""
 }
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The whole scan exceeds a limit. There is no partial result, because a partial tree would hide providers. */
+/** The scan as a whole exceeds a limit. It returns no partial result, because a partial tree would hide providers. */
 export class ScanLimitExceeded extends Schema.TaggedError<ScanLimitExceeded>()("ScanLimitExceeded", {
   limit: Schema.Literals(["files", "bytes", "time", "module_calls"]),
   maximum: Schema.Finite,

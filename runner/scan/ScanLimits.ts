@@ -1,8 +1,8 @@
 import { Context, Duration } from "effect"
 
 /**
- * Limits of a scan. A file that exceeds its limit makes the modules that need it unsupported; exceeding a limit of the whole scan
- * makes it fail.
+ * Limits of a scan. If a file exceeds a limit, the modules that need this file are unsupported. If the scan as a whole
+ * exceeds a limit, it fails.
  */
 export interface ScanLimitValues {
   /** Maximum size of one configuration file in bytes. The largest known real file is 130 KiB. */
@@ -15,7 +15,7 @@ export interface ScanLimitValues {
   readonly files: number
   /** Maximum total size of all configuration files of a scan, in bytes. */
   readonly totalBytes: number
-  /** Maximum time for a whole scan. */
+  /** Maximum time for a complete scan. */
   readonly scanDeadline: Duration.Duration
   /** Maximum number of module calls that one module reaches. Every path of calls counts separately. */
   readonly moduleCalls: number

@@ -15,7 +15,7 @@ export type SourceLocation = typeof SourceLocation.Type
  * - `typeExpression`: the constraint as written; `any` if there is none
  * - `default`: absent if it is not literal, contains a number that a double cannot represent, or is hidden because the variable
  *   is sensitive or ephemeral
- * - `defaultJson`: the same default as exact JSON text, also for numbers of any precision
+ * - `defaultJson`: the same default as exact JSON text, with numbers in full precision
  */
 export const ScannedVariable = Schema.Struct({
   name: Schema.String,
@@ -83,8 +83,8 @@ export const ToolConstraint = Schema.Struct({
 export type ToolConstraint = typeof ToolConstraint.Type
 
 /**
- * Managed resources that a module declares, and its `moved` and `removed` blocks. Addresses have no instance keys, except keys in
- * these blocks.
+ * Managed resources that a module declares, and its `moved` and `removed` blocks. Addresses contain no instance keys, except
+ * in `moved` and `removed` blocks.
  */
 export const ModuleAddresses = Schema.Struct({
   declared: Schema.Array(Schema.String),
@@ -101,7 +101,8 @@ export type ModuleAddresses = typeof ModuleAddresses.Type
  * - `providerPackages`: everything reachable, sorted by source
  * - `rootProviderRequirements`: the provider configurations that the module itself uses, and the default configurations that its
  *   child modules inherit from it, sorted
- * - `inheritedProviders`: the addresses in that list for which the module itself has no local name; absent if there are none
+ * - `inheritedProviders`: the addresses in `rootProviderRequirements` for which the module itself has no local name; absent
+ *   if there are none
  * - `requiredVersion`: constraints on the tool from all reachable modules, sorted
  * - `addresses`: of the managed resources in all reachable modules; only in the scan that a compatibility report stores
  * - `readAs`: the tool whose files were read; absent if every tool reads the same files

@@ -4,7 +4,7 @@ import { type ToolName, toolTitles } from "../toolchain/Tool.ts"
 import type { ScannedModule, ToolConstraint } from "./ScannedModule.ts"
 import { admitsVersion } from "./VersionConstraint.ts"
 
-/** Findings in scans from earlier releases, which read every module like OpenTofu and did not record the tool. */
+/** Findings in scans from earlier releases, which read every module as OpenTofu does and did not record the tool. */
 const openTofuFindings: ReadonlySet<string> = new Set(["opentofu_file", "hidden_by_opentofu_file"])
 
 const unmet = "tool_version_unmet"
@@ -51,6 +51,9 @@ export const toolProblems = (scan: Scanned, tool: ToolIdentity): ReadonlyArray<F
   return [...unlike, ...(scan.toolDemands ?? []).flatMap((constraint) => judge(constraint, tool) ?? [])]
 }
 
-/** Returns true if the verdict depends on the tool. Such a report is valid only for the tool of its scan. */
+/**
+ * Returns true if the verdict depends on the tool. If so, a report with these findings is valid only for the tool that was
+ * used for the scan.
+ */
 export const dependsOnTool = (findings: ReadonlyArray<Finding>): boolean =>
   findings.some(({ code }) => code === unmet || code === unread)

@@ -76,7 +76,7 @@ class TypeReader {
       case "set":
       case "map": {
         const kind = name === "map" ? "map" : "sequence"
-        // `list` or `map` alone is an old spelling of `list(any)` or `map(any)`, allowed only as the whole type.
+        // `list` or `map` alone is an old spelling of `list(any)` or `map(any)`, allowed only as the complete type.
         if (name !== "set" && depth === 0 && this.#peek() !== "(") return { kind, element: any }
         this.#expect("(")
         const element = this.#type(depth + 1)
@@ -160,7 +160,7 @@ class TypeReader {
   }
 }
 
-/** Parses the source text of a type constraint. Fails with the problem. */
+/** Parses the source text of a type constraint. Fails with a description of the problem. */
 export const parseTypeConstraint = (text: string): Result.Result<TypeConstraint, string> => new TypeReader(text).whole()
 
 const numeric = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/

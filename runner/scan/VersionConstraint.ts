@@ -75,8 +75,8 @@ const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => 
 }
 
 /**
- * Returns true if a tool version satisfies constraints from `parseVersionConstraint`. As in the tools, a prerelease counts as the
- * version that it precedes.
+ * Returns true if a tool version satisfies constraints from `parseVersionConstraint`. Like the tools, treats a prerelease as
+ * the version that it precedes.
  */
 export const admitsVersion = (constraints: ReadonlyArray<string>, version: string): boolean => {
   const segments = segmentsOf(version)

@@ -7,8 +7,8 @@ import { Header, Pax } from "tar"
  * 1. a pax global header with one record, `comment=svc-snapshot-v1 <JSON>`. The JSON is `{"omitted":[...]}`: every entry in the
  *    commit that is not a regular file, sorted by path, each `{"path","kind","mode","oid"}`. Two commits that differ only in a
  *    link or a submodule therefore have different digests.
- * 2. the regular files, sorted by the bytes of their path: mode 0644 or 0755, owner 0, time 0, no names, preceded by a pax header
- *    only if a path does not fit into a plain header
+ * 2. the regular files, sorted by the bytes of their path: mode 0644 or 0755, owner 0, time 0, no user or group names,
+ *    preceded by a pax header only if a path does not fit into a plain header
  * 3. two blocks of zeros
  *
  * The same commit and folder produce the same bytes on every machine. Any tar program can read the archive.
@@ -101,7 +101,7 @@ export const decodeHeader = (block: Uint8Array, paxPath: string | undefined): Re
   return Result.succeed({ _tag: "file", file: { path, executable, sizeBytes } })
 }
 
-/** Returns the path that a pax header gives to the next file. */
+/** Returns the path that a pax header sets for the next file. */
 export const decodePaxPath = (body: Uint8Array): string | undefined =>
   Pax.parse(Buffer.from(body).toString("utf8")).path
 

@@ -32,9 +32,9 @@ const maxPaxBytes = 64 * 1024 * 1024
 type Step = Result.Result<void, string>
 
 /**
- * Reads an uncompressed archive in one pass, in pieces of any size, without keeping file contents. Accepts only exactly what
- * the writer creates, so an archive has only one interpretation. To check this, encodes every header again and compares the
- * bytes.
+ * Reads an uncompressed archive in one pass, in pieces of any size, without keeping file contents. Accepts only archives in
+ * exactly the form that the writer creates, so an archive has only one interpretation. To check the form, encodes every
+ * header again and compares the bytes.
  */
 export class ArchiveIndexer {
   readonly #digest = createHash("sha256")

@@ -39,7 +39,7 @@ export class SnapshotDamaged extends Schema.TaggedError<SnapshotDamaged>()("Snap
   message: Schema.String
 }) {}
 
-/** Reasons why a fetched commit could not become a snapshot. The messages are for people. */
+/** Reasons why a fetched commit could not become a snapshot. The messages are written for users. */
 export const SnapshotError = Schema.Union([
   SnapshotPathNotFound,
   SnapshotEmpty,

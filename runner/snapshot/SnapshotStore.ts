@@ -23,7 +23,7 @@ export interface SnapshotStoreOptions {
   /** Folder of the archives, created with mode 0700. Only one process may use it. */
   readonly folder: string
   /**
-   * Minimum age at which an archive may be removed; one day by default. A younger archive may belong to a record that has
+   * Minimum age at which an archive may be removed; one day by default. A younger archive may be needed by a record that has
    * not been written yet.
    */
   readonly orphanGrace?: Duration.Duration
@@ -44,8 +44,8 @@ const storageFailed = (what: string) => () =>
   new SnapshotStorageFailed({ message: `${what} Check the data folder's permissions and free space.` })
 
 /**
- * Stores the archives of all snapshots, each stored once under its digest. An archive is either complete or absent, because
- * the store writes a temporary file, flushes it and then renames it.
+ * Stores each snapshot archive once, under its digest. An archive is either complete or absent, because the store writes a
+ * temporary file, flushes it and then renames it.
  */
 export class SnapshotStore extends Context.Service<
   SnapshotStore,
@@ -66,8 +66,8 @@ export class SnapshotStore extends Context.Service<
     /** Creates a folder on the file system of the archives, and removes it when the scope closes. */
     readonly temporaryFolder: Effect.Effect<string, SnapshotStorageFailed, Scope.Scope>
     /**
-     * Returns the stored file of an archive, for another machine that checks its digest; `none` if this store does not have
-     * the archive.
+     * Returns the path of a stored archive, to be sent to another machine that checks the archive's digest; `none` if this
+     * store does not have the archive.
      */
     readonly archive: (archiveDigest: string) => Effect.Effect<Option.Option<string>>
     /** Moves a complete archive that is already on disk into the store. */
@@ -271,7 +271,8 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     const path = pathOf(archiveDigest)
     if (path === undefined) return yield* Effect.die(new Error(`not an archive digest: ${archiveDigest}`))
     const shard = path.slice(0, path.lastIndexOf("/"))
-    // Replace even an existing file, because it may be damaged. The new modification time protects it from the cleanup.
+    // Replace the file even if it exists, because the existing file may be damaged. The new modification time protects the
+    // file from the cleanup.
     yield* fileSystem
       .makeDirectory(shard, { recursive: true, mode: 0o700 })
       .pipe(

@@ -24,7 +24,7 @@ export interface SyncRequest {
   /** Commit that the ref must point to; the sync fails otherwise. */
   readonly expectedCommit?: string | undefined
   readonly credentials?: GitCredentials | undefined
-  /** Called with progress lines for people. They contain no secrets. */
+  /** Called with progress lines, which are shown to people and contain no secrets. */
   readonly onProgress?: ((line: string) => Effect.Effect<void>) | undefined
 }
 
@@ -38,8 +38,8 @@ const skippedRefs = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
 }
 
 /**
- * Creates snapshots of remote repositories: resolves the ref, fetches that commit in a separate process, and stores its archive.
- * The process is killed if it uses too much memory or time, or when the caller's scope closes.
+ * Creates snapshots of remote repositories: resolves the ref, fetches the commit in a separate process, and stores the
+ * archive. The process is killed if it uses too much memory or time, or when the caller's scope closes.
  */
 export class SnapshotSync extends Context.Service<
   SnapshotSync,

@@ -48,7 +48,7 @@ const maxProgressCharacters = 500
 export interface SyncConditions {
   /** Maximum memory of the process and its children. */
   readonly rssBytes: number
-  /** Called with progress lines for people. They contain no secrets. */
+  /** Called with progress lines, which are shown to people and contain no secrets. */
   readonly onProgress: (line: string) => Effect.Effect<void>
 }
 
@@ -64,8 +64,8 @@ export interface SyncExecutorShape {
 }
 
 /**
- * Returns the environment. It contains only the settings that locate programs and trusted certificates, never svc's own
- * settings.
+ * Returns the environment of the process. The environment contains only settings that locate programs and trusted
+ * certificates, never svc's own settings.
  */
 const processEnvironment = (folder: string): Record<string, string> => {
   const passed = ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"].flatMap((name) => {
@@ -108,7 +108,7 @@ const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(functio
   return yield* Effect.raceFirst(outcome, watchMemory(handle.pid, rssBytes))
 }, Effect.scoped)
 
-/** Runs a sync job in a separate process. Kills the process if it uses too much memory or the call ends. */
+/** Runs a sync job in a separate process. Kills the process if it uses too much memory, or when the call ends. */
 export const SyncExecutor = Context.Reference<SyncExecutorShape>("svc/runner/snapshot/SyncExecutor", {
   defaultValue: () => ({ execute: executeInProcess })
 })

@@ -14,7 +14,7 @@ export const SyncJob = Schema.Struct({
   /** Object to fetch, and the commit to which it must peel. */
   oid: Schema.String,
   commit: Schema.String,
-  /** As the person entered it. */
+  /** The ref as the person entered it. */
   ref: Schema.String,
   fullRef: Schema.optionalKey(Schema.String),
   path: Schema.String,

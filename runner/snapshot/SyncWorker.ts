@@ -92,7 +92,8 @@ const findEntry = Effect.fnUntraced(function* (
 /**
  * Lists everything below a tree: regular files, and (as omitted entries) links, submodules and unknown kinds. Also omits
  * entries whose names cannot be stored, and all entries of a folder whose names differ only in case or Unicode form, because
- * svc cannot choose between them. If such an entry is a folder, omits it as a whole. Fails for a name that Git never writes.
+ * svc cannot choose between them. If such an entry is a folder, omits the folder with all its contents. Fails for a name
+ * that Git never writes.
  */
 const walkTree = Effect.fn("walkTree")(function* (
   source: GitObjectSource,
@@ -234,7 +235,7 @@ const buildSnapshot = Effect.fn("buildSnapshot")(function* (
   archivePath: string
 ): Effect.fn.Return<SyncedSnapshot, GitError | SnapshotError, FileSystem.FileSystem> {
   const { authors, commit, description, tree: root } = yield* peelToCommit(source, job.oid)
-  // Accept the id of the tag too, because a server that does not peel its tags lists that id as the commit.
+  // Also accept the tag's id, because a server that does not peel tags lists that id as the commit.
   if (commit !== job.commit && job.commit !== job.oid)
     return yield* new GitRefMoved({
       ref: job.ref,
@@ -278,7 +279,7 @@ const buildSnapshot = Effect.fn("buildSnapshot")(function* (
 
 const progressStep = 10
 
-/** Limits progress reports: one when the phase changes or the transfer has advanced noticeably. */
+/** Limits progress reports: emits a line only when the phase changes or the transfer has advanced noticeably. */
 const throttle = (emit: (line: string) => void) => {
   let lastPhase = ""
   let lastPercent = 0

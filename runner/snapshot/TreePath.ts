@@ -5,12 +5,12 @@ const maxPathBytes = 1024
 const ignorable = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 const control = /\p{Cc}/u
 
-/** Returns the form of a name that file systems compare if they ignore case and normalisation. */
+/** Converts a path to the form in which file systems that ignore case and normalisation compare names. */
 const folded = (path: string) => path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
 
 /**
- * Removes characters from the end of a name. Avoids a pattern, because names may have any length and a pattern anchored at the
- * end takes quadratic time.
+ * Removes characters from the end of a name. Does not use a regular expression, because names may have any length and an
+ * expression anchored at the end takes quadratic time.
  */
 const withoutEnd = (name: string, signs: string) => {
   let end = name.length
@@ -28,8 +28,8 @@ const isGitFolder = (segment: string) => {
 export const printableName = (name: string): string => JSON.stringify(name.slice(0, 100))
 
 /**
- * Returns the reason why no tree may contain the name: Git itself never writes such a name, and it would lead out of its
- * folder or into Git's own folder.
+ * Returns the reason why no tree may contain the name: Git itself never writes such a name, and the name would lead out of
+ * the parent folder or into Git's own folder.
  */
 export const hostileName = (name: string): string | undefined => {
   if (name === "" || name === "." || name === ".." || name.includes("/")) return "is not a name"
@@ -56,8 +56,8 @@ export const describeRefusedName = (name: string, reason: string): string =>
   `The name ${printableName(name)} in the repository ${reason}. Rename it.`
 
 /**
- * Collects the paths of a tree, and refuses paths with a different meaning on some file system: bad names, paths that are
- * too long, duplicates, and paths that differ only in case or Unicode form.
+ * Collects the paths of a tree, and refuses paths that some file system would interpret differently: bad names, paths that
+ * are too long, duplicates, and paths that differ only in case or Unicode form.
  */
 export class TreePathRegistry {
   readonly #spellings = new Map<string, string>()

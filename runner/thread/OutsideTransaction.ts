@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 
-/** Key of the service with the connection of a fiber's transaction. Every writing connection sets it. */
+/** Key of the service that contains the connection of a fiber's transaction. Every write connection sets this key. */
 export const TransactionKey = Context.Reference<Context.Key<unknown, unknown> | undefined>(
   "svc/runner/thread/TransactionKey",
   { defaultValue: () => undefined }
@@ -17,9 +17,9 @@ export const inTransaction: Effect.Effect<boolean> = Effect.contextWith((context
 )
 
 /**
- * Makes it a defect to run the effect inside a database transaction, where every other writer would wait for it. Use it for
- * effects that wait for a thread, a process or the network. Run them before the transaction, and check inside it that nothing has
- * changed.
+ * Fails with a defect if the effect runs inside a database transaction, because every other writer would wait for the
+ * effect. Use this for effects that wait for a thread, a process or the network. Run such effects before the transaction,
+ * and check in the transaction that nothing has changed.
  */
 export const outsideTransaction =
   (what: string) =>

@@ -295,7 +295,7 @@ export const readPublicKey = (body: Uint8Array): Result.Result<PublicKey, OpenPg
     return { body, fingerprint, created, algorithm, made }
   })
 
-/** The signed content: data, or a claim about a key. */
+/** Types of signed content: data, or a claim about a key. */
 export const signatureTypes = {
   binary: 0x00,
   leastUserCertification: 0x10,
@@ -526,7 +526,7 @@ const newest = (signatures: ReadonlyArray<Signature>): Signature | undefined =>
 const isExpired = (key: PublicKey, { keyLifetime }: Signature, now: number): boolean =>
   keyLifetime !== undefined && key.created + keyLifetime <= now
 
-/** Returns the latest self-signature of the key. If it does not verify, no older self-signature replaces it. */
+/** Returns the latest self-signature of the key. Never returns an older one, even if the latest one does not verify. */
 const selfSignature = (key: PublicKey, { others, primary }: ParsedKey, now: number) =>
   Result.gen(function* () {
     const { certificationRevocation, direct, leastUserCertification, mostUserCertification } = signatureTypes

@@ -44,7 +44,7 @@ const decodeKeys = (material: string | Uint8Array, now: number) =>
     )
   )
 
-/** Returns the signature in a detached signature file, which must contain exactly one. */
+/** Returns the signature in a detached signature file, which must contain exactly one signature. */
 const detachedSignature = (octets: Uint8Array) =>
   Result.gen(function* () {
     const [packet, ...others] = yield* readPackets(octets)

@@ -23,7 +23,7 @@ export const DownloadRefusal = Schema.Literals([
   "storage"
 ])
 
-/** The managed download did not produce a verified tool. svc has neither kept nor run any part of it. */
+/** The managed download did not produce a verified tool. svc keeps and runs no part of the download. */
 export class ToolDownloadFailed extends Schema.TaggedError<ToolDownloadFailed>()("ToolDownloadFailed", {
   reason: DownloadRefusal,
   message: Schema.String,

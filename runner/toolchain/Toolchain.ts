@@ -170,8 +170,8 @@ const probeTool = Effect.fn("ToolProbe.probe")(
 )
 
 /**
- * Contents of the file next to a managed tool that records why svc trusts it. `keyFingerprint` is null if the operator configured
- * a digest instead.
+ * Contents of the file next to a managed tool that records why svc trusts the tool. `keyFingerprint` is null if the operator
+ * configured a digest instead.
  */
 const DownloadReceipt = Schema.Struct({
   version: Schema.String,
@@ -309,15 +309,15 @@ const downloadTool = Effect.fn("ToolDownload.download")(
 )
 
 /**
- * Requirements for a tool: the exact version that applied a Capsule and must also apply it in future, and the tool that its
- * execution profile requires.
+ * Requirements for a tool: the exact version that applied a Capsule and must apply it again in the future, and the tool that
+ * the Capsule's execution profile requires.
  */
 export interface ToolRequirement {
   readonly name?: ToolName | undefined
   readonly version?: string | undefined
 }
 
-// Cache key of a file, so that a tool that is replaced while svc runs is identified again.
+// Cache key of a file. If a tool is replaced while svc runs, the key changes and svc identifies the tool again.
 class FileIdentity extends Data.Class<{
   readonly candidate: ToolCandidate
   readonly version: string
@@ -436,7 +436,8 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
   })
 
   /**
-   * Returns the managed tool with exactly that version. Downloads it if the settings allow that and do not pin another archive.
+   * Returns the managed tool with exactly the given version. Downloads the tool if the settings allow downloads and do not
+   * pin another archive.
    */
   const managedVersion = Effect.fnUntraced(function* (present: Platform, version: string, mayFetch: boolean) {
     const found = (yield* listManaged(present)).find(({ expected }) => expected.version === version)

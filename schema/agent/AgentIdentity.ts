@@ -3,14 +3,14 @@ import { SandboxLevel, ToolIdentity } from "../records/Run.ts"
 import { ProvidedName } from "./ProvidedName.ts"
 
 /**
- * The protocol version. It changes only if agents and servers from before and after the change cannot work together at all.
+ * The protocol version. It changes only when agents and servers from before the change cannot work with newer ones at all.
  */
 export const agentProtocol = 1
 
-/** Name of a capability that the protocol gained after its first release. Receivers ignore unknown names. */
+/** Name of a capability that was added to the protocol after its first release. Receivers ignore unknown names. */
 export const AgentCapability = Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/))
 
-/** Capability of agents that can create plans that change only the state. */
+/** Capability to create plans that change only the state. */
 export const refreshesOnly = "refresh-only"
 
 const publicKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{43}$/, { description: "32 bytes in base64url" }))
@@ -20,8 +20,8 @@ export const AgentKeys = Schema.Struct({ sign: publicKey, seal: publicKey })
 export type AgentKeys = typeof AgentKeys.Type
 
 /**
- * Operating system and architecture in the tool's spelling, such as `linux_amd64`. Saved plans and provider hashes depend on
- * both.
+ * Operating system and architecture as the tool spells them, such as `linux_amd64`. Saved plans and provider hashes depend
+ * on both.
  */
 export const Platform = Schema.String.check(Schema.isPattern(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/))
 export type Platform = typeof Platform.Type
@@ -31,7 +31,7 @@ const label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._/-]{
 /**
  * The facts that an agent reports about its machine in the first message of each session.
  * - `incarnation`: a random name of this process; a new name under the same agent id means that the agent was restarted
- * - `places`: number of Runs that it can execute at once
+ * - `places`: number of Runs that the agent can execute at once
  * - `disk`: bytes on the volume with its work folder; at `low`, the agent accepts no new jobs
  * - `draining`: the agent accepts no new jobs, and exits after the last one
  * - `provided`: names of the agent's own credentials that Connections may use

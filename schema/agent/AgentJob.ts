@@ -5,7 +5,7 @@ import { Timestamp } from "../records/Primitives.ts"
 import { Digest } from "./Blob.ts"
 import { InlineFiles } from "./InlineFile.ts"
 
-/** A Run under one claim. Every report about a Run includes its claim. */
+/** A Run and the fence of the claim under which an agent executes it. Every report about a Run includes its claim. */
 export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })
 export type RunClaim = typeof RunClaim.Type
 

@@ -35,8 +35,8 @@ export const Enrol = Rpc.make("Enrol", {
 })
 
 /**
- * Builds the text that `Hello` signs. Both sides build it identically. It binds the installation and the keys that the agent
- * announces.
+ * Builds the text that an agent signs for `Hello`. Both sides build it identically. The signature covers the installation
+ * and the keys that the agent announces.
  */
 export const helloText = (hello: {
   readonly agentId: string
@@ -106,9 +106,9 @@ export const Decline = Rpc.make("Decline", {
 export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal })
 
 /**
- * Renews the leases of the agent's Runs, at the interval of the session. The response contains cancellations, which may be
- * repeated. A process that holds no Runs and is about to exit sends `leaving` once, and its session ends with the response.
- * `unansweredSeconds` is the time since the agent sent the last message that got a response.
+ * Renews the leases of the agent's Runs, at the interval that the session specifies. The response contains cancellations,
+ * which may be repeated. A process that holds no Runs and is about to exit sends `leaving` once, and its session ends with
+ * the response. `unansweredSeconds` is the time since the agent sent the last message that got a response.
  */
 export const Renew = Rpc.make("Renew", {
   payload: {

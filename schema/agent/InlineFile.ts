@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Digest } from "./Blob.ts"
 
 /**
- * Capability of accepting small files inside the message that refers to them. Larger files, and all files for a peer without
+ * Capability to accept small files inside the message that refers to them. Larger files, and all files for a peer without
  * this capability, are transferred separately.
  */
 export const inlineFilesCapability = "carried-files"

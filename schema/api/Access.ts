@@ -1,7 +1,10 @@
 import type { ConfirmableAction } from "../records/ActionConfirmation.ts"
 import type { Role } from "../records/Workspace.ts"
 
-/** The place of the Workspace in a request: a path parameter, a query key or a body field. */
+/**
+ * The field of a request that identifies the Workspace, directly or through a record in it: a path parameter, a query key or
+ * a body field.
+ */
 export type WorkspaceLocator =
   | "path.workspaceId"
   | "path.projectId"
@@ -31,7 +34,7 @@ export type WorkspaceLocator =
  * - `capsule`: a Capsule within the limits
  * - `configuration`: a configuration of a Capsule within the limits
  * - `person`: never within the limits, which do not include the members of the Workspace
- * - `snapshot`: a snapshot of the Source of the Capsule in the path
+ * - `snapshot`: a snapshot of the Source that the Capsule in the path uses
  */
 export type NamedRecord = "boundConnection" | "capsule" | "configuration" | "person" | "snapshot"
 
@@ -42,8 +45,7 @@ export interface WorkspaceAccess {
   readonly session?: boolean
   readonly confirmed?: boolean
   /**
-   * With `confirmed`: also admits a token with a confirmation of this action, which the token's owner has approved in the
-   * browser.
+   * With `confirmed`: also admits a token whose owner has confirmed this action in the browser.
    */
   readonly action?: ConfirmableAction
   readonly archived?: "open"
@@ -66,12 +68,12 @@ export interface WorkspaceAccess {
 }
 
 /**
- * The callers that an endpoint admits. Every route applies the same check before query or body are validated (specification,
- * Authentication, rule 4).
+ * The callers that an endpoint admits. Every route applies the same check before the query or body is validated
+ * (specification, Authentication, rule 4).
  * - `public`: requires no credential
  * - `account`: a signed-in person; `session` rejects tokens, `anyCredential` also accepts tokens; `wholeAccount` rejects
- *   credentials bound to one Workspace, because the endpoint affects more than that
- * - `token`: the endpoint itself reads the presented bearer token (current authority)
+ *   credentials bound to one Workspace, because the endpoint affects more than that Workspace - `token`: the endpoint itself
+ *   reads the presented bearer token (current authority)
  * - `workspace`: an active membership with at least `role` in the Workspace of the request; a `shared` route may be used by
  *   two Workspaces, so its handler authorises the caller; an archived Workspace is read-only unless `archived` is `open`, in
  *   which case the route decides what may still change

@@ -12,7 +12,7 @@ const ofWorkspace = { workspaceId: Schema.String }
 export class ReleaseRequest extends Schema.Opaque<ReleaseRequest>()(
   Schema.Struct({
     fence: Schema.Int,
-    /** Confirms that the tool no longer runs. */
+    /** Confirms that the tool is no longer running. */
     toolIsDead: Schema.Literal(true),
     reason: Schema.optionalKey(freeText(2000))
   }).annotate({ identifier: "ReleaseRequest" })

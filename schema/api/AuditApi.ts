@@ -8,7 +8,7 @@ import { ExtensionFamily } from "./ExtensionFamily.ts"
 const inWorkspace = { workspaceId: Schema.String }
 const asked = Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80)))
 
-/** A Workspace's operation history as evidence: the full export and the head of its chain. */
+/** Endpoints that return a Workspace's operation history as evidence: the full export, and the head of the audit chain. */
 export class AuditApi extends HttpApiGroup.make("audit")
   .add(
     HttpApiEndpoint.get("export", "/api/v1/workspaces/:workspaceId/audit-events", {

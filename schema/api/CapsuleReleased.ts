@@ -17,7 +17,10 @@ export class CapsuleReleased extends Schema.Opaque<CapsuleReleased>()(
     capsule: Capsule,
     retiredInterfaceIds: Schema.Array(InterfaceId),
     revokedShareIds: Schema.Array(OutputShareId),
-    /** Consumers of the Capsule's Outputs in the same Workspace. Consumers in other Workspaces are only counted. */
+    /**
+     * Consumers of the Capsule's Outputs in the same Workspace. For consumers in other Workspaces, only their number is
+     * returned.
+     */
     consumerCapsuleIds: Schema.Array(CapsuleId),
     consumersElsewhere: Schema.Int
   }).annotate({ identifier: "CapsuleReleased" })

@@ -95,7 +95,7 @@ export class StartGitHubApp extends Schema.Opaque<StartGitHubApp>()(
 ) {}
 
 export const StartedGitHubApp = Schema.Struct({
-  /** The URL to redirect the person's browser to. Its page sends the form to GitHub. */
+  /** The URL to redirect the person's browser to. The page at this URL submits the form to GitHub. */
   formUrl: Schema.String,
   ...GitHubAppForm.fields,
   /** The id that the new Connection will have. */

@@ -34,7 +34,7 @@ export const AttentionItem = Schema.Struct({
   /** For a Capsule that is waiting for a credential: the person who must act, and the remedy. */
   turn: Schema.optionalKey(CredentialWait.fields.turn),
   next: Schema.optionalKey(CredentialWait.fields.next),
-  /** For a Connection: when it expires. */
+  /** For a Connection: the time at which it expires. */
   since: Schema.String
 }).annotate({ identifier: "AttentionItem" })
 
@@ -45,7 +45,10 @@ const CapsuleIds = Schema.String.check(
   })
 )
 
-/** Notices that the dashboard shows, as codes; the dashboard supplies the text. Only operators see notices about backups. */
+/**
+ * Codes of the notices that the dashboard shows; the dashboard supplies their text. Only operators see notices about
+ * backups.
+ */
 export const DashboardNotice = Schema.Literals([
   "restore_review",
   "runs_refused",
@@ -57,7 +60,7 @@ export const DashboardNotice = Schema.Literals([
 ])
 export type DashboardNotice = typeof DashboardNotice.Type
 
-/** The server's scheduled backups, and when the newest verified one was made. For operators only. */
+/** The server's scheduled backups, and the time of the newest verified backup. For operators only. */
 export class ServerBackups extends Schema.Opaque<ServerBackups>()(
   Schema.Struct({ newestAt: Schema.optionalKey(Schema.String) })
 ) {}

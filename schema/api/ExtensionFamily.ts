@@ -41,8 +41,8 @@ export const familySummaries = {
 type FamilyName = keyof typeof familySummaries
 
 /**
- * The family of an optional endpoint. Endpoints without a family are available on every server. A group annotates its
- * endpoints last, because endpoints that are added later do not get the annotation.
+ * The family of an optional endpoint. Endpoints without a family are available on every server. Annotate the endpoints of a
+ * group last, because endpoints that are added later do not get the annotation.
  */
 export const ExtensionFamily = Context.Reference<FamilyName | undefined>("svc/schema/api/ExtensionFamily", {
   defaultValue: () => undefined

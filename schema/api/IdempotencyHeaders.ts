@@ -4,8 +4,7 @@ const grammar = "1 to 128 of A-Z a-z 0-9 . _ ~ : -"
 
 const required = `Makes the request repeatable without a second effect: ${grammar}. A request without it is refused with 400 \`idempotency_key_required\`.`
 
-// Optional in the schema, because a missing header has a special error code, which the handlers return instead of the
-// decoder.
+// Optional in the schema, because the handlers, not the decoder, reject a missing header with a special error code.
 const header = (description: string) => ({
   "idempotency-key": Schema.optionalKey(Schema.String.annotate({ description }))
 })
@@ -13,7 +12,7 @@ const header = (description: string) => ({
 /** The header that makes it safe to repeat a create (specification, Limits). */
 export const idempotencyHeaders = header(required)
 
-/** The same header for requests that svc also accepts without it, although they are then not safe to repeat. */
+/** The same header for requests that svc accepts with or without it. Without it, these requests are not safe to repeat. */
 export const optionalIdempotencyHeaders = header(
   `Makes the request repeatable: with the same key it answers with the same Run. ${grammar}.`
 )

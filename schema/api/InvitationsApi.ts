@@ -30,7 +30,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       success: Schema.Struct({
         invitation: Invitation,
         link: Schema.String,
-        /** Set if the server also mailed a link. Using the mailed link proves the address. */
+        /** Set if the server also mailed a link. Using the mailed link proves that the person owns the address. */
         mailed: Schema.optionalKey(Schema.Literal(true))
       }).pipe(created)
     })

@@ -54,8 +54,8 @@ export interface CallerShape {
 export class Caller extends Context.Service<Caller, CallerShape>()("svc/schema/api/Caller") {}
 
 /**
- * Authenticates the caller and then authorises the Workspace, before query or body are validated (specification, Authentication,
- * rule 4).
+ * Authenticates the caller and then authorises the Workspace, before the query or body is validated (specification,
+ * Authentication, rule 4).
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: Caller }>()(
   "svc/schema/api/Authorization",

@@ -37,7 +37,7 @@ export class NewNoticeEndpoint extends Schema.Opaque<NewNoticeEndpoint>()(
   }).annotate({ identifier: "NewNoticeEndpoint" })
 ) {}
 
-/** `kinds` and `filter` replace the existing values. `active` also resumes an endpoint that has ended. */
+/** `kinds` and `filter` replace the existing values. Setting `active` also reactivates an endpoint in state `ended`. */
 export class NoticeEndpointChange extends Schema.Opaque<NoticeEndpointChange>()(
   Schema.Struct({
     name: Schema.optionalKey(NoticeEndpointName),

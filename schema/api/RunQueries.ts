@@ -37,12 +37,12 @@ export const runFilterQuery = {
   until: Schema.optionalKey(AskedTime)
 }
 
-/** Maximum number of Runs to count, which takes a few milliseconds. */
+/** Maximum number of Runs to count. Counting this many takes a few milliseconds. */
 export const mostCounted = 10_000
 
 const counted = <S extends Schema.Top>(value: S) => Schema.Array(Schema.Struct({ value, count: Schema.Int }))
 
-/** Counts the Runs in the list for each value of a facet, highest first. Omits values without Runs. */
+/** Counts the Runs in the list for each value of a facet, highest count first. Omits values without Runs. */
 export class RunFacets extends Schema.Opaque<RunFacets>()(
   Schema.Struct({
     type: counted(RunType),
@@ -54,7 +54,7 @@ export class RunFacets extends Schema.Opaque<RunFacets>()(
     capsule: counted(Schema.String),
     /** Number of Runs in the list. */
     total: Schema.Int,
-    /** True if all Runs were counted. Otherwise only the newest were, so the real numbers may be higher. */
+    /** True if all Runs were counted. Otherwise only the newest Runs were counted, and the actual numbers may be higher. */
     complete: Schema.Boolean
   }).annotate({ identifier: "RunFacets" })
 ) {}

@@ -80,11 +80,11 @@ export class SourceRevisions extends Schema.Opaque<SourceRevisions>()(
     branches: Schema.Array(NamedRevision),
     /** Highest version first. */
     tags: Schema.Array(NamedRevision),
-    /** The newest commits of the ref. Empty if the server cannot send commits without their files. */
+    /** The newest commits of the ref. Empty if the Git server cannot send commits without their files. */
     commits: Schema.Array(
       Schema.Struct({ commit: Schema.String, commitDescription: Schema.optionalKey(CommitDescription) })
     ),
-    /** True if there are more branches or tags than are listed. */
+    /** True if the list omits some branches or tags. */
     truncated: Schema.Boolean
   }).annotate({ identifier: "SourceRevisions" })
 ) {}

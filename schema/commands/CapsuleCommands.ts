@@ -41,7 +41,7 @@ export const ReAdopted = Schema.Struct({
   sourceSnapshotId: SourceSnapshotId
 })
 
-/** Commands of one Capsule. */
+/** Commands for one Capsule. */
 export const CapsuleCommands = commandsOf(
   "Capsule",
   CapsuleId,
@@ -58,16 +58,16 @@ export const CapsuleCommands = commandsOf(
     error: ApiError
   }),
   /**
-   * Plans the head of a pull request speculatively, once per pull request, commit and `attempt`. Supersedes the unfinished plans
-   * of its other commits. Without a person in the context, only the rules for refs and Connections decide which Connections the
-   * plan may use.
+   * Plans the head of a pull request speculatively, once per pull request, commit and `attempt`. Supersedes unfinished plans
+   * of the pull request's other commits. Without a person in the context, the rules for refs and Connections alone determine
+   * which Connections the plan may use.
    */
   Rpc.make("PlanSpeculatively", {
     payload: {
       ...command,
       pullRequestId: PullRequestId,
       sourceSnapshotId: SourceSnapshotId,
-      /** True if the head is in the Source's own repository and the rule `own_branches` of the Source allows the plan. */
+      /** True if the head is in the Source's own repository and the Source's rule `own_branches` allows the plan. */
       ofOwnBranch: Schema.optional(Schema.Boolean),
       /** The person who set the rule. A plan that no person started uses Connections with this person's role. */
       by: Schema.optional(Subject),
@@ -99,7 +99,9 @@ export const CapsuleCommands = commandsOf(
     payload: {
       ...command,
       groupId: Schema.optional(RunGroupId),
-      /** Set if the schedule starts the check. It uses the authority of the person who configured the schedule. */
+      /**
+       * Set if the schedule starts the check. The check then uses the authority of the person who configured the schedule.
+       */
       schedule: Schema.optional(Schema.Struct({ by: Schema.optionalKey(Schema.String) }))
     },
     success: Run,
@@ -157,10 +159,13 @@ export const CapsuleCommands = commandsOf(
     success: OrphanedState,
     error: ApiError
   }),
-  /** Decides what to do about the newest snapshot of the followed lane. The work is then no longer due. */
+  /** Decides what to do about the newest snapshot of the followed lane. Afterwards, this work is no longer marked as due. */
   Rpc.make("FollowLane"),
   /** Tries again to plan a snapshot whose plan did not fit into the queue. */
   Rpc.make("FollowDeferred"),
-  /** Called when an automatic plan is ready. Applies the plan if the owner has opted in. The work is then no longer due. */
+  /**
+   * Called when an automatic plan is ready. Applies the plan if the owner has opted in. Afterwards, this work is no longer
+   * marked as due.
+   */
   Rpc.make("ApplyFollowed", { payload: { planRunId: RunId } })
 )

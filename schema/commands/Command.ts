@@ -6,7 +6,10 @@ import { AuditActor } from "../records/AuditEvent.ts"
 /** Selects the command with this name. */
 export type Named<Rpcs extends Rpc.Any, Name> = Extract<Rpcs, { readonly _tag: Name }>
 
-/** Sends commands to one kind of actor. If too many commands wait for the record, a command fails with a retryable 429. */
+/**
+ * Sends commands to one kind of actor. If too many commands are waiting for the record, further commands fail with a
+ * retryable 429.
+ */
 export type Client<Id, Rpcs extends Rpc.Any> = {
   readonly [Name in Rpcs["_tag"]]: (
     id: Id,
@@ -46,7 +49,7 @@ export const commandsOf = <const Type extends string, Id extends string, Rpcs ex
 /** The caller of a command. The HTTP layer has already authenticated and authorised the caller. */
 export const CommandContext = Schema.Struct({
   actor: AuditActor,
-  /** The subject or token id that idempotency keys belong to. */
+  /** The subject or token id that owns the idempotency keys. */
   actorKey: Schema.String,
   requestId: Schema.optionalKey(Schema.String)
 })
@@ -63,5 +66,5 @@ export interface Replayable<A> {
   readonly replayed: boolean
 }
 
-/** The caller of commands that svc itself sends: schedules, webhooks and coordinators. */
+/** The caller of commands that svc itself sends, for example from schedules, webhooks and coordinators. */
 export const serviceContext: CommandContext = { actor: { kind: "service" }, actorKey: "service" }

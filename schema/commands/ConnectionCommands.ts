@@ -16,7 +16,7 @@ import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { CommandContext, commandsOf } from "./Command.ts"
 
-/** The data with which an authorization starts, before svc redirects the person: the purpose and the browser session. */
+/** The data for starting an authorization, before svc redirects the person: the request and the browser session. */
 export const StartAuthorization = Schema.Struct({
   helperId: Schema.String,
   redirectUri: Schema.String,
@@ -36,7 +36,7 @@ export const FinishAuthorization = Schema.Struct({
 })
 export type FinishAuthorization = typeof FinishAuthorization.Type
 
-/** A registration of a GitHub App before the browser sends its form to GitHub. */
+/** The data for registering a GitHub App, before the browser sends the registration form to GitHub. */
 export const StartAppRegistration = Schema.Struct({
   redirectUri: Schema.String,
   sessionId: Schema.String,
@@ -44,7 +44,7 @@ export const StartAppRegistration = Schema.Struct({
 })
 export type StartAppRegistration = typeof StartAppRegistration.Type
 
-/** The browser's return from GitHub after the App was created. */
+/** The data from the browser when GitHub redirects it back after creating the App. */
 export const FinishAppRegistration = Schema.Struct({
   sessionId: Schema.String,
   /** The query with code and state, as received. */
@@ -52,7 +52,7 @@ export const FinishAppRegistration = Schema.Struct({
 })
 export type FinishAppRegistration = typeof FinishAppRegistration.Type
 
-/** Commands to one Connection. Some of them contain secrets, so commands are never stored. */
+/** Commands for one Connection. Some of them contain secrets, so commands are never stored. */
 export const ConnectionCommands = commandsOf(
   "Connection",
   ConnectionId,
@@ -68,7 +68,7 @@ export const ConnectionCommands = commandsOf(
   }),
   Rpc.make("Remove", { payload: { context: CommandContext }, error: ApiError }),
   Rpc.make("Test", { payload: { context: CommandContext }, success: TestedConnection, error: ApiError }),
-  /** Confirms the exact origins that a Git Connection from an earlier release may be sent to. */
+  /** Confirms the exact origins to which svc may send the credentials of a Git Connection from an earlier release. */
   Rpc.make("ConfirmOrigins", {
     payload: { context: CommandContext, origins: Schema.Array(CredentialOrigin) },
     success: Connection,
@@ -99,8 +99,8 @@ export const ConnectionCommands = commandsOf(
   /** Revokes the tokens of a revoked Connection at the authorization server, if that is due. */
   Rpc.make("RevokeTokens"),
   /**
-   * Revokes the Connection immediately: nothing uses it any more, plans that used it become void, and Runs that change nothing
-   * stop.
+   * Revokes the Connection immediately: it can no longer be used, plans that used it become void, and Runs that change
+   * nothing are stopped.
    */
   Rpc.make("Revoke", { payload: { context: CommandContext }, success: RevokedConnection, error: ApiError })
 )

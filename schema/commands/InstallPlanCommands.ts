@@ -6,7 +6,8 @@ import { InstallPlan } from "../records/InstallPlan.ts"
 import { CommandContext, commandsOf, IdempotentRequest, replayable } from "./Command.ts"
 
 /**
- * Commands to the coordinator that turns a Git URL into a plan for review. `Create` contains private values and is never stored.
+ * Commands for the coordinator that turns a Git URL into a plan for review. `Create` contains private values and is never
+ * stored.
  */
 export const InstallPlanCommands = commandsOf(
   "InstallPlan",
@@ -22,6 +23,6 @@ export const InstallPlanCommands = commandsOf(
     error: ApiError
   }),
   Rpc.make("Reconcile", { payload: { context: CommandContext }, success: InstallPlan, error: ApiError }),
-  /** Takes every step that is due. The Runs that led to the steps are then no longer due. */
+  /** Takes every step that is due, and clears the due marks of the Runs that led to these steps. */
   Rpc.make("Advance")
 )

@@ -5,11 +5,11 @@ import { CapsuleId } from "../records/Ids.ts"
 import { InterfaceMaterializationFailure } from "../records/Interface.ts"
 import { CommandContext, commandsOf } from "./Command.ts"
 
-/** Commands to the Interfaces of one Capsule, addressed by the Capsule's id. */
+/** Commands for the Interfaces of one Capsule, addressed by the Capsule's id. */
 export const InterfaceCommands = commandsOf(
   "Interface",
   CapsuleId,
-  /** Carries out a pending intent of an apply or a retry. */
+  /** Executes an intent that an apply or a retry left pending. */
   Rpc.make("Materialize", { payload: { intentId: Schema.String } }),
   Rpc.make("Retry", {
     payload: {

@@ -5,7 +5,7 @@ import { CapsuleId, RevisionPlanId } from "../records/Ids.ts"
 import { RevisionPlan } from "../records/InstallPlan.ts"
 import { CommandContext, commandsOf, IdempotentRequest, replayable } from "./Command.ts"
 
-/** Commands to the coordinator that plans another ref for a Capsule. */
+/** Commands for the coordinator that plans another ref for a Capsule. */
 export const RevisionPlanCommands = commandsOf(
   "RevisionPlan",
   RevisionPlanId,
@@ -21,6 +21,6 @@ export const RevisionPlanCommands = commandsOf(
     error: ApiError
   }),
   Rpc.make("Reconcile", { payload: { context: CommandContext }, success: RevisionPlan, error: ApiError }),
-  /** Takes every step that is due. The Runs that led to the steps are then no longer due. */
+  /** Takes every step that is due, and clears the due marks of the Runs that led to these steps. */
   Rpc.make("Advance")
 )

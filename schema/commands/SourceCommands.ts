@@ -7,7 +7,7 @@ import { Run } from "../records/Run.ts"
 import { Source, SyncIntent } from "../records/Source.ts"
 import { CommandContext, commandsOf, IdempotentRequest } from "./Command.ts"
 
-/** Commands of one Source. */
+/** Commands for one Source. */
 export const SourceCommands = commandsOf(
   "Source",
   SourceId,

@@ -52,8 +52,8 @@ export class ErrorEnvelope extends Schema.Opaque<ErrorEnvelope>()(
 ) {}
 
 /**
- * The only expected failure of the API. Services and actors fail with it, and the HTTP layer converts it to the envelope.
- * `message` explains what happened, what was expected and what to do, and never contains a secret.
+ * The only expected failure of the API. Services and actors fail with this error, and the HTTP layer converts it to the
+ * envelope. `message` explains what happened, what was expected and what to do, and never contains a secret.
  */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   code: ErrorCode,

@@ -8,7 +8,8 @@ export const storageFull = {
     "The server's disk is full: nothing of this was saved. Reading goes on. Have the operator make room while the server runs, then try again: a state that a running apply cannot write is only in the memory of the server until there is room."
 } as const
 
-// Codes of a full disk: SQLITE_FULL, and SQLITE_IOERR_SHMSIZE, because the index of the write-ahead log could not grow.
+// SQLite error codes for a full disk: SQLITE_FULL, and SQLITE_IOERR_SHMSIZE, which means that the index of the write-ahead
+// log could not grow.
 const sqliteCodes: ReadonlySet<unknown> = new Set([13, 4874])
 const systemCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"])
 

@@ -101,7 +101,7 @@ const decided = [
       approvalWithdrawn: Schema.optionalKey(Schema.Literal(true))
     })
   ),
-  // A record that permits no fields, because a struct without fields would accept any object.
+  // A record that permits no fields. A struct without fields would accept any object.
   kind("run.expired", Schema.Record(Schema.String, Schema.Never)),
   /** `agent.unreachable`: the agent has been silent since `since`. `agent.returned`: it has contacted the server again. */
   kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),

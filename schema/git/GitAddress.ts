@@ -17,8 +17,8 @@ export const parseGitAddress = (text: string, rule?: AddressRule): Result.Result
 const example = "https://git.example.com/team/repository.git"
 
 /**
- * The parser `parseGitAddress` as a codec for the API, with strings on both sides. The operator's policy in `runner/git`
- * decides whether Git may contact the address.
+ * API codec that wraps `parseGitAddress`, with strings on both sides. The operator's policy in `runner/git` decides whether
+ * Git may contact the address.
  */
 export const GivenGitAddress = Schema.String.check(
   Schema.isMinLength(1),

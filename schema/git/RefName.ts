@@ -1,7 +1,8 @@
 const maxBytes = 255
 /**
- * Characters that Git forbids: space, control characters and revision syntax. Also forbids other invisible characters, because
- * two different refs could look the same in a review. U+FFFD replaces bytes that were not UTF-8.
+ * Characters that Git forbids: space, control characters and revision syntax. The pattern also excludes other invisible
+ * characters, because they could make two different refs look the same in a review. U+FFFD replaces bytes that were not
+ * UTF-8.
  */
 const forbidden = /[ \p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffd~^:?*[\\]/u
 const commit = /^[0-9a-f]{40}$/i

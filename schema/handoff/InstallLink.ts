@@ -162,7 +162,7 @@ const readFolder = (fields: Fields, name: string, problems: LinkProblems) =>
     problems.add(name, "invalid_path", "Expected `.` or a normalized relative folder such as modules/app.")
   )
 
-/** Reads the repository and the fields that belong to it, from the field `git` or `source`. */
+/** Reads the repository from the field `git` or `source`, together with the fields that qualify it. */
 const readSource = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) => {
   const git = readGit(fields, policy, problems)
   const source = fields.get("source")
@@ -271,8 +271,8 @@ export const parseInstallQuery = (query: string, policy: LinkPolicy = {}): Resul
     : readInstallLink(query, policy)
 
 /**
- * Parses a whole link, `{base_url}/install?...`. Rejects a return URI on the link's own origin, whatever `policy.serviceOrigin`
- * is.
+ * Parses a complete link, `{base_url}/install?...`. Rejects a return URI on the link's own origin, whatever
+ * `policy.serviceOrigin` is.
  */
 export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.Result<HandoffLink, LinkRefusal> => {
   const problems = new LinkProblems()

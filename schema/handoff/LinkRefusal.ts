@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Reasons a link can be rejected. */
+/** Reasons for rejecting a link. */
 export const LinkProblemCode = Schema.Literals([
   "not_a_link",
   "too_long",
@@ -29,7 +29,7 @@ export type LinkProblemCode = typeof LinkProblemCode.Type
 export const LinkProblem = Schema.Struct({ path: Schema.String, code: LinkProblemCode, message: Schema.String })
 export type LinkProblem = typeof LinkProblem.Type
 
-/** The whole link was rejected. A single invalid field is sufficient, and nothing in the link is used. */
+/** The link was rejected because at least one field is invalid. None of its fields are used. */
 export class LinkRefusal extends Schema.TaggedError<LinkRefusal>()("LinkRefusal", {
   problems: Schema.NonEmptyArray(LinkProblem)
 }) {

@@ -1,8 +1,8 @@
 import type * as Schema from "effect/Schema"
 
 /**
- * Matches text that may contain a number that a double prints differently. Most documents contain none, so they need not be
- * rewritten.
+ * Matches text that may contain a number that prints differently as a double. Most documents contain no such number and need
+ * not be rewritten.
  */
 const unusualNumber = /[\d.]{16}|(?:^|[:,[\s])-?(?:0\.0{6}|[\d.]+[eE])/
 const numbers = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
@@ -38,7 +38,7 @@ export const isExactNumber = (text: string): boolean => {
   return canonical(String(value)) === canonical(text)
 }
 
-/** Returns true if a double prints the number as the tool does, without an exponent. */
+/** Returns true if the number is exact as a double and prints without an exponent, like the tool's output. */
 const isPrintedAlike = (text: string): boolean => isExactNumber(text) && !String(Number(text)).includes("e")
 
 /** Returns the index after the closing quote of the string that starts at `opening`, or the end of a truncated document. */
@@ -87,7 +87,7 @@ export const containsRoundedNumber = (document: string): boolean =>
 
 const isList = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
-/** Returns the type of one member, which is the same for all members of a collection. */
+/** Returns the type of one member. In a collection, all members have the same type. */
 const memberType = (type: Schema.Json, member: number | string): Schema.Json => {
   if (!isList(type)) return null
   const [kind, parts = null] = type
@@ -97,8 +97,8 @@ const memberType = (type: Schema.Json, member: number | string): Schema.Json => 
 }
 
 /**
- * Converts a value with exact numbers back to JSON text with the tool's numbers: where the tool's type, such as
- * `["list","number"]`, has a number, a string of digits becomes a number. Without a type, every string remains a string.
+ * Converts a value with exact numbers back to the tool's JSON text. Where the tool's type, such as `["list","number"]`,
+ * contains a number, a string of digits becomes a number. Without a type, every string remains a string.
  */
 export const jsonOfType = (value: Schema.Json, type: Schema.Json = null): string => {
   if (typeof value === "string") return type === "number" && oneNumber.test(value) ? value : JSON.stringify(value)

@@ -1,6 +1,8 @@
 import { Schema } from "effect"
 
-/** Reasons a document can be rejected. `syntax` covers everything that RFC 8259 does not allow, including an empty document. */
+/**
+ * Reasons for rejecting a document. `syntax` covers everything that RFC 8259 does not allow, including an empty document.
+ */
 export const JsonRefusalReason = Schema.Literals([
   "too_large",
   "byte_order_mark",
@@ -21,7 +23,10 @@ export type JsonRefusalReason = typeof JsonRefusalReason.Type
 export const JsonPosition = Schema.Struct({ line: Schema.Int, column: Schema.Int })
 export type JsonPosition = typeof JsonPosition.Type
 
-/** A document was rejected. `position` is absent if no single position is wrong. No field contains text of the document. */
+/**
+ * A document was rejected. `position` is absent if the problem has no single position. No field contains text of the
+ * document.
+ */
 export class JsonRefusal extends Schema.TaggedError<JsonRefusal>()("JsonRefusal", {
   reason: JsonRefusalReason,
   message: Schema.String,

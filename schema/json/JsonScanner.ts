@@ -68,8 +68,9 @@ export interface JsonFault {
 }
 
 /**
- * Scans a document once, without recursion and without building values, so that the cost never exceeds the length up to the first
- * fault, even for a hostile document. The grammar is exactly RFC 8259, so `JSON.parse` accepts every document that passes.
+ * Scans a document once, without recursion and without building values, so that the cost is linear in the length up to the
+ * first fault, even for a hostile document. The grammar is exactly RFC 8259, so `JSON.parse` accepts every document that
+ * passes.
  */
 export class JsonScanner {
   readonly #text: string

@@ -12,8 +12,8 @@ const longerThan = (text: string, maxBytes: number) =>
 const isArray = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
 /**
- * Checks a parsed value, such as a field with narrower limits than the body. The walk is iterative and stops at the first excess.
- * Depth is the number of open arrays and objects, as in `JsonLimits`.
+ * Checks a parsed value, such as a field with narrower limits than the body. The walk is iterative and stops at the first
+ * exceeded limit. Depth is the number of open arrays and objects, as in `JsonLimits`.
  */
 export const exceedsJsonLimits = (root: Schema.Json, limits: Partial<JsonValueLimits>): JsonValueExcess | undefined => {
   const { maxDepth = Infinity, maxKeyBytes = Infinity, maxNodes = Infinity, maxStringBytes = Infinity } = limits

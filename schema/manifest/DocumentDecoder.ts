@@ -45,8 +45,8 @@ const mismatch = (ast: SchemaAST.AST, path: DocumentPath): Finding => {
 }
 
 /**
- * Reports a union without a matching member: the discriminator and its allowed values, if all members have the same
- * discriminator.
+ * Reports that no member of a union matches. If all members have the same discriminator, the report contains the
+ * discriminator and its allowed values.
  */
 const noVariant = (ast: SchemaAST.AST, path: DocumentPath): Finding => {
   if (ast._tag !== "Union" || ast.types.every((member) => member._tag === "Literal")) return mismatch(ast, path)

@@ -73,7 +73,7 @@ export const propertiesBetween = (minimum: number, maximum: number) =>
     published: { minProperties: minimum, maxProperties: maximum }
   })
 
-/** Requires entries that are all different. Use it only for strings, which JSON Schema compares in the same way. */
+/** Requires all entries to be different. Use it only for strings, which JSON Schema compares in the same way. */
 export const uniqueStrings = fieldRule<ReadonlyArray<string>>({
   code: "not_unique",
   expected: "entries that are all different",

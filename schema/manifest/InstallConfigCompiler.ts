@@ -22,7 +22,10 @@ const needsString = (input: InputDeclaration) =>
   input.source.kind === "workspace_scoped_capsule_name" ||
   input.role !== undefined
 
-/** Sensitive and ephemeral variables are always secret. A manifest can make further variables secret, but never the reverse. */
+/**
+ * Sensitive and ephemeral variables are always secret. A manifest can make further variables secret, but cannot make a
+ * secret variable public.
+ */
 const isSecret = (variable: VariableFacts, input?: InputDeclaration) =>
   variable.sensitive || variable.ephemeral || input?.secret === true || input?.role === "initial_secret"
 

@@ -59,7 +59,7 @@ const crossFieldCodes = [
   "unknown_resource_input"
 ] as const
 
-/** Rules for what a manifest requests for a module of a snapshot, under the operator's policy. */
+/** Rules for the requests of a manifest for one module of a snapshot, under the operator's policy. */
 const compilationCodes = [
   "variable_not_found",
   "variable_type_not_proven",

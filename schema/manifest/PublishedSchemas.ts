@@ -5,7 +5,10 @@ import { SourceOptions } from "./SourceOptions.ts"
 /** A JSON Schema (draft 2020-12) for authors' editors. */
 export interface PublishedSchema {
   readonly fileName: string
-  /** Derives the schema from the definitions. Done on demand, because it would take a large part of the startup time. */
+  /**
+   * Derives the schema from the definitions on demand, because doing so at startup would noticeably increase the startup
+   * time.
+   */
   readonly document: () => { readonly [keyword: string]: unknown }
 }
 

@@ -17,7 +17,7 @@ const notBlank = fieldRule<string>({
   published: { pattern: "\\S" }
 })
 
-/** A text for people: canonical, not blank, without control characters, 1 to `maximum` code points. */
+/** Text for people: canonical, not blank, without control characters, 1 to `maximum` code points. */
 export const presentationText = (maximum: number) =>
   Schema.String.check(lengthBetween(1, maximum), notBlank, withoutOuterWhiteSpace, withoutControlCharacters)
 

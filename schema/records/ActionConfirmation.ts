@@ -35,7 +35,7 @@ export const NewActionConfirmation = Schema.Struct({
 export const ActionConfirmationStatus = Schema.Literals(["pending", "approved", "denied", "used", "expired"])
 export type ActionConfirmationStatus = typeof ActionConfirmationStatus.Type
 
-/** The confirmation as its requesting client sees it. */
+/** The confirmation as shown to the client that requested it. */
 export const ActionConfirmation = Schema.Struct({
   status: ActionConfirmationStatus,
   expiresAt: Timestamp,
@@ -43,7 +43,7 @@ export const ActionConfirmation = Schema.Struct({
 }).annotate({ identifier: "ActionConfirmation" })
 export type ActionConfirmation = typeof ActionConfirmation.Type
 
-/** The confirmation as the person who decides about it sees it. */
+/** The confirmation as shown to the person who decides about it. */
 export const WaitingConfirmation = Schema.Struct({
   userCode: Schema.String,
   action: ConfirmableAction,

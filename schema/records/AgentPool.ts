@@ -40,7 +40,7 @@ export const Agent = Schema.Struct({
   /** Names of the agent's own credentials. */
   provided: Schema.Array(ProvidedName),
   enrolledAt: Timestamp,
-  /** Rounded, so it may be up to 30 seconds off. */
+  /** Rounded; may be off by up to 30 seconds. */
   lastContactAt: Timestamp
 }).annotate({ identifier: "Agent" })
 export type Agent = typeof Agent.Type
@@ -57,7 +57,7 @@ export const WorkspacePool = Schema.Struct({
    */
   places: Schema.Int,
   runs: Schema.Int,
-  /** The number of this Workspace's Runs that wait for the pool. */
+  /** The number of this Workspace's Runs that are waiting for the pool. */
   queued: Schema.Int,
   /** Names of the agents' credentials that Connections of the Workspace may use; absent if the operator allows none. */
   provided: Schema.optionalKey(Schema.Array(ProvidedName))

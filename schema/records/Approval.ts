@@ -26,8 +26,8 @@ export const CarryOver = Schema.Literals(["off", "approval", "approval_and_apply
 export type CarryOver = typeof CarryOver.Type
 
 /**
- * Approvals that an apply requires in a Project and environment. An absent Project or environment matches all of them. A Capsule
- * must meet every rule that matches it.
+ * The approvals required for an apply in a Project and environment. A rule without a Project or environment matches all
+ * Projects or environments. A Capsule must meet every rule that matches it.
  */
 export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
   Schema.Struct({
@@ -43,7 +43,7 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
     planAuthorCounts: Schema.Boolean,
     /** True if an approval by an author of the commit counts. */
     commitAuthorCounts: Schema.Boolean,
-    /** True if approvals by automation count: by auto-update, or by subjects that cannot sign in. */
+    /** True if approvals by automation count. Automation includes auto-update, and subjects that cannot sign in. */
     automationCounts: Schema.Boolean,
     /** Effective only if every rule that matches the Capsule allows it. */
     carryOver: CarryOver,
@@ -98,7 +98,7 @@ export class RuleStanding extends Schema.Opaque<RuleStanding>()(
   }).annotate({ identifier: "ApprovalRuleStanding" })
 ) {}
 
-/** The given and missing approvals of a plan, and the reason why the plan is waiting. */
+/** The approvals that a plan has and still needs, and the reason why the plan is waiting. */
 export class RunApprovals extends Schema.Opaque<RunApprovals>()(
   Schema.Struct({
     runId: RunId,

@@ -20,7 +20,7 @@ export class AuditHead extends Schema.Opaque<AuditHead>()(
   Schema.Struct({
     kind: Schema.Literal("svc.audit-head@v1"),
     installationId: Schema.optionalKey(Schema.String),
-    /** Id of the key that computes the digests. An installation never changes it. */
+    /** Id of the key that is used to compute the digests. An installation never changes this key. */
     keyId: Schema.String,
     createdAt: Timestamp,
     chains: Schema.Array(AuditChainHead)

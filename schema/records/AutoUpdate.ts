@@ -12,7 +12,7 @@ export class AutoUpdatePin extends Schema.Opaque<AutoUpdatePin>()(
     subject: Schema.optionalKey(Schema.String),
     at: Timestamp,
     reason: Schema.String,
-    /** If true, the pin ends as soon as the lane moves on from its commit at the time of the rollback. */
+    /** If true, the pin ends as soon as the lane no longer points to the commit that it had at the time of the rollback. */
     resumeOnNewCommit: Schema.Boolean
   }).annotate({ identifier: "AutoUpdatePin" })
 ) {}
@@ -47,7 +47,7 @@ export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
 export const AutoUpdateVerdict = Schema.Literals(["taken", "waiting", "skipped", "deferred"])
 export type AutoUpdateVerdict = typeof AutoUpdateVerdict.Type
 
-/** The decision of auto-update about one snapshot of a Capsule's lane. */
+/** Auto-update's decision about one snapshot of a Capsule's lane. */
 export class AutoUpdateDecision extends Schema.Opaque<AutoUpdateDecision>()(
   Schema.Struct({
     id: AutoUpdateDecisionId,

@@ -83,7 +83,7 @@ export class CredentialWait extends Schema.Opaque<CredentialWait>()(
     reason: Schema.String,
     /** The people who can fix the problem: members with at least this role, or the operator of the installation. */
     turn: Schema.Literals(["member", "admin", "operator"]),
-    /** The steps that fix it. */
+    /** The steps that fix the problem. */
     next: Schema.String
   }).annotate({ identifier: "CredentialWait" })
 ) {}

@@ -74,7 +74,7 @@ export class DiffersFrom extends Schema.Opaque<DiffersFrom>()(
     commit: Schema.optionalKey(Schema.String),
     reasons: Schema.Array(Schema.Struct({ code: DifferenceCode, message: Schema.String })),
     lines: Schema.Array(DifferingLine),
-    /** Number of further lines. */
+    /** Number of differing lines that are not in `lines`. */
     moreLines: Schema.optionalKey(Schema.Int)
   }).annotate({ identifier: "DiffersFrom" })
 ) {}

@@ -104,8 +104,8 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
       dropped: Schema.optionalKey(Schema.Array(Schema.String))
     }),
     /**
-     * The checked module first, then the other modules of the snapshot; at most 256. Absent in reports from releases without this
-     * field.
+     * At most 256 modules: the checked module first, then the other modules of the snapshot. Absent in reports from releases
+     * without this field.
      */
     modules: Schema.optionalKey(Schema.Array(ModuleVerdict)),
     /** The configuration that this check compiled. The `preflight` of an install plan uses it. */

@@ -14,8 +14,8 @@ export const ConnectionStatus = Schema.Literals(["pending", "verified", "expired
 export type ConnectionStatus = typeof ConnectionStatus.Type
 
 /**
- * An origin to which svc sent a Connection for Sources before Connections had origins. Nothing is sent there until an owner
- * or admin confirms it, because a Source may have pointed to a hostile server.
+ * An origin to which an earlier release sent a Connection for Sources, when Connections did not yet have origins. Nothing is
+ * sent there until an owner or admin confirms the origin, because a Source may have pointed to a hostile server.
  */
 export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
   Schema.Struct({
@@ -56,7 +56,7 @@ export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
   Schema.Struct({
     helperId: Schema.String,
     scopes: Schema.Array(Schema.String),
-    /** True if svc renews the access token before Runs. Otherwise the Connection expires with the token. */
+    /** True if svc renews the access token before Runs. Otherwise the Connection expires when the token expires. */
     refreshable: Schema.Boolean,
     accessTokenExpiresAt: Schema.optionalKey(Timestamp),
     /** Time at which the current access token was issued. */
@@ -89,7 +89,7 @@ export class Connection extends Schema.Opaque<Connection>()(
     providedBy: Schema.optionalKey(ProvidedBy),
     /** For a Connection to a Git server or forge: the only origins that may receive it. They cannot be changed. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
-    /** For a Git Connection from before Connections had origins: set until somebody confirms the origins. */
+    /** Set on a Git Connection from a release in which Connections had no origins, until somebody confirms its origins. */
     proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),
     providerConfig: Schema.Record(Schema.String, Schema.Json),
     moduleInputDefaults: Schema.Record(Schema.String, Schema.Json),

@@ -41,7 +41,7 @@ export const GivenConnectionUse = Schema.Struct({
 /** By default, only owners and admins may use a Connection. They may also change the rule. */
 export const defaultConnectionUse: ConnectionUse = { roles: ["owner", "admin"] }
 
-/** The rule that allowed a Run to use a Connection, and the person whose authority was used. Shown to reviewers. */
+/** The rule that allowed a Run to use a Connection, and the person whose authority the Run used. Shown to reviewers. */
 export class GrantedUse extends Schema.Opaque<GrantedUse>()(
   Schema.Struct({
     connectionName: Schema.String,

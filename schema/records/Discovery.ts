@@ -10,7 +10,7 @@ export class Discovery extends Schema.Opaque<Discovery>()(
     auth: Schema.Struct({ oidc: Schema.Boolean, password: Schema.Boolean }),
     apiBaseUrl: Schema.String,
     api_versions: Schema.Array(Schema.String),
-    /** Exactly the features in the specification. `extensions` lists all other endpoint groups. */
+    /** Contains exactly the features in the specification. `extensions` lists all other endpoint groups. */
     features: Schema.Struct({
       stacks: Schema.Boolean,
       opentofu_runner: Schema.Boolean,

@@ -31,7 +31,7 @@ export type ForgeAccount = typeof ForgeAccount.Type
 export const ForgePullRequestState = Schema.Literals(["open", "closed", "merged"])
 export type ForgePullRequestState = typeof ForgePullRequestState.Type
 
-/** A pull request as its forge describes it; a merge request on GitLab. */
+/** A pull request, or a merge request on GitLab, as returned by its forge. */
 export class ForgePullRequest extends Schema.Opaque<ForgePullRequest>()(
   Schema.Struct({
     number: Schema.Int,
@@ -52,12 +52,12 @@ export class ForgePullRequest extends Schema.Opaque<ForgePullRequest>()(
 ) {}
 
 /**
- * Returns true if the branch is in a different repository from the base. An unknown repository counts as different, because
- * nothing proves that somebody with access to the base pushed the branch.
+ * Returns true if the branch is in a different repository from the base. An unknown repository is treated as different,
+ * because svc cannot verify that somebody with access to the base pushed the branch.
  */
 export const isForeignHead = (pullRequest: Pick<ForgePullRequest, "headRepositoryId" | "baseRepositoryId">): boolean =>
   pullRequest.headRepositoryId !== pullRequest.baseRepositoryId
 
-/** The state of a commit in one context, as forges show it. */
+/** The status of a commit in one context, as shown by forges. */
 export const ForgeStatusState = Schema.Literals(["pending", "success", "failure", "error"])
 export type ForgeStatusState = typeof ForgeStatusState.Type

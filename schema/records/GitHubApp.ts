@@ -18,7 +18,7 @@ export const GitHubOrganization = Schema.String.check(
 
 /** The form that a browser sends to GitHub to create an App. */
 export const GitHubAppForm = Schema.Struct({
-  /** The address to which the browser sends the form. It contains the state of this registration. */
+  /** The address to which the browser sends the form. The address contains the state parameter of this registration. */
   formAction: Schema.String,
   /** The value of the field `manifest`, which the browser sends as JSON. */
   manifest: GitHubAppManifest

@@ -24,7 +24,7 @@ export type NeedGroup = typeof NeedGroup.Type
 
 export const NeedingCapsule = Schema.Struct({ id: CapsuleId, name: Schema.String, environment: Schema.String })
 
-/** Kinds of background work that follow a commit. */
+/** Kinds of background work that svc does after a commit. */
 export const StuckWorkKind = Schema.Literals([
   "install_plan",
   "revision_plan",
@@ -115,11 +115,11 @@ export class CapsuleHealth extends Schema.Opaque<CapsuleHealth>()(
     /** Number of Capsules that are neither destroyed nor released. */
     capsules: Schema.Int,
     /**
-     * Capsules that have no open items, and whose real resources matched the state in the last drift check or that have been
-     * applied since.
+     * Capsules without open items whose real resources matched the state in the last drift check, or that have been applied
+     * since that check.
      */
     healthy: Schema.Int,
-    /** Capsules that have no open items, and for which no drift check has compared the real resources with the state yet. */
+    /** Capsules without open items whose real resources have not been compared with the state by a drift check yet. */
     unchecked: Schema.Int,
     /** Capsules that need a decision or a credential, have drifted, or have an update available. */
     waiting: Schema.Int,

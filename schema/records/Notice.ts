@@ -61,7 +61,9 @@ const planFields = {
   commit: Schema.optionalKey(CommitId)
 }
 
-/** The approvals that a plan still needs: this many members with at least this role and, if the rule has a team, in this team. */
+/**
+ * The approvals that a plan still needs: the number of members, their minimum role and, if the rule has a team, that team.
+ */
 const AwaitedApproval = Schema.Struct({
   approvers: Schema.Int,
   role: Role,

@@ -127,7 +127,10 @@ export class SentNotice extends Schema.Opaque<SentNotice>()(
     id: NoticeId,
     /** Time of the event. */
     timestamp: Timestamp,
-    /** Counts the notices about this subject to this endpoint, starting at 1. A higher number is newer. */
+    /**
+     * Sequence number of the notice among all notices about this subject to this endpoint, starting at 1. Newer notices have
+     * higher numbers.
+     */
     sequence: Schema.Int,
     /** Absent for notices about the server. */
     workspace: Schema.optionalKey(
@@ -179,7 +182,7 @@ export class NoticeAttempt extends Schema.Opaque<NoticeAttempt>()(
 
 /**
  * - `waiting`: not sent yet, or the next attempt is due later
- * - `delivered`: the receiver accepted it
+ * - `delivered`: the receiver accepted the notice
  * - `failed`: every attempt failed
  * - `dropped`: the endpoint was disabled or ended first, or too many deliveries were waiting
  */
@@ -192,7 +195,7 @@ const deliveryFields = {
   noticeId: NoticeId,
   kind: SentNoticeKind,
   subject: NoticeSubject,
-  /** Counts the notices about this subject to this endpoint, starting at 1. */
+  /** Sequence number of the notice among all notices about this subject to this endpoint, starting at 1. */
   sequence: Schema.Int,
   status: NoticeDeliveryStatus,
   attempts: Schema.Int,
@@ -217,10 +220,10 @@ export class NoticeDeliveryLog extends Schema.Opaque<NoticeDeliveryLog>()(
   }).annotate({ identifier: "NoticeDeliveryLog" })
 ) {}
 
-/** The kinds of notices that svc also mails to the people whom they concern. */
+/** The kinds of notices that svc also mails to the people concerned. */
 export class NoticeMails extends Schema.Opaque<NoticeMails>()(
   Schema.Struct({
-    /** `false` if the server cannot send mail. The selection is then stored without effect. */
+    /** `false` if the server cannot send mail. The selection is then stored but has no effect. */
     sendsMail: Schema.Boolean,
     kinds: Schema.Array(NoticeKind)
   }).annotate({ identifier: "NoticeMails" })

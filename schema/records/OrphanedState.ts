@@ -3,8 +3,8 @@ import { CapsuleId, OrphanedStateId, RunId, StateVersionId, Subject, WorkspaceId
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * The reason why the state was not accepted when its apply was settled. `handed_in`: an agent submitted it after its Run had been
- * given up. `unknown`: it was kept by a release that did not record reasons.
+ * The reason why the state was not accepted when its apply was settled. `handed_in`: an agent submitted the state after svc
+ * had given up the Run. `unknown`: the state was stored by a release that did not record reasons.
  */
 export const OrphanedStateReason = Schema.Literals([
   "lineage_changed",

@@ -6,7 +6,7 @@ export const mostUndoneFiles = 20
 /**
  * The position of a plan's ref relative to its base.
  * - `current`: the ref contains the newest commit of the base
- * - `behind`: the base has newer commits, but the ref lacks none of their changes to files of the module
+ * - `behind`: the base has newer commits, but the ref contains all of their changes to files of the module
  * - `stale`: the base has changed files of the module, and the plan would undo these changes
  * - `unknown`: the commits could not be compared
  */
@@ -22,9 +22,9 @@ export class PlanBase extends Schema.Opaque<PlanBase>()(
     standing: BaseStanding,
     /** The commit at which the ref branched off from the base. */
     mergeBase: Schema.optionalKey(Schema.String),
-    /** Number of commits of the base that the ref lacks. Absent if the number exceeds svc's limit. */
+    /** Number of base commits that the ref does not contain. Absent if the number exceeds svc's limit. */
     behind: Schema.optionalKey(Schema.Int),
-    /** The first files for which the plan would undo newer contents. Set only for `stale`. */
+    /** The first files whose newer contents the plan would undo. Set only for `stale`. */
     undoneFiles: Schema.optionalKey(Schema.Array(Schema.String)),
     undoneFileCount: Schema.optionalKey(Schema.Int)
   }).annotate({ identifier: "PlanBase" })

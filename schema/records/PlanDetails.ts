@@ -93,7 +93,10 @@ export class OutputChange extends Schema.Opaque<OutputChange>()(
   }).annotate({ identifier: "OutputChange" })
 ) {}
 
-/** `error`: the condition could not be evaluated. `unknown`: it depends on values that are known after the apply. */
+/**
+ * `error`: the condition could not be evaluated. `unknown`: the condition depends on values that are known only after the
+ * apply.
+ */
 export const CheckStatus = Schema.Literals(["pass", "fail", "error", "unknown"])
 
 /** A condition that the plan evaluated, in a check block, resource, Output or variable. */

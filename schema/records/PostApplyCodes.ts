@@ -1,4 +1,4 @@
-/** Error codes of an apply whose tool succeeded but which then failed a check. */
+/** Error codes of an apply that failed a check after its tool had succeeded. */
 const codes: ReadonlySet<string> = new Set(["lifecycle_failed", "lifecycle_interrupted"])
 
 /** Returns true if this error code means that a check failed after the state and Outputs were committed. */

@@ -35,7 +35,7 @@ export const requirementKey = (tuple: {
   readonly childAlias?: string | undefined
 }): string => JSON.stringify([tuple.provider, tuple.moduleLocalName, tuple.childAlias ?? null])
 
-/** Evidence of a Run: which Connection satisfied a requirement, without values (specification, Named states). */
+/** Evidence of a Run: the Connection that satisfied a requirement, without its values (specification, Named states). */
 export class ProviderResolution extends Schema.Opaque<ProviderResolution>()(
   Schema.Struct({
     provider: Schema.String,

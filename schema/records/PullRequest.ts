@@ -72,7 +72,7 @@ export const PullRequestCapsule = Schema.Struct({
   summary: Schema.optionalKey(PlanSummary),
   /** Files and objects in the plan of `summary` that deserve attention, most important first. */
   risks: Schema.optionalKey(Schema.Array(PullRequestRisk)),
-  /** Number of commits of the base that the speculative plan lacks. */
+  /** Number of base commits that the speculative plan does not include. */
   behind: Schema.optionalKey(Schema.Int),
   /** After the merge: the plan of the lane. */
   plan: Schema.optionalKey(RunInPullRequest),
@@ -124,7 +124,7 @@ export class PullRequest extends Schema.Opaque<PullRequest>()(
      * omit such records.
      */
     mergeGroup: Schema.optionalKey(Schema.Array(Schema.Int)),
-    /** The commit for which an owner or admin allowed plans. A later push revokes this. */
+    /** The commit for which an owner or admin allowed plans. A later push revokes this permission. */
     planned: Schema.optionalKey(Schema.Struct({ commit: CommitId, by: Subject, at: Timestamp })),
     /** Number of affected Capsules by verdict. Absent in the response to `plan`. */
     counts: Schema.optionalKey(PullRequestCounts),
@@ -141,7 +141,7 @@ export class PullRequest extends Schema.Opaque<PullRequest>()(
     report: Schema.optionalKey(
       Schema.Struct({
         writtenAt: Schema.optionalKey(Timestamp),
-        /** The reason why the forge rejected the last report. svc retries it. */
+        /** The reason why the forge rejected the last report. svc retries the report. */
         error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
       })
     ),

@@ -3,8 +3,8 @@ import { RunId } from "./Ids.ts"
 
 /**
  * Runs on the control plane share two pools of slots, so that neither kind can starve the other. `builds` is for Runs that fetch
- * or build: syncs, compatibility checks, and plans with a source build. `runs` is for all others. `agents` are the slots in a
- * pool of agents.
+ * or build: syncs, compatibility checks, and plans with a source build. `runs` is for all other Runs. `agents` is for the
+ * slots in a pool of agents.
  */
 export const SlotPool = Schema.Literals(["runs", "builds", "agents"])
 export type SlotPool = typeof SlotPool.Type
@@ -17,7 +17,7 @@ export type SlotPool = typeof SlotPool.Type
  * - `place_kept`: the Run is a drift check, and the last free slot is reserved for Runs that people request
  * - `no_agent`: no agent of its pool can execute it now, because no agent is connected, no agent meets the Run's
  *   requirements, or (with `leases`) agents may still be executing an apply from before a restore
- * - `turn`: nothing blocks it; it starts when its turn comes
+ * - `turn`: nothing blocks the Run; it starts when its turn comes
  */
 export const QueueReason = Schema.Literals([
   "capsule_busy",
@@ -64,7 +64,8 @@ export class MissingAgentProperty extends Schema.Opaque<MissingAgentProperty>()(
 ) {}
 
 /**
- * The position of a queued Run, and the reason why it waits. Reveals nothing about other Workspaces except that they use slots.
+ * The position of a queued Run, and the reason why it is waiting. Reveals nothing about other Workspaces except that they
+ * use slots.
  */
 export class QueuePlace extends Schema.Opaque<QueuePlace>()(
   Schema.Struct({

@@ -20,7 +20,7 @@ export class ConfigurationDifference extends Schema.Opaque<ConfigurationDifferen
   }).annotate({ identifier: "ConfigurationDifference" })
 ) {}
 
-/** A pointer of the Capsule that the restore changes. */
+/** A reference in the Capsule's record that the restore changes. */
 const MovedPointer = Schema.Struct({
   name: Schema.Literals(["installConfigId", "modulePath", "sourceSnapshotId", "ref", "path", "resolvedCommit", "tool"]),
   current: Schema.optionalKey(Schema.String),

@@ -1,7 +1,8 @@
 import { Context, Duration, Schema } from "effect"
 
 /**
- * A retention period: the records that it affects, and the reason for its length. The operations page prints `what` and `why`.
+ * A retention period, the records that it affects, and the reason for its length. The operations page prints `what` and
+ * `why`.
  */
 export interface RetentionPeriod {
   readonly after: Duration.Duration
@@ -12,8 +13,8 @@ export interface RetentionPeriod {
 const period = (after: Duration.Duration, what: string, why: string): RetentionPeriod => ({ after, what, why })
 
 /**
- * Every period after which svc expires or removes something. Operators can change some of them (`svc serve --help`); these are
- * the defaults. Everything else is kept: audit events, and left-over states until a person adopts or discards them.
+ * All periods after which svc expires or removes records. These are the defaults; operators can change some of the periods
+ * (`svc serve --help`). Everything else is kept: audit events, and left-over states until a person adopts or discards them.
  */
 export const retention = {
   plan: period(
@@ -255,7 +256,10 @@ const units = [
   ["second", 1000]
 ] as const
 
-/** Formats a period in the largest unit that divides it evenly; from two days upwards in days. */
+/**
+ * Formats a period in the largest unit that divides it evenly. The largest unit is a day, which is used only for more than
+ * two days.
+ */
 const inWords = (after: Duration.Duration): string => {
   const millis = Duration.toMillis(after)
   const fits = units.find(([unit, size]) => millis % size === 0 && (unit !== "day" || millis > 2 * size))
@@ -264,7 +268,7 @@ const inWords = (after: Duration.Duration): string => {
   return `${count} ${unit}${count === 1 ? "" : "s"}`
 }
 
-/** Returns the table of the operations page in Markdown. */
+/** Returns the operations page's table of retention periods, as Markdown. */
 export const retentionTable = (): string =>
   [
     "| after | what ends or is removed | why |",

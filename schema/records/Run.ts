@@ -67,11 +67,16 @@ export type RunTrigger = typeof RunTrigger.Type
 export const PlanPurpose = Schema.Literals(["rollback", "reconcile", "accept_drift"])
 export type PlanPurpose = typeof PlanPurpose.Type
 
-/** The purpose of a plan that only shows what a ref would change. The public record has `speculative` instead. */
+/**
+ * The purpose of a plan that only shows what a ref would change. The public record contains the field `speculative` instead.
+ */
 export const RecordedPurpose = Schema.Literals([...PlanPurpose.literals, "speculative"])
 export type RecordedPurpose = typeof RecordedPurpose.Type
 
-/** Kinds of Runs that may change infrastructure, or read it for a change. A Capsule has at most one active Run of these kinds. */
+/**
+ * Kinds of Runs that may change infrastructure, or read it to prepare a change. A Capsule has at most one active Run of
+ * these kinds.
+ */
 export const capsuleExclusiveTypes: ReadonlyArray<RunType> = [
   "plan",
   "apply",
@@ -94,7 +99,7 @@ export class RunDiagnostic extends Schema.Opaque<RunDiagnostic>()(
   }).annotate({ identifier: "RunDiagnostic" })
 ) {}
 
-/** Levels of isolation between a Run and the machine, strongest first. `process` means none. */
+/** Levels of isolation between a Run and the machine, strongest first. `process` means no isolation. */
 export const SandboxLevel = Schema.Literals([
   "bubblewrap",
   "namespaces",
@@ -105,7 +110,7 @@ export const SandboxLevel = Schema.Literals([
 ])
 export type SandboxLevel = typeof SandboxLevel.Type
 
-/** Adds the level of Runs from earlier releases, which may have had their own user but no other isolation. */
+/** Adds the level `user` of earlier releases, whose Runs may have had their own user but no other isolation. */
 export const RecordedSandboxLevel = Schema.Literals([...SandboxLevel.literals, "user"])
 export type RecordedSandboxLevel = typeof RecordedSandboxLevel.Type
 
@@ -168,7 +173,7 @@ export class PlannedSignIn extends Schema.Opaque<PlannedSignIn>()(
   }).annotate({ identifier: "PlannedSignIn" })
 ) {}
 
-/** An input whose value comes from a dependency, and how the value differs from the last apply. */
+/** An input whose value comes from a dependency, and the kind of change since the last apply. */
 export class InjectedInput extends Schema.Opaque<InjectedInput>()(
   Schema.Struct({
     input: Schema.String,
@@ -213,9 +218,15 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     signIn: Schema.optionalKey(PlannedSignIn),
     /** The results of the operator's checks. Set only for applies. */
     postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
-    /** Inputs from other Capsules whose value differs from the last apply. Values are not recorded. Set only for plans. */
+    /**
+     * Inputs from other Capsules whose values differ from those at the last apply. Values are not recorded. Set only for
+     * plans.
+     */
     injectedInputs: Schema.optionalKey(Schema.Array(InjectedInput)),
-    /** Configured inputs whose value differs from the last apply. Values are not recorded. Set only for plans after an apply. */
+    /**
+     * Configured inputs whose values differ from those at the last apply. Values are not recorded. Set only for plans after
+     * an apply.
+     */
     changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
     /** Set only for the Capsule's first plan on a state that none of its applies committed. */
     adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
@@ -252,8 +263,8 @@ export class Run extends Schema.Opaque<Run>()(
     baseStateGeneration: Schema.optionalKey(Schema.Int),
     planDigest: Schema.optionalKey(Schema.String),
     /**
-     * Digest of the change in the plan. Plans of one Capsule with equal digests would change the same objects in the same way. It
-     * is keyed, so it reveals nothing about the values.
+     * Digest of the change in the plan. Plans of one Capsule with equal digests would change the same objects in the same
+     * way. The digest is keyed, so it reveals nothing about the values.
      */
     changeDigest: Schema.optionalKey(Schema.String),
     ...RunEvidence.fields,
@@ -292,7 +303,7 @@ export class Run extends Schema.Opaque<Run>()(
     /** The pull request whose head this speculative plan uses. */
     pullRequestId: Schema.optionalKey(PullRequestId),
     attempt: Schema.Int,
-    /** For a queued Run: its position, and the reason why it waits. */
+    /** For a queued Run: its position, and the reason why it is waiting. */
     queue: Schema.optionalKey(QueuePlace),
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
     stateVersionId: Schema.optionalKey(StateVersionId),

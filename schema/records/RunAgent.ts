@@ -37,7 +37,7 @@ export class RunAgent extends Schema.Opaque<RunAgent>()(
           "While it is unreachable: about when the Run is given up. Until then the Capsule takes no other Run."
       })
     ),
-    /** For an apply: when svc recorded that the tool was about to start. */
+    /** For an apply: the time at which svc recorded that the tool was about to start. */
     startedAt: Schema.optionalKey(Timestamp),
     /** Set for an apply whose tool may have started. */
     state: Schema.optionalKey(SavedState)

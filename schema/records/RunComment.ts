@@ -12,8 +12,8 @@ export const mostMentions = 20
 export const CommentText = requiredText(longestComment)
 
 /**
- * A comment on a Run, stored with known secrets masked. Comments cannot be edited. When its author removes a comment, it gets
- * `removedAt` and loses its `text` and `mentions`.
+ * A comment on a Run, stored with known secrets masked. Comments cannot be edited. When the author removes a comment, svc
+ * sets its `removedAt` and deletes its `text` and `mentions`.
  */
 export class RunComment extends Schema.Opaque<RunComment>()(
   Schema.Struct({

@@ -19,8 +19,8 @@ export class RunGroup extends Schema.Opaque<RunGroup>()(
     replacedBy: Schema.optionalKey(RunGroupId),
     createdAt: Timestamp,
     /**
-     * Time at which the group had no work left. An update with a failed Capsule remains open, because it continues once the
-     * Capsule has been planned again.
+     * Time at which the group had no work left. An update with a failed Capsule remains open, because the update continues
+     * once the Capsule has been planned again.
      */
     finishedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "RunGroup" })

@@ -3,7 +3,10 @@ import type { RunStatus, RunType } from "./Run.ts"
 
 type Transitions = Readonly<Partial<Record<RunStatus, RunEventKind>>>
 
-/** All legal transitions of a Run, and the event that each records (design, section 5). A status without transitions is final. */
+/**
+ * All legal transitions of a Run, and the event that each transition records (design, section 5). A status without
+ * transitions is final.
+ */
 export const runTransitions: Readonly<Record<RunStatus, Transitions>> = {
   queued: {
     running: "run.started",

@@ -8,7 +8,7 @@ import { CapsuleId, RunId } from "./Ids.ts"
  * - `planning`: its plan is queued or running
  * - `waiting_approval`, `approved`: a person has to approve or apply the plan
  * - `left_out`: none of its inputs has changed, see `reason`
- * - `failed`, `cancelled`: it was not updated; its consumers wait until it has been planned again and applied
+ * - `failed`, `cancelled`: the Capsule was not updated; its consumers wait until it has been planned again and applied
  */
 export const WaveMemberState = Schema.Literals([
   "waiting",

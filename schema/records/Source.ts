@@ -27,7 +27,7 @@ export class SourceLane extends Schema.Opaque<SourceLane>()(
     lastChangeAt: Schema.optionalKey(Timestamp),
     /** The error of the last check; absent after a success. */
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-    /** The time at which the next scheduled check is due; absent if `autoSync` is off. */
+    /** The time of the next scheduled check; absent if `autoSync` is off. */
     nextLookAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "SourceLane" })
 ) {}

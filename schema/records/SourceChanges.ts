@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CommitDescription } from "./Commit.ts"
 import { RunId, SourceSnapshotId } from "./Ids.ts"
 
-/** Maximum number of files to list. Nobody reads more in a review. */
+/** Maximum number of files to list. Reviewers do not read longer lists. */
 export const mostChangedFiles = 300
 
 /**

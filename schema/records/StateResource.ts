@@ -8,7 +8,7 @@ const instance = {
   type: Schema.String,
   /** The address of the provider, such as `hashicorp/aws`. */
   provider: Schema.String,
-  /** The key of an object that was replaced and waits to be destroyed. */
+  /** The key of an object that was replaced and is waiting to be destroyed. */
   deposed: Schema.optionalKey(Schema.String),
   /** True if the tool has marked the object as tainted and will replace it. */
   tainted: Schema.optionalKey(Schema.Literal(true))
@@ -30,7 +30,7 @@ export class StateResource extends Schema.Opaque<StateResource>()(
 
 /** The kind of difference in a resource or Output between two StateVersions. */
 const StateChange = Schema.Literals(["added", "removed", "changed"])
-/** A `moved` resource may have other changes too. */
+/** A `moved` resource may also have other changes. */
 const ObjectChange = Schema.Literals([...StateChange.literals, "moved"])
 const objectChange = {
   change: ObjectChange,

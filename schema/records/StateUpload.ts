@@ -8,7 +8,7 @@ export const Sha256 = Schema.String.check(
   Schema.isPattern(/^[0-9a-f]{64}$/, { description: "a SHA-256 digest of 64 lower-case hexadecimal digits" })
 )
 
-/** An uploaded state that waits for its install. No response contains the state itself. */
+/** An uploaded state that is waiting for its install. No response contains the state itself. */
 export class StateUpload extends Schema.Opaque<StateUpload>()(
   Schema.Struct({
     id: StateUploadId,
@@ -35,8 +35,8 @@ const Address = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10
 /**
  * The uploaded state that an install takes over.
  * - `sha256`: digest of the file that the owner intends to use
- * - `undeclared`: resources in the state that the module does not declare; the plan will destroy them, and the owner has
- *   confirmed this
+ * - `undeclared`: resources in the state that the module does not declare; the plan will destroy these resources, and the
+ *   owner has confirmed this
  */
 export class AdoptedUpload extends Schema.Opaque<AdoptedUpload>()(
   Schema.Struct({

@@ -9,7 +9,7 @@ export const mostReviewItems = 100
 export const ReviewItem = Schema.Struct({ name: Schema.String, path: Schema.String, line: Schema.Int })
 export type ReviewItem = typeof ReviewItem.Type
 
-/** The blocks that exist at only one of the two commits. */
+/** The blocks that exist in only one of the two commits. */
 export const ReviewChanges = Schema.Struct({
   added: Schema.Array(ReviewItem),
   removed: Schema.Array(ReviewItem),
@@ -39,7 +39,7 @@ export type ToolCheck = typeof ToolCheck.Type
  *
  * - `status`: `absent` if the head has no such module, `unsupported` if svc cannot install it
  * - `runsCode`: the head's provisioners, and its data sources and actions that run a program or call an address
- * - `unread`: configuration files that the review could not read, so that its lists are incomplete
+ * - `unread`: configuration files that the review could not read; its lists are then incomplete
  */
 export const ModuleReview = Schema.Struct({
   path: Schema.String,

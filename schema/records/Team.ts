@@ -4,8 +4,8 @@ import { EnvironmentName, Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * A role that a team has for the Capsules of a Project and environment. An absent Project or environment matches all of them. It
- * can only raise a member's role in the Workspace.
+ * A role that a team has for the Capsules of a Project and environment. A grant without a Project or environment applies to
+ * all Projects or environments. A grant can only raise a member's role in the Workspace.
  */
 export class TeamGrant extends Schema.Opaque<TeamGrant>()(
   Schema.Struct({

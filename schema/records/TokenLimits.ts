@@ -4,7 +4,7 @@ import { ProjectId } from "./Ids.ts"
 
 /**
  * The limits of a personal access token within its Workspace. They are stored as the scopes `project:<id>` and
- * `environment:<name>`, so that no reader of a token record can miss them. An absent list does not limit anything.
+ * `environment:<name>`, so that code that reads a token record cannot overlook them. An absent list does not limit anything.
  */
 export interface TokenLimits {
   readonly projectIds?: ReadonlyArray<ProjectId>
@@ -46,7 +46,10 @@ export const areLimits = (scopes: ReadonlyArray<string>): boolean =>
   after(projectPrefix, scopes).every((id) => isProjectId(id)) &&
   after(environmentPrefix, scopes).every((name) => isEnvironment(name))
 
-/** Returns true if a token with these limits may access the place. Both Project and environment must be within the limits. */
+/**
+ * Returns true if a token with these limits may access a record of this Project and environment. Both must be within the
+ * limits.
+ */
 export const withinLimits = ({ environments, projectIds }: TokenLimits, place: LimitedPlace): boolean =>
   (projectIds === undefined || projectIds.some((id) => id === place.projectId)) &&
   (environments === undefined || environments.some((name) => name === place.environment))

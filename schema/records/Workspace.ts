@@ -4,7 +4,8 @@ import { WorkspaceDriftChecks } from "./DriftChecks.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * viewer reads; member also plans; admin also approves, applies, and manages Connections and members; owner may do everything.
+ * A viewer can read; a member can also plan; an admin can also approve, apply, and manage Connections and members; an owner
+ * can do everything.
  */
 export const Role = Schema.Literals(["owner", "admin", "member", "viewer"])
 export type Role = typeof Role.Type
@@ -20,7 +21,7 @@ export const WorkspaceHandle = Schema.String.check(
   })
 )
 
-/** While set, svc starts no plans and applies on its own. Source checks continue. */
+/** While set, svc does not start plans or applies automatically. Source checks continue. */
 export class AutomationPause extends Schema.Opaque<AutomationPause>()(
   Schema.Struct({
     at: Timestamp,

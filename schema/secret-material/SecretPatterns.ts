@@ -40,7 +40,7 @@ const descriptor =
 /** Words that contain a digit but are prose: `v2-style`, `40-character`, `s3-compatible`. */
 const prose = `(?!(?:${technicalTerm}${proseWords}|v?\\d{1,4}(?:\\.\\d{1,3}){0,2}${proseWords}${descriptor}|v\\d{1,2}(?:\\.\\d{1,2})?(?:-[a-z]{2,14}){1,3}(?=[ \\t]+[a-z]{2}))(?![\\w+/=-]))`
 
-/** Values of Authorization headers. A scheme followed by plain words is prose. */
+/** Values of Authorization headers. A scheme followed by ordinary words is treated as prose. */
 const headerForms: ReadonlyArray<RegExp> = [
   new RegExp(`\\bbearer[ \\t]{1,4}${prose}(?=[A-Za-z._~+/=-]{0,64}[0-9])[A-Za-z0-9._~+/=-]{8}`, "i"),
   /\bbearer[ \t]{1,4}[A-Za-z0-9._~+/=-]{20}/i,

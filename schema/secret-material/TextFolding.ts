@@ -58,8 +58,8 @@ const beyondAscii = /[^\t\n\r -~]/
 const invisible = /\p{Default_Ignorable_Code_Point}/gu
 
 /**
- * Converts everything that looks like an ASCII key to ASCII: compatibility forms (full width, mathematical) and lookalikes are
- * replaced, and invisible characters removed. For detection only, never for display.
+ * Converts everything that looks like an ASCII key to ASCII: compatibility forms (full width, mathematical) and lookalikes
+ * are replaced, and invisible characters are removed. Use the result only for detection, never for display.
  */
 export const foldText = (text: string): string => {
   if (!beyondAscii.test(text)) return text

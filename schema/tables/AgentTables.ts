@@ -96,7 +96,7 @@ export const agentTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Time since which an executing agent has received no responses although its requests reach the server; `NULL` while
+ * Start of the period in which an executing agent receives no responses although its requests reach the server; `NULL` while
  * responses arrive.
  */
 export const lostAnswerColumns: ReadonlyArray<string> = [`ALTER TABLE agent_runs ADD COLUMN unanswered_since TEXT`]
@@ -104,7 +104,7 @@ export const lostAnswerColumns: ReadonlyArray<string> = [`ALTER TABLE agent_runs
 /**
  * Credentials that only the agents of a pool have.
  *
- * - `agent_pool_provisions`: the Workspaces whose Connections may use them, as the operator decided
+ * - `agent_pool_provisions`: the Workspaces whose Connections the operator allows to use them
  * - `connections.provided_pool`, `provided_name`: set on a Connection that uses them; it stores no values
  */
 export const agentProvisionTables: ReadonlyArray<string> = [

@@ -1,6 +1,6 @@
 /**
- * Teams of a Workspace, approval rules, and the approvers of each plan. A `NULL` Project or environment means all of them.
- * `approver` is a subject, or `service` if svc approved the plan for a Capsule that follows its lane.
+ * Teams of a Workspace, approval rules, and the approvers of each plan. A `NULL` Project or environment means all Projects
+ * or environments. `approver` is a subject, or `service` if svc approved the plan for a Capsule that follows its lane.
  */
 export const approvalTables: ReadonlyArray<string> = [
   `CREATE TABLE teams (
@@ -47,7 +47,7 @@ export const approvalTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     PRIMARY KEY (run_id, approver)
   )`,
-  // A member who leaves and returns is not put back into their previous teams; an owner must do that.
+  // A member who leaves and returns is not added to their previous teams automatically; an owner must do that.
   `CREATE TRIGGER team_members_leave AFTER UPDATE OF status ON memberships WHEN NEW.status = 'suspended' BEGIN
     DELETE FROM team_members WHERE subject = NEW.subject
       AND team_id IN (SELECT id FROM teams WHERE workspace_id = NEW.workspace_id);
@@ -61,9 +61,9 @@ export const approvalTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Columns for the authors of a plan, the creators of automations, the people behind an automation that approved, and the people
- * behind auto-update. The creators of existing automations are read from the history. If the history has no entry, only the
- * creator of a token is known.
+ * Columns for the authors of a plan, the creators of automations, the people responsible for an automation that approved,
+ * and the people responsible for auto-update. The creators of existing automations are read from the history. If the history
+ * has no entry, only the creator of a token is known.
  */
 export const planAuthorTables: ReadonlyArray<string> = [
   `CREATE TABLE plan_authors (

@@ -17,7 +17,8 @@ export const capsuleTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `CREATE INDEX install_configs_by_workspace ON install_configs (workspace_id, created_at, id)`,
-  // A Capsule's authority. Every write that depends on it compares id, status, epoch, config, state version and generation.
+  // A Capsule's authority. Every write that depends on this authority compares id, status, epoch, config, state version and
+  // generation.
   `CREATE TABLE capsules (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -49,7 +50,7 @@ export const capsuleTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL
   )`,
-  // Lets a new Capsule use the name of a destroyed one.
+  // Lets a new Capsule use the name of a destroyed Capsule.
   `CREATE UNIQUE INDEX capsules_by_name ON capsules (project_id, name, environment) WHERE status <> 'destroyed'`,
   `CREATE INDEX capsules_by_workspace ON capsules (workspace_id, created_at, id)`,
   `CREATE INDEX capsules_by_source ON capsules (source_id)`,
@@ -161,7 +162,7 @@ export const capsuleReleaseColumns: ReadonlyArray<string> = [
     WHERE status NOT IN ('destroyed', 'released')`
 ]
 
-/** The credential that a Capsule is waiting for, as JSON. Few Capsules have one. */
+/** The credential that a Capsule is waiting for, as JSON. `NULL` for most Capsules. */
 export const credentialWaitColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN credential_wait TEXT`,
   `CREATE INDEX capsules_without_credential ON capsules (workspace_id, id) WHERE credential_wait IS NOT NULL`

@@ -1,6 +1,6 @@
 /**
- * Approvals of the changes in speculative plans, and those inputs of speculative plans that have no column in the row of the
- * Run. `provided` identifies credentials that an agent supplied; `commit_authors` are the addresses of the authors of every
+ * Approvals of the changes in speculative plans, and the inputs of speculative plans for which the Run's row has no column.
+ * `provided` identifies credentials that an agent supplied; `commit_authors` are the addresses of the authors of every
  * commit between the base and the head, `NULL` if svc could not read them. A member may have one valid approval per change.
  */
 export const changeApprovalTables: ReadonlyArray<string> = [

@@ -38,9 +38,9 @@ export const connectionTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The origins that a Git Connection may be sent to; while `origins` is null, it is never sent. For older Connections, the origins
- * of their Sources are only proposed, together with the person who last selected the Connection, because adopting them
- * automatically could approve an attack.
+ * The origins to which svc may send a Git Connection. While `origins` is `NULL`, svc never sends the Connection. For older
+ * Connections, the origins of their Sources are only proposed, together with the person who last selected the Connection,
+ * because adopting them automatically could approve an attack.
  */
 export const connectionOriginColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN origins TEXT`,
@@ -125,15 +125,17 @@ export const connectionUseColumns: ReadonlyArray<string> = [
       (SELECT a.actor_subject FROM audit_events a JOIN capsules c ON c.id = a.target_id
         WHERE c.source_id = sources.id AND a.action = 'capsule.install' ORDER BY a.created_at, a.id LIMIT 1))
     WHERE auth_connection_id IS NOT NULL`,
-  // Members can also set default refs, but only a ref that an owner or admin set, or the repository's own default, widens a rule.
+  // Members can also set default refs. A rule applies to a default ref only if an owner or admin set the ref, or if it is
+  // the repository's own default.
   `ALTER TABLE sources ADD COLUMN default_ref_by_manager INTEGER NOT NULL DEFAULT 0`,
   `UPDATE sources SET default_ref_by_manager = 1 WHERE default_ref = 'HEAD'`
 ]
 
 /**
- * Connections from OAuth helpers. `oauth` describes the tokens, and `sealed_tokens` contains them; the values derived from the
- * access token are stored in addition. After the Connection is revoked, the tokens are kept until the authorization server has
- * revoked them. Renewed tokens grant the same authority, so they increment `token_generation` instead of `version`.
+ * Connections from OAuth helpers. `oauth` describes the tokens, and `sealed_tokens` contains them; the values derived from
+ * the access token are stored separately. After the Connection is revoked, the tokens are kept until the authorization
+ * server has revoked them. Renewed tokens grant the same authority, so they increment `token_generation` instead of
+ * `version`.
  */
 export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN oauth TEXT`,
@@ -148,7 +150,8 @@ export const connectionOAuthTables: ReadonlyArray<string> = [
     sealed_tokens TEXT NOT NULL,
     PRIMARY KEY (connection_id, token_generation)
   )`,
-  // Authorizations from which the person has not returned yet. Only the digest of the state parameter is stored.
+  // Pending authorizations: svc has redirected the person, who has not returned yet. Only the digest of the state parameter
+  // is stored.
   `CREATE TABLE connection_authorizations (
     state_hash TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

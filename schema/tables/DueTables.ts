@@ -13,7 +13,7 @@ export const dueWorkTables: ReadonlyArray<string> = [
   `CREATE INDEX capsules_to_follow ON capsules (id) WHERE follow_snapshot_id IS NOT NULL`,
   `ALTER TABLE sources ADD COLUMN unread_due TEXT`,
   `CREATE INDEX sources_unread ON sources (id) WHERE unread_due IS NOT NULL`,
-  // A separate table, because changing a column rewrites the whole row, and the row of a Run can be large.
+  // Stored in a separate table, because changing a column rewrites the entire row, and the row of a Run can be large.
   `CREATE TABLE run_follow_due (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id)
   )`,
@@ -42,8 +42,8 @@ export const dueWorkTables: ReadonlyArray<string> = [
     WHERE id IN (SELECT entity_id ${unprocessed("Source", "Unread")})`,
   `INSERT INTO run_follow_due (run_id) SELECT id FROM runs
     WHERE id IN (SELECT json_extract(payload, '$.planRunId') ${unprocessed("Capsule", "ApplyFollowed")})`,
-  // Marks the newest Run of each unfinished coordinator as due. The coordinator then collects the result again, which
-  // changes nothing the second time.
+  // Marks the newest Run of each unfinished coordinator as due. The coordinator then collects the result again. Collecting a
+  // result twice has no further effect.
   `INSERT INTO run_follow_due (run_id) SELECT id FROM runs
     WHERE id NOT IN (SELECT run_id FROM run_follow_due) AND status NOT IN ('queued', 'running')
       AND (id IN (SELECT COALESCE(plan_run_id, check_run_id, sync_run_id) FROM install_plans

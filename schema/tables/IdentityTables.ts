@@ -3,8 +3,8 @@
  * SHA-256. Opaque access tokens are in `oauth_access_tokens`.
  */
 export const identityTables: ReadonlyArray<string> = [
-  // `private_jwk` is sealed. A `next` key is published before it signs; a `retired` key is published until everything it signed
-  // has expired.
+  // `private_jwk` is sealed. A `next` key is published before it is used to sign; a `retired` key remains published until
+  // everything signed with it has expired.
   `CREATE TABLE oidc_signing_keys (
     kid TEXT PRIMARY KEY NOT NULL,
     algorithm TEXT NOT NULL,

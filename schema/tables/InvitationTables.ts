@@ -1,8 +1,7 @@
 /**
  * Invitations to a Workspace, or to the server without a Workspace (`workspace_id` is `NULL`). `stand_in` is the subject
  * that the list of members shows for the invited person; for an invitation by address it is generated, whether or not an
- * account has that address. `proof` is the kind of address proof that using the link provides. `invited_by` is `NULL` for
- * the operator.
+ * account has that address. `proof` records how using the link proves the address. `invited_by` is `NULL` for the operator.
  */
 export const invitationTables: ReadonlyArray<string> = [
   `CREATE TABLE invitations (

@@ -1,6 +1,6 @@
 /**
  * Queued mails. `content` is sealed, and becomes `NULL` once the mail has been sent or abandoned. `invitations.mailed_hash` is
- * the digest of the second link, which only the mail contains; using that link proves the address.
+ * the digest of the second link, which only the mail contains; using this link proves that the person owns the address.
  */
 export const mailTables: ReadonlyArray<string> = [
   `CREATE TABLE mails (

@@ -3,12 +3,12 @@ export const pullRequestPolicyColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN pull_requests TEXT NOT NULL DEFAULT 'static'`
 ]
 
-/** Pull requests, the Capsules that each may affect, and the polls of repositories. */
+/** Pull requests, the Capsules that each pull request may affect, and the polls of repositories. */
 export const pullRequestTables: ReadonlyArray<string> = [
   // The person who set `pull_requests`. Speculative plans of the repository's own branches use Connections with this person's
   // role.
   `ALTER TABLE sources ADD COLUMN pull_requests_by TEXT`,
-  // `asked` counts the requested polls. When a poll has satisfied them all, `taken` equals `asked`.
+  // `asked` counts the requested polls. When a poll has covered all of these requests, `taken` equals `asked`.
   `CREATE TABLE pull_request_looks (
     source_id TEXT PRIMARY KEY NOT NULL REFERENCES sources (id),
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -87,7 +87,7 @@ export const mergeGroupColumns: ReadonlyArray<string> = [`ALTER TABLE pull_reque
 
 /**
  * The comment and the status of each pull request at its forge. `due` counts the reasons for a report. When a report has
- * satisfied them all, `taken` equals `due`.
+ * covered all of these reasons, `taken` equals `due`.
  */
 export const pullRequestReportTables: ReadonlyArray<string> = [
   `CREATE TABLE pull_request_reports (

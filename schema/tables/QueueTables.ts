@@ -2,8 +2,8 @@ const drift = `(type = 'drift_check')`
 const subject = `COALESCE(created_by, '')`
 
 /**
- * The first queued Run of a Capsule may start if none of its Runs is running; all others wait. Triggers maintain this, so
- * that every change of a status is covered and claiming a Run need not read whole queues.
+ * The first queued Run of a Capsule may start if none of its Runs is running; all other queued Runs wait. Triggers maintain
+ * this state. They cover every status change, and claiming a Run need not read entire queues.
  */
 const settleLine = `
     UPDATE runs SET capsule_wait = 1 WHERE capsule_line = NEW.capsule_line AND status = 'queued' AND capsule_wait = 0;

@@ -49,7 +49,7 @@ export const runTables: ReadonlyArray<string> = [
   `CREATE INDEX runs_by_plan ON runs (plan_run_id)`,
   `CREATE INDEX runs_by_group ON runs (run_group_id, created_at, id)`,
   `CREATE INDEX runs_open ON runs (status, queued_at, id) WHERE status IN ('queued', 'running', 'waiting_approval')`,
-  // The saved plan, sealed. It can be used once.
+  // The saved plan, sealed. It can be applied only once.
   `CREATE TABLE run_plans (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
     plan_file TEXT NOT NULL,
@@ -113,7 +113,8 @@ export const secretRuleColumns: ReadonlyArray<string> = [
 export const runPurposeColumns: ReadonlyArray<string> = [`ALTER TABLE runs ADD COLUMN purpose TEXT`]
 
 /**
- * The isolation of a Run's module, and its network; `NULL` before it executes, and in rows written before these columns existed.
+ * The isolation of a Run's module, and its network; `NULL` before the module executes, and in rows written before these
+ * columns existed.
  */
 export const runConfinementColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN isolation TEXT`,

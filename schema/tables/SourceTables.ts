@@ -75,13 +75,13 @@ export const sourceTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** Version of a webhook secret, starting at 1, and when it became valid (null: when the Source was created). */
+/** Version of a webhook secret, starting at 1, and the time at which it became valid (null: when the Source was created). */
 export const hookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN hook_secret_version INTEGER NOT NULL DEFAULT 1`,
   `ALTER TABLE sources ADD COLUMN hook_secret_at TEXT`
 ]
 
-/** The sealed previous webhook secret. It is valid until a delivery uses the new secret, but at most until this time. */
+/** The sealed previous webhook secret. It is valid until this time, or until a delivery uses the new secret. */
 export const formerHookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN former_hook_secret TEXT`,
   `ALTER TABLE sources ADD COLUMN former_hook_secret_until TEXT`
@@ -134,7 +134,7 @@ export const commitDescriptionColumns: ReadonlyArray<string> = [
   `ALTER TABLE source_snapshots ADD COLUMN commit_description TEXT`
 ]
 
-/** A removed Source starts nothing and is not listed. It is kept because ended Capsules may still refer to it. */
+/** A removed Source starts no work and is not listed. The row remains because ended Capsules may still refer to it. */
 export const sourceRemovalColumns: ReadonlyArray<string> = [`ALTER TABLE sources ADD COLUMN removed_at TEXT`]
 
 /** Refs whose plans may open private data, as a JSON list. */

@@ -2,7 +2,7 @@
 const newestOfLane = `(SELECT s.id FROM source_snapshots s WHERE s.source_id = capsules.source_id
   AND s.ref = capsules.adopted_ref AND s.path = capsules.adopted_path ORDER BY s.created_at DESC, s.id DESC LIMIT 1)`
 
-/** SQL expression for the producer's own name for the Output of a dependency. A share may rename it. */
+/** SQL expression for the name that the producer uses for the Output of a dependency. A share may rename the Output. */
 const ownName = `CASE WHEN producer.workspace_id = d.workspace_id THEN json_extract(e.value, '$.from') ELSE
   (SELECT json_extract(o.value, '$.name') FROM output_shares s, json_each(s.outputs) o
     WHERE s.producer_capsule_id = producer.id AND s.to_workspace_id = d.workspace_id AND s.status = 'active'

@@ -23,8 +23,8 @@ export const upstreamAddressColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * `invitation_id` is the invitation that a new account accepts, and `invitation_proof` is the kind of address proof that
- * using its link provides. `provisioned_memberships` contains the memberships that follow sign-in rules; `role` becomes
+ * `invitation_id` is the invitation that a new account accepts, and `invitation_proof` records how using the invitation's
+ * link proves the address. `provisioned_memberships` contains the memberships that follow sign-in rules; `role` becomes
  * `NULL` when the rules end the membership.
  */
 export const provisioningTables: ReadonlyArray<string> = [

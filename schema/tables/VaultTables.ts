@@ -17,7 +17,7 @@ export const vaultTables: ReadonlyArray<string> = [
 
 /**
  * Columns whose sealed value may be too long for one row: the table, the column and the row's key. The parts of a value have that
- * key as `owner`, so that deleting one row does not remove the parts of another.
+ * key as `owner`, so that deleting one row does not remove another row's parts.
  */
 export const longValues = [
   { table: "state_versions", column: "state", key: "id" },

@@ -25,7 +25,7 @@ export const waveTables: ReadonlyArray<string> = [
   `CREATE INDEX run_groups_due ON run_groups (created_at, id) WHERE finished_at IS NULL AND type = 'update'
     AND (moved <> seen OR held_by_pause = 1)`,
   `CREATE INDEX run_groups_open ON run_groups (workspace_id, created_at, id) WHERE finished_at IS NULL AND type = 'update'`,
-  // Decisions that are made only once; everything else is derived from the Runs. `code` and `message` are the reason.
+  // Decisions that are made only once; everything else is derived from the Runs. `code` and `message` contain the reason.
   `CREATE TABLE run_group_members (
     group_id TEXT NOT NULL REFERENCES run_groups (id),
     capsule_id TEXT NOT NULL REFERENCES capsules (id),

@@ -7,7 +7,7 @@ export const automationColumns: ReadonlyArray<string> = [
 
 /** Workspaces, their members and Projects. */
 export const workspaceTables: ReadonlyArray<string> = [
-  // `personal_owner` marks the personal Workspace of a subject. It never changes.
+  // `personal_owner` marks the personal Workspace of a subject, and never changes.
   `CREATE TABLE workspaces (
     id TEXT PRIMARY KEY NOT NULL,
     handle TEXT NOT NULL UNIQUE,

@@ -30,15 +30,15 @@ export type Attempt = keyof typeof perMinute
  */
 const entrancePerMinute = { account: 10, address: 60, device: 20 } as const
 
-/** Maximum number of strangers' attempts at one account per minute before further attempts are delayed. */
+/** Maximum number of attempts per minute on one account from unknown devices before further attempts are delayed. */
 const unhurriedPerMinute = 30
 const strangerDelay = Duration.seconds(5)
-/** Maximum number of delayed attempts on the whole server, because each of them keeps a request open. */
+/** Maximum number of delayed attempts on the whole server, because each delayed attempt keeps a request open. */
 const mostWaiting = 200
 
 /**
- * The number of servers among which attempts are divided. Each server counts only its own attempts, so that all servers in total
- * allow no more than a single server would.
+ * The number of servers among which the limits are divided. Each server counts only its own attempts, so the limits are
+ * divided to ensure that all servers together allow no more attempts than a single server would.
  */
 export const LimitingServers = Context.Reference<Effect.Effect<number>>("svc/src/accounts/LimitingServers", {
   defaultValue: () => Effect.succeed(1)
@@ -51,7 +51,7 @@ const tooMany = (seconds: number) =>
     retryAfter: Math.max(1, Math.ceil(seconds))
   })
 
-/** Returns the same key for all addresses of a subscriber, because an IPv6 subscriber has a whole /64. */
+/** Returns the same key for all addresses of a subscriber, because an IPv6 subscriber has an entire /64. */
 const subscriber = (address: string): string =>
   address.includes(":") && !address.includes(".") ? expandIpv6(address).slice(0, 4).join(":") : address
 
@@ -64,22 +64,22 @@ const expandIpv6 = (address: string): ReadonlyArray<string> => {
 }
 
 /**
- * Rate limits by address and by subject, kept in memory. Servers that share a database each allow an equal share of the
- * attempts.
+ * Rate limits by address and by subject, kept in memory. If several servers share a database, each server allows an equal
+ * share of the attempts.
  */
 export class AttemptLimits extends Context.Service<
   AttemptLimits,
   {
-    /** Counts an attempt under every given key. Fails with `rate_limited`, which includes the seconds to wait. */
+    /** Counts an attempt under every given key. Fails with `rate_limited`, which includes the number of seconds to wait. */
     readonly consume: (
       attempt: Attempt,
       keys: { readonly address?: string | undefined; readonly subject?: string | undefined }
     ) => Effect.Effect<void, ApiError>
     /**
-     * Counts a sign-in attempt. A known device has a separate budget, which nobody else can use up. Strangers are limited by
-     * address, both per account and in total. If many addresses try one account, their attempts are only delayed, because
-     * refusing them would let attackers lock the owner out. Only a limited number of attempts may wait at the same time; svc
-     * refuses the rest. Fails with `rate_limited`.
+     * Counts a sign-in attempt. A known device has a separate budget, which nobody else can use up. Attempts from unknown
+     * devices are limited by address, both per account and in total. If attempts on one account come from many addresses,
+     * svc only delays them, because refusing them would let attackers lock the owner out. Only a limited number of attempts
+     * may wait at the same time; svc refuses the rest. Fails with `rate_limited`.
      */
     readonly enter: (from: {
       readonly address: string | undefined
@@ -94,8 +94,8 @@ export class AttemptLimits extends Context.Service<
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
 
-      // Fold the keys, which strangers choose, into a fixed number of buckets to bound memory use. The salt makes collisions
-      // unpredictable for strangers.
+      // Map the keys, which unauthenticated clients choose, to a fixed number of buckets to bound memory use. The salt makes
+      // collisions unpredictable for these clients.
       const random = yield* SecureRandom.SecureRandom
       const key = yield* random.randomBytes(32)
       const fold = (text: string) => createHmac("sha256", key).update(text).digest("hex").slice(0, 5)
@@ -133,8 +133,8 @@ export class AttemptLimits extends Context.Service<
       }) {
         const { account, address, device } = from
         if (device !== undefined) {
-          // Each person has a separate budget in each browser, so nobody else who uses the browser, or who planted its id, can
-          // use that budget up.
+          // Each person has a separate budget in each browser, so nobody else who uses the browser, or who planted the
+          // browser's id, can use that budget up.
           return yield* consumeOne(`enter:d:${fold(`${device} ${named(account ?? "")}`)}`, entrancePerMinute.device)
         }
         if (address !== undefined) yield* consumeOne(`enter:a:${addressKey(address)}`, entrancePerMinute.address)

@@ -53,7 +53,8 @@ const offer = Effect.gen(function* () {
 const encodeLink = HttpServerResponse.schemaJson(SetupLinkAnswer)
 
 /**
- * Returns the purpose of the link when the page opens, or the reason why it no longer works, before the person fills in a form.
+ * Returns the purpose of the link, or the reason why it no longer works, when the page opens and before the person fills in
+ * a form.
  */
 const inspectLink = Effect.gen(function* () {
   yield* refuseCrossSite
@@ -75,7 +76,7 @@ const signIn = Effect.gen(function* () {
   return yield* signedInResponse(yield* enterByPassword(yield* signInBody), 200)
 })
 
-/** Closes the session, if any, and removes the cookie whatever its value. */
+/** Closes the session, if any, and removes the cookie regardless of its value. */
 const signOut = Effect.gen(function* () {
   const presented = yield* presentedSession
   if (presented?.ambient !== false) yield* requireSameOrigin

@@ -77,7 +77,7 @@ const byPasskey = Effect.gen(function* () {
   const { response } = yield* passkeyBody
   const answer = yield* decodeAssertion(response)
   const confirmations = yield* Confirmations
-  // Avoid 401, which the client would treat as an expired session.
+  // Avoid status 401, which the client would interpret as an expired session.
   yield* confirmations
     .byPasskey(yield* sessionOf(principal), party, answer)
     .pipe(
@@ -110,7 +110,7 @@ const decide = Effect.gen(function* () {
   const principal = yield* signedInToChange
   const { decision, userCode } = yield* decisionBody
   yield* countCode(principal.subject)
-  // Denying requires no confirmation, because anybody at the browser may stop a program.
+  // Denying requires no confirmation, because anybody who uses the browser may deny a program's request.
   if (decision === "approve") yield* requireConfirmed(principal)
   const confirmations = yield* ActionConfirmations
   yield* confirmations.decide(yield* sessionOf(principal), userCode, decision === "approve")
@@ -118,8 +118,8 @@ const decide = Effect.gen(function* () {
 })
 
 /**
- * Routes by which a person with a session confirms that they are still present. With the upstream provider, confirmation begins
- * at `/auth/upstream/start?confirm=true`.
+ * Routes by which a person with a session confirms their identity. With the upstream provider, confirmation begins at
+ * `/auth/upstream/start?confirm=true`.
  */
 export const confirmationRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

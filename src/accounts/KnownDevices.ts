@@ -5,7 +5,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Vault } from "../../actors/base/vault/Vault.ts"
 import { HttpSettings } from "../http-kit/HttpSettings.ts"
 
-/** Maximum lifetime of a cookie. Browsers keep no cookie longer than 400 days. */
+/** Maximum lifetime of a cookie. Browsers limit the lifetime to 400 days. */
 const lifetime = Duration.days(400)
 
 /** Maximum number of people recorded per browser. The most recent people are kept. */
@@ -15,7 +15,10 @@ const maxLength = 512
 const idPattern = /^[0-9a-f]{32}$/
 const tagPattern = /^[A-Za-z0-9_-]{16,128}$/
 
-/** A browser's random id, and a digest for each person who has signed in there. Only this server can compute the digests. */
+/**
+ * A browser's random id, and a digest for each person who has signed in with this browser. Only this server can compute the
+ * digests.
+ */
 interface Device {
   readonly id: string
   readonly tags: ReadonlyArray<string>
@@ -39,13 +42,13 @@ const macPurpose = "known-device"
 
 /**
  * Uses a cookie to recognise browsers in which a person has signed in before. The cookie is not a credential: it only gives
- * the person a separate attempt budget in that browser. It does not reveal who the person is, and has no effect for anybody
- * else.
+ * the person a separate attempt budget in that browser. The cookie does not reveal the person's identity, and has no effect
+ * for other people.
  */
 export class KnownDevices extends Context.Service<
   KnownDevices,
   {
-    /** Returns the id of the requesting browser if this person has signed in there before. */
+    /** Returns the id of the requesting browser if this person has signed in with this browser before. */
     readonly recognise: (
       subject: string
     ) => Effect.Effect<string | undefined, never, HttpServerRequest.HttpServerRequest>

@@ -22,8 +22,8 @@ export const countAttempt = Effect.gen(function* () {
 })
 
 /**
- * Counts an attempt at the account with the given address, in a separate budget for a browser in which the owner has signed in
- * before.
+ * Counts a sign-in attempt on the account with the given address. A browser in which the owner has signed in before has a
+ * separate budget.
  */
 const countAttemptAt = Effect.fnUntraced(function* (email: string) {
   const limits = yield* AttemptLimits

@@ -33,7 +33,8 @@ const maxFormBytes = 16_384
 const formType = /^application\/x-www-form-urlencoded(?:\s*;|$)/i
 
 /**
- * Parses the fields of a form sent by a browser without scripts. An empty field counts as omitted. Errors never quote the fields.
+ * Parses the fields of a form sent by a browser without scripts. An empty field is treated as omitted. Errors never quote
+ * the fields.
  */
 const form = <A, I>(schema: Schema.Codec<A, I>) =>
   Effect.gen(function* () {
@@ -53,7 +54,7 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
 const signInForm = form(SignInForm)
 const setupForm = form(SetupForm)
 
-/** Returns the path to open after sign-in, which only the page's own address contains. */
+/** Returns the path to open after sign-in. Only the page's address contains this path. */
 const wantedPath = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

@@ -37,7 +37,7 @@ export const withoutSession = Effect.fnUntraced(function* (response: HttpServerR
   return HttpServerResponse.expireCookieUnsafe(response, sessionCookieName(baseUrl), attributes(baseUrl))
 })
 
-/** Returns the request's session if the request has exactly one credential. */
+/** Returns the request's session if the session is the request's only credential. */
 export const presentedSession = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

@@ -28,5 +28,5 @@ export const signInRefusalPage = (language: Language, { back = "signIn", body, r
   })
 }
 
-/** Formats a message for a page that none of the product's pages links to. Such messages exist only in English. */
+/** Formats a message for a page to which no other page links. Such messages exist only in English. */
 export const plainMessage = (message: string): Markup => html`<p lang="en" role="alert">${message}</p>`

@@ -13,8 +13,9 @@ import { KnownDevices } from "./KnownDevices.ts"
 import { presentedSession, requireSameOrigin, withSession } from "./SessionCookie.ts"
 
 /**
- * Returns the person behind the session of this request. Fails with `unauthenticated` without a session. The request's
- * transactions must check the session again, because it may be revoked while the body arrives or a password is hashed.
+ * Returns the person to whom this request's session belongs. Fails with `unauthenticated` if there is no session. The
+ * request's transactions must check the session again, because it may be revoked while the body arrives or a password is
+ * hashed.
  */
 export const signedIn = Effect.gen(function* () {
   const sessions = yield* Sessions
@@ -48,7 +49,7 @@ export const signedInToChange = Effect.gen(function* () {
 })
 
 /**
- * Like `signedInToChange`, for a change that nobody should be able to make at an unattended browser. Fails with
+ * Like `signedInToChange`, for a change that must not be possible in an unattended browser. Fails with
  * `reauthentication_required` unless the person has recently confirmed their identity.
  */
 export const signedInAndConfirmed = Effect.tap(signedInToChange, requireConfirmed)

@@ -28,8 +28,8 @@ export const agentSandbox = (settings: AgentMachineSettings) =>
   Sandbox.layer.pipe(Layer.provide(Layer.succeed(SandboxSettings, settings.sandbox)))
 
 /**
- * Services that execute Runs on an agent. They are the same as the control plane's runner, but use the agent's own folder.
- * Snapshots and builds are fetched into this folder before a job begins.
+ * Services that execute Runs on an agent. They are the same services as in the control plane's runner, but use the agent's
+ * folder. Snapshots and builds are fetched into this folder before a job begins.
  */
 export const agentMachine = (folder: string) =>
   Layer.unwrap(

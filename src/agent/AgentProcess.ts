@@ -12,14 +12,14 @@ import { enrolled, type EnrolmentRequest } from "./Enrolment.ts"
 import { httpTransport } from "./HttpTransport.ts"
 import { type AgentOptions, MachineFacts } from "./MachineFacts.ts"
 
-/** Another process already uses this folder to take jobs. */
+/** Error if another process already uses this folder to take jobs. */
 export class AgentAlreadyRunning extends Schema.TaggedError<AgentAlreadyRunning>()("AgentAlreadyRunning", {
   message: Schema.String
 }) {}
 
 /**
- * The platform is not Linux. Agents rely on two of its features: a clock that advances during suspend, and a list of the
- * processes in a folder.
+ * Error if the platform is not Linux. Agents rely on two features of Linux: a clock that advances during suspend, and a list
+ * of the processes in a folder.
  */
 export class PlatformUnsupported extends Schema.TaggedError<PlatformUnsupported>()("PlatformUnsupported", {
   message: Schema.String
@@ -29,7 +29,7 @@ export interface AgentStart extends AgentOptions, EnrolmentRequest {
   readonly folder: string
   /** Completes at the first request to stop. The agent then takes no new jobs, and exits after its last job. */
   readonly drain: Effect.Effect<void>
-  /** Completes at the second request to stop, when the tools are asked to stop too. */
+  /** Completes at the second request to stop. The agent then also asks the tools to stop. */
   readonly stop: Effect.Effect<void>
 }
 

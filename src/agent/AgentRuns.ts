@@ -24,8 +24,8 @@ const opens = (given: HeldWith) =>
  *
  * - `adopt`: takes over the Runs of earlier processes; these Runs are not confirmed yet
  * - `add`: opens and holds a Run, then returns while the work continues in the background; the Run is held until the work ends,
- *   and the resources that `opening` acquired are released afterwards; cannot be interrupted halfway; does nothing if `opening`
- *   returns `undefined`
+ *   and the resources that `opening` acquired are released afterwards; cannot be interrupted while opening; does nothing if
+ *   `opening` returns `undefined`
  * - `confirm`, `end`: apply the server's response for the held Runs; `sent` is the time at which the request was sent
  * - `stopTools`: asks the tools of all held Runs to stop
  */

@@ -33,7 +33,7 @@ export const agentCalls = (
     )
   )
 
-/** Failure of a message without a response. The message may or may not have arrived. */
+/** Error if there is no response to a message. The message may or may not have arrived. */
 export type Unanswered = RpcClientError.RpcClientError | Cause.TimeoutError
 
 const longestAnswer = Duration.seconds(30)
@@ -53,7 +53,7 @@ export interface SessionSource {
  * - `begin`: replaces the session of generation `seen`; concurrent callers share one new session
  * - `generation`: changes with each session
  * - `takesFiles`: true if the server accepts small files within messages
- * - `isDue`: true if it is time for a new session
+ * - `isDue`: true if a new session is due
  */
 export class AgentSession extends Context.Service<
   AgentSession,

@@ -24,7 +24,7 @@ const rangesOf = (text: string): ReadonlyArray<string> =>
         .map((range) => range.trim())
         .filter((range) => range !== "")
 
-/** Variables of `svc serve` that configure Runs, which have the same meaning for an agent. */
+/** Environment variables of `svc serve` that configure Runs and that have the same meaning for an agent. */
 const config = Config.all({
   isolation: Config.Literals(["auto", "required", "off"], "SVC_RUNNER_ISOLATION").pipe(Config.withDefault("auto")),
   reach: Config.Literals(["auto", "isolated", "host"], "SVC_RUNNER_NETWORK").pipe(Config.withDefault("auto")),

@@ -22,7 +22,7 @@ import { MachineFacts } from "./MachineFacts.ts"
 const longestPoll = Duration.seconds(40)
 const longestRenewal = Duration.seconds(10)
 const longestDecline = Duration.seconds(30)
-/** Maximum time to report that the agent is exiting. If the server is unreachable, it later detects the agent's absence. */
+/** Maximum time to report that the agent is exiting. If the server is unreachable, it detects the agent's absence later. */
 const longestFarewell = Duration.seconds(3)
 const betweenLooks = Duration.millis(500)
 const longestReason = 500
@@ -39,7 +39,7 @@ type Services =
 
 /** Checks that this machine can execute the job. If not, people see the missing requirement on the waiting Run. */
 const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: AgentFacts["disk"]) {
-  // Check the disk again, because it may have filled up since the poll.
+  // Check the disk again, because the disk may have filled up since the poll.
   if (disk.low) return yield* new OfferUnusable({ message: "Its disk is nearly full." })
   const opened = yield* openedJob(offer)
   const place = yield* RunPlace
@@ -58,10 +58,8 @@ const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: Agent
  *
  * - `adopt`: takes over the Runs of earlier processes; called before the first session, so that the session reports these
  *   Runs
- * - `takeJobs`: polls while a place is free
- * - `renew`: renews leases and the session
- * - `over`: completes when nothing is held
- * - `leave`: reports to the server that this process is exiting; called last
+ * - `takeJobs`: polls while a slot is free - `renew`: renews leases and the session - `over`: completes when no Run is held
+ *   - `leave`: reports to the server that this process is exiting; called last
  */
 export class AgentWork extends Context.Service<
   AgentWork,
@@ -85,7 +83,10 @@ export class AgentWork extends Context.Service<
         const { session: currentSession, unansweredSeconds, until } = yield* RetryUntilAnswered
         const { calls } = session
 
-        /** Logs a failure, which is a bug because the work of a Run handles its expected failures. Keeps the Run's folder. */
+        /**
+         * Logs an unexpected failure. Each Run handles its expected failures itself, so this failure is a bug. Keeps the
+         * Run's folder.
+         */
         const worked = (runId: string) => (work: Effect.Effect<void, unknown, Services>) =>
           work.pipe(
             Effect.provideContext(context),
@@ -125,7 +126,8 @@ export class AgentWork extends Context.Service<
          */
         const poll = Effect.gen(function* () {
           const claim = randomBytes(16).toString("hex")
-          // Count from the first request. Resending an offer does not delay the time at which the offer passes to another agent.
+          // Count from the first request, because resending an offer does not extend the time after which the server offers
+          // the Run to another agent.
           const sent = momentOf(machineClocks)
           const answer = yield* until(
             Effect.suspend(() =>

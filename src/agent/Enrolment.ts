@@ -4,7 +4,7 @@ import { agentParty } from "../../runner/agent/AgentParty.ts"
 import { agentCalls } from "./AgentSession.ts"
 import { MachineFacts } from "./MachineFacts.ts"
 
-/** The agent could not be enrolled. */
+/** Error if the agent could not be enrolled. */
 export class EnrolmentFailed extends Schema.TaggedError<EnrolmentFailed>()("EnrolmentFailed", {
   message: Schema.String
 }) {}
@@ -13,7 +13,7 @@ export interface EnrolmentRequest {
   readonly server: string
   readonly pool: string
   readonly name: string
-  /** Enrolment token, read only if this agent has to enrol. */
+  /** Enrolment token. It is read only if this agent has to enrol. */
   readonly token: Effect.Effect<Option.Option<Redacted.Redacted<string>>, { readonly message: string }>
 }
 

@@ -36,7 +36,7 @@ const refusedBy = (status: number) => {
   return new Rejected({ message: `The server answered ${status} to a file.` })
 }
 
-/** Reads a part of a file, from memory if the file is held there. */
+/** Reads a part of a file. Reads from memory if the file is in memory. */
 const partOf = ({ bytes, path, sizeBytes }: SentFile, from: number) =>
   bytes === undefined
     ? Effect.acquireUseRelease(
@@ -50,7 +50,7 @@ const partOf = ({ bytes, path, sizeBytes }: SentFile, from: number) =>
       )
     : Effect.succeed(bytes.subarray(from, from + partBytes))
 
-/** Sends one part of a file, starting at the server's position. Returns the server's new position. */
+/** Sends one part of a file, starting at the position that the server reported. Returns the server's new position. */
 const putPart = (request: HttpClientRequest.HttpClientRequest, file: SentFile, from: number) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
@@ -69,7 +69,9 @@ const putPart = (request: HttpClientRequest.HttpClientRequest, file: SentFile, f
     )
   })
 
-/** Uploads a sealed file. After a failure, the caller tries again and the upload resumes at the server's position. */
+/**
+ * Uploads a sealed file. If the caller retries after a failure, the upload resumes at the position that the server reports.
+ */
 const putBlob = Effect.fnUntraced(function* (
   server: string,
   session: AgentSession["Service"],
@@ -109,7 +111,7 @@ const getBlob = Effect.fnUntraced(function* (
   const response = yield* client
     .execute(present === 0 ? request : HttpClientRequest.setHeader(request, "range", `bytes=${present}-`))
     .pipe(Effect.timeout(longestPart))
-  // The file is already complete; only the response was lost.
+  // The file is already complete, because only the response was lost.
   if (response.status === statuses.range && present > 0) return
   if (response.status === statuses.missing || response.status === statuses.forbidden) {
     return yield* new FetchRefused({
@@ -162,9 +164,9 @@ export const httpTransport = Layer.effect(
       Effect.provideContext(putBlob(identity.server, session, claim, file), context)
 
     /**
-     * Sends a message with its files and, if given, the final report. Files too large to inline are uploaded first. Rebuilds the
-     * message if the server is replaced by a release that does not accept inline files. After a timeout, retries without inline
-     * files: separate uploads have a longer deadline and can resume.
+     * Sends a message with its files and, if given, the final report. Files that are too large to send inline are uploaded
+     * first. Rebuilds the message if the server is replaced by a release that does not accept inline files. After a timeout,
+     * retries without inline files: separate uploads have a longer deadline and can resume.
      */
     const withFiles = (
       claim: RunClaim,

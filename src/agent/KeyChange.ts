@@ -23,8 +23,8 @@ interface Problem {
 }
 
 /**
- * Returns true if the server refuses these keys because they do not belong to the agent, or do not belong to it yet. A lost
- * response or a busy server is not a refusal.
+ * Returns true if the server refuses these keys because it does not accept them, or does not accept them yet, as the agent's
+ * keys. A lost response or a busy server is not a refusal.
  */
 const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
 
@@ -35,9 +35,9 @@ type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effec
 
 /**
  * Replaces an agent's keys. The new keys are stored before a session signed with the current keys announces them. The
- * following session is signed with the new keys, and from then on the server uses them too. If a process dies in between,
- * the next process finds both pairs and tries the other pair if the first pair is refused. A server restored from an older
- * backup has the older keys; a session signed with the older keys announces the current keys.
+ * following session is signed with the new keys, and from then on the server uses them too. If a process dies during the
+ * change, the next process finds both key pairs and tries the other pair if the first pair is refused. A server restored
+ * from an older backup has the older keys; a session signed with the older keys announces the current keys.
  */
 export const keyChange = Effect.gen(function* () {
   const folder = yield* AgentFolder
@@ -50,8 +50,8 @@ export const keyChange = Effect.gen(function* () {
     if (Option.isSome(next) || !mayBegin) return next
     const at = yield* DateTime.now
     if (madeAt === undefined) {
-      // Only record the date of the keys, because a draining process of the previous release keeps the old keys in memory while
-      // it holds Runs.
+      // Record only the date of the keys, because a draining process of the previous release keeps the old keys in memory
+      // while it holds Runs.
       yield* folder.dateKeys(DateTime.formatIso(at))
       return next
     }
@@ -88,7 +88,7 @@ export const keyChange = Effect.gen(function* () {
         Effect.catchIf(session, isRefused, (problem) => recovered(greet, present, problem))
       if (Option.isNone(next)) {
         const answer = yield* orRecovered(greet(present, undefined))
-        // Forget the former keys: everything that was sealed for them has been decrypted by now.
+        // Delete the former keys, because all data that was sealed for them has been decrypted by now.
         if (present.former !== undefined) yield* unusable(folder.forgetFormer)
         return answer
       }

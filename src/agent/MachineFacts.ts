@@ -23,7 +23,7 @@ export interface AgentOptions {
 const betweenLooksSeconds = 5
 /** Minimum free space for the agent to take new jobs. If less than half of this space is free, a Run is stopped. */
 const leastFreeBytes = 1024 ** 3
-/** On a small disk, the minimum as a fraction of its size. */
+/** The minimum free space on a small disk, as a fraction of the disk's size. */
 const leastFreePart = 0.1
 
 const diskOf = (folder: string) =>
@@ -41,14 +41,14 @@ const diskOf = (folder: string) =>
 /** The platform in OpenTofu's notation. */
 export const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`
 
-/** Describes the agent and its machine, anew for each session. */
+/** Describes the agent and its machine. The description is created again for each session. */
 export class MachineFacts extends Context.Service<
   MachineFacts,
   {
     readonly facts: Effect.Effect<AgentFacts>
     /** Marks that identify the contents of the agent's own credentials, for the next session. */
     readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
-    /** True if the agent's own credentials have changed since the last session. Checked every few seconds. */
+    /** True if the agent's own credentials have changed since the last session. This is checked every few seconds. */
     readonly areReplaced: Effect.Effect<boolean>
     readonly disk: Effect.Effect<AgentFacts["disk"]>
     readonly drain: Effect.Effect<void>

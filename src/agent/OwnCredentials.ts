@@ -30,7 +30,7 @@ const makeMarks = (folder: string) => {
     const earlier = known.get(name)
     if (earlier?.of === of) return { ...set, mark: earlier.mark }
     const mark = yield* providedMark(name, set, place)
-    // Do not replace the mark of a newer set.
+    // Do not replace the mark of a newer set of credentials.
     if (known.get(name) === earlier) known.set(name, { of, mark })
     return { ...set, mark }
   })
@@ -41,7 +41,7 @@ const makeMarks = (folder: string) => {
 const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struct({ variable: Schema.String })])
 type Place = typeof Place.Type
 
-/** A short label, so that nobody can mistake it for a value. */
+/** A label that is short, so that nobody can mistake it for a value. */
 const Label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/))
 
 /**
@@ -51,7 +51,8 @@ const Label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0
  * - `env`: the source of each environment variable's value
  * - `files`: files that the provider reads; `envName` receives the path of the Run's copy
  * - `label`: represents the values, so a plan stays applicable while the label is unchanged
- * - `withoutIsolation`: allows their use on pools whose modules run without isolation and could therefore read them
+ * - `withoutIsolation`: allows the use of the credentials in pools whose modules run without isolation and could therefore
+ *   read them
  * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may appear in a plan
  */
 const OwnSets = Schema.Record(
@@ -76,7 +77,10 @@ const mostSets = 64
 const refused = (path: string, message: string) =>
   new SettingsRefused({ message: `${agentEnv.credentials} (${path}) is not valid. ${message}` })
 
-/** Returns the reason why a set can never be delivered to a Run, whatever its values are, or `undefined` if it can be. */
+/**
+ * Returns the reason why a set of credentials can never be delivered to a Run, regardless of its values, or `undefined` if
+ * it can be delivered.
+ */
 const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | undefined => {
   const variables = [...Object.keys(env), ...files.flatMap(({ envName }) => envName ?? [])]
   if (variables.length + files.length === 0) return `${name}: contains no variable and no file.`
@@ -100,7 +104,7 @@ const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | un
 const unusable = (name: string, what: string, why: string) =>
   new NotProvided({ message: `The credentials ${name} of this agent cannot be used: ${what} ${why}.` })
 
-/** Reads a file. Hides the original error message, which concerns the machine and not the Run. */
+/** Reads a file. Hides the original error message, because it is about the machine and not the Run. */
 const contents = (name: string, what: string, path: string) =>
   Effect.tryPromise({
     try: () => readFile(path),
@@ -143,7 +147,7 @@ const readSet = Effect.fnUntraced(function* (
   return { values, files: read, label, publicNames }
 })
 
-/** Reads the credentials declared in the file. Returns none without a file. */
+/** Reads the credentials declared in the file. Returns no credentials if there is no file. */
 const ownSets = Effect.gen(function* () {
   const path = yield* Config.option(Config.NonEmptyString(agentEnv.credentials)).pipe(
     Effect.mapError(({ message }) => new SettingsRefused({ message }))

@@ -17,7 +17,8 @@ const untilOperatorActs = Duration.seconds(30)
 const doubled = 2
 
 /**
- * Returns the time to wait before the next attempt. It doubles each time, with jitter so that agents do not return in lockstep.
+ * Returns the time to wait before the next attempt. The time doubles with each attempt and includes jitter, so that agents
+ * do not retry in lockstep.
  */
 const backoff = (attempt: number) =>
   Random.next.pipe(
@@ -43,7 +44,10 @@ export class RetryUntilAnswered extends Context.Service<
   {
     readonly until: <A, R>(call: Effect.Effect<A, Problem, R>) => Effect.Effect<A, Gone, R>
     readonly session: Effect.Effect<void>
-    /** Returns the seconds since the last message that got a response, or since the start if there was none. */
+    /**
+     * Returns the number of seconds since the last message that got a response, or since the start if no message has got a
+     * response.
+     */
     readonly unansweredSeconds: () => number
   }
 >()("svc/src/agent/RetryUntilAnswered") {
@@ -115,7 +119,7 @@ export class RetryUntilAnswered extends Context.Service<
             const current = session.generation()
             const sent = momentOf(machineClocks)
             const result = yield* Effect.result(understood(call))
-            // Count a refusal as a response.
+            // Treat a refusal as a response.
             const isAnswered = result._tag === "Success" || isRefusal(result.failure)
             if (isAnswered && sent.boot > answeredSent.boot) answeredSent = sent
             if (result._tag === "Success") return result.success

@@ -24,8 +24,8 @@ export const writtenAtOf = (name: string): number | undefined => {
 }
 
 /**
- * Sorts backups, newest first. A time in the future was recorded before the clock was corrected. Such a backup counts as the
- * oldest, so that it neither delays the next backup nor outlives it.
+ * Sorts backups, newest first. A time in the future was recorded before the clock was corrected. A backup with a future time
+ * is sorted as the oldest, so that it neither delays the next backup nor is kept longer than it.
  */
 const newestFirst = (backups: ReadonlyArray<KeptBackup>, at: number): ReadonlyArray<KeptBackup> => {
   const age = ({ writtenAt }: KeptBackup) => (writtenAt > at ? Number.MAX_SAFE_INTEGER : at - writtenAt)
@@ -43,7 +43,7 @@ export const keptBackups = Effect.fn("keptBackups")(function* (folder: string) {
   return newestFirst(found, yield* Clock.currentTimeMillis)
 })
 
-/** Removes the remains of an interrupted backup. */
+/** Removes the incomplete files of an interrupted backup. */
 export const removePending = Effect.fn("removePending")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -37,7 +37,7 @@ export const failedBackups = Metric.counter("svc_backups_failed_total", {
   incremental: true
 })
 
-/** A command that the server started has failed. */
+/** Error if a command that the server started has failed. */
 class SvcSubprocessFailed extends Schema.TaggedError<SvcSubprocessFailed>()("SvcSubprocessFailed", {
   message: Schema.String,
   /** True if the backup was written but the trial restore failed. */
@@ -107,7 +107,7 @@ const lookEvery = "15 seconds"
 /** Maximum wait before the next attempt after a failure. A shorter backup interval takes precedence. */
 const retryMillis = 3_600_000
 
-/** Makes the file names in a folder durable. */
+/** Makes sure that the names of the files in a folder are durable. */
 const syncFolder = (folder: string) =>
   Effect.flatMap(FileSystem.FileSystem, (files) =>
     Effect.scoped(Effect.flatMap(files.open(folder, { flag: "r" }), (handle) => handle.sync))
@@ -121,8 +121,8 @@ const verified = (settings: Settings, file: string) =>
   )
 
 /**
- * Writes a backup into the folder and verifies it by restoring it. Only then gives the backup its final name and removes the
- * oldest backups, so an unusable backup never replaces a usable one.
+ * Writes a backup into the folder and verifies it by restoring it. Gives the backup its final name and removes the oldest
+ * backups only after the verification, so an unusable backup never replaces a usable one.
  */
 const makeBackup = Effect.fn("makeBackup")(
   function* (settings: Settings, folder: string) {
@@ -211,7 +211,7 @@ export class ScheduledBackups extends Context.Service<
           Effect.catch((failure) =>
             Effect.gen(function* () {
               const { message } = failure
-              // Report only the first failure. Later attempts fail for the same reason until somebody fixes it.
+              // Report only the first failure. Later attempts fail for the same reason until somebody fixes the problem.
               if ((yield* Ref.get(failedAt)) === undefined) {
                 yield* report("isUnverified" in failure && failure.isUnverified === true)
               }

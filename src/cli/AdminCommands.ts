@@ -21,7 +21,10 @@ const emailFlag = Flag.String("email").pipe(
   Flag.withDescription("Email address of the account"),
   Flag.withMetavar("address")
 )
-/** Builds a link to the server given by the flag, else to the server that issued the link, else to the server in the settings. */
+/**
+ * Builds a link to the server given by the flag. Without the flag, uses the server that issued the link or, if there is
+ * none, the server in the settings.
+ */
 const linkOf = (
   settings: Settings,
   link: IssuedLink,
@@ -236,8 +239,8 @@ const rotateKeys = Command.make(
 )
 
 /**
- * The operator's commands for an installation. They go through the running server, or open the data folder directly if no server
- * is running.
+ * The operator's commands for an installation. The commands call the running server, or open the data folder directly if no
+ * server is running.
  */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription(

@@ -4,7 +4,9 @@ import { repositoryFileLimits } from "../../schema/json/JsonLimits.ts"
 import { linkVerdict, manifestVerdict, sourceOptionsVerdict, type Verdict } from "../../schema/manifest/Verdict.ts"
 import { CommandFailed, jsonFlag, misuse, print, refused } from "./Output.ts"
 
-/** Stands in for a file that exceeds every limit, so that the parser reports the problem without reading the whole file. */
+/**
+ * Placeholder for a file that exceeds every limit, so that the parser reports the problem without reading the entire file.
+ */
 const tooLarge = new Uint8Array(repositoryFileLimits.maxBytes + 1)
 
 const readDocument = Effect.fn("readDocument")(

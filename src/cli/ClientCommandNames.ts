@@ -53,8 +53,8 @@ const leadingFlags: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * Moves the command to the front of the command line, because the common flags may precede it. Turns `svc help plan` into `svc
- * plan --help`.
+ * Moves the command's name to the front of the command line, because common flags may precede it. Turns `svc help plan` into
+ * `svc plan --help`.
  */
 export const commandFirst = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   let taken = 0
@@ -81,7 +81,7 @@ export const isAgentCommand = ([name]: ReadonlyArray<string>): boolean => name =
 
 /** Returns true if the command line is for a client. */
 export const isClientCommand = ([name, ...rest]: ReadonlyArray<string>): boolean => {
-  // While a first word is still being typed, it may become any command, so it does not identify a command yet.
+  // A first word that is still being typed does not identify a command yet, because it may become any command.
   if (name === candidatesCommandName) return rest.length > 2 && isClientCommand(rest.slice(1))
   return name !== undefined && clientCommandNames.has(name)
 }

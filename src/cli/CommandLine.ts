@@ -49,7 +49,8 @@ const failureOf = (cause: Cause.Cause<unknown>): unknown => {
 /** Reports on standard error why a command failed, unless the command has already printed the failure as its result. */
 const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
-  // Report a full disk as such. A full disk can end any step with a defect, whose stack trace and SQL would not help.
+  // Report a full disk explicitly. A full disk can end any step with a defect, and the defect's stack trace and SQL would
+  // not help the user.
   const full = cause.reasons.find((reason) => Cause.isDieReason(reason) && isStorageFull(reason.defect))
   const failure = failureOf(cause) ?? (full !== undefined && Cause.isDieReason(full) ? full.defect : undefined)
   const isReported =
@@ -102,7 +103,7 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
 export const isServing = ([name, next]: ReadonlyArray<string>) =>
   name === "serve" || (name === "agent" && next !== "doctor")
 
-/** Ends the process with the command's exit code. A server that was asked to stop exits with success. */
+/** Ends the process with the command's exit code. A server that was asked to stop exits successfully. */
 export const teardown =
   (args: ReadonlyArray<string>, signal: () => StopSignal = () => "SIGINT"): Runtime.Teardown =>
   (exit, end) => {

@@ -5,7 +5,7 @@ import { storage } from "../composition/Storage.ts"
 import { jsonFlag, print, requireEmbedded } from "./Output.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
 
-/** Converts a database from an earlier release to a format in which its file can shrink. */
+/** Converts a database from an earlier release to a format that allows the database file to shrink. */
 export const compactCommand = Command.make(
   "compact",
   { ...dataFlags, json: jsonFlag },

@@ -3,7 +3,7 @@ import { CliError } from "effect/cli"
 import { errorStatuses } from "../../schema/errors/ApiError.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** Every exit code of every command. `npm run docs:cli` generates `docs/exit-codes.md` from this table. */
+/** All exit codes of all commands. `npm run docs:cli` generates `docs/exit-codes.md` from this table. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -108,7 +108,10 @@ export type StopSignal = keyof typeof stoppedExitCodes
 /** Name of the flag that selects the exit codes of OpenTofu and Terraform. */
 export const detailedExitcode = "detailed-exitcode"
 
-/** If the flag is present, converts an exit code to the tool's own: 0 for no changes, 2 for changes, 1 for everything else. */
+/**
+ * If the flag is present, converts an exit code to the tool's exit code: 0 for no changes, 2 for changes, 1 for everything
+ * else.
+ */
 export const inToolTerms = (args: ReadonlyArray<string>, code: number): number => {
   const isAsked = args.some((arg) => arg === `--${detailedExitcode}` || arg === `--${detailedExitcode}=true`)
   if (!isAsked || code === exitCodes.done || code >= exitCodes.interrupted) return code

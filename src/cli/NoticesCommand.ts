@@ -62,7 +62,7 @@ const listCommand = Command.make(
   })
 ).pipe(Command.withDescription("List the server's notice endpoints"))
 
-/** Makes one change and shows the endpoints. */
+/** Makes one change and then prints the notice endpoints. */
 const changing = Effect.fnUntraced(function* (settings: Settings, json: boolean, change: NoticeChange) {
   const result = yield* withNotices(settings, (notices) => notices.change(change))
   const shown = { ...result, ...(result.secret === undefined ? {} : { secret: Redacted.value(result.secret) }) }

@@ -12,7 +12,7 @@ export const jsonFlag = Flag.Boolean("json").pipe(
   Flag.withDefault(false)
 )
 
-/** A command failed or was refused. `reported` is true if the failure has already been printed as the result. */
+/** Error if a command failed or was refused. `reported` is true if the failure has already been printed as the result. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
   message: Schema.String,
   reported: Schema.optionalKey(Schema.Boolean),
@@ -25,10 +25,10 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
   }
 }
 
-/** The command line, or a file that it refers to, is invalid. */
+/** Error if the command line, or a file that it refers to, is invalid. */
 export const misuse = { code: "usage", exitCode: exitCodes.usage } as const
 
-/** A command succeeded and printed a plan that needs a decision. */
+/** Raised if a command succeeded and printed a plan that needs a decision. */
 export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = exitCodes.changes
 }
@@ -36,7 +36,7 @@ export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { me
 /** Formats a value as one line of JSON, with invisible characters escaped. */
 export const jsonLine = (value: unknown): string => visibleJson(JSON.stringify(value))
 
-/** Standard output did not accept the whole result, so the reader has received at most a part of it. */
+/** Error if standard output did not accept the entire result. The reader has received at most a part of it. */
 export class OutputFailed extends Schema.TaggedError<OutputFailed>()("OutputFailed", {
   message: Schema.String,
   /** The system's error code, such as `ENOSPC`. */
@@ -45,7 +45,7 @@ export class OutputFailed extends Schema.TaggedError<OutputFailed>()("OutputFail
   override readonly [Runtime.errorExitCode] = exitCodes.failed
 }
 
-/** Prints a line to standard output. Fails unless the whole line was written. */
+/** Prints a line to standard output. Fails unless the entire line was written. */
 export const printLine = (text: string): Effect.Effect<void, OutputFailed> =>
   Effect.catchDefect(Console.log(text), (defect) =>
     defect instanceof OutputFailed ? Effect.fail(defect) : Effect.die(defect)
@@ -59,13 +59,16 @@ export const print = (json: boolean, value: unknown, text: string): Effect.Effec
 export const progress = (line: string): Effect.Effect<void> =>
   Effect.sync(() => void (process.stderr.isTTY && process.stderr.write(`${line} ...\n`)))
 
-/** Prints as JSON if the selected format might omit a secret, which is printed only once. */
+/** Prints the result as JSON if the selected format might omit a secret, because the secret is printed only once. */
 const wholly = <E>(printed: Effect.Effect<void, E>) =>
   Effect.flatMap(OutputFormat, (format) =>
     Effect.provideService(printed, OutputFormat, format === "name" ? "json" : format)
   )
 
-/** Prints a secret that is shown only once. If it cannot be written, runs `withdraw` to invalidate it, and fails. */
+/**
+ * Prints a secret that is shown only once. If the secret cannot be written, runs `withdraw` to invalidate the secret, and
+ * fails.
+ */
 export const printSecret = <E, R>(
   printed: Effect.Effect<void, OutputFailed>,
   what: string,
@@ -83,9 +86,9 @@ export const printSecret = <E, R>(
     )
   )
 
-/** Refuses a command for the embedded database's file if the database is in PostgreSQL. */
+/** Refuses a command that works only on the embedded database's file if the database is in PostgreSQL. */
 export const requireEmbedded = ({ databaseUrl }: { readonly databaseUrl?: unknown }) =>
   databaseUrl === undefined ? Effect.void : Effect.fail(new CommandFailed({ ...misuse, message: embeddedOnly }))
 
-/** Creates the error of a command that has already printed its refusal as its result. */
+/** Creates the error for a command that has already printed its refusal as the result. */
 export const refused = (message: string) => new CommandFailed({ message, reported: true })

@@ -20,7 +20,7 @@ export const formatFlag = Flag.optional(
 const isFormat = (text: string | undefined): text is Format => formats.some((format) => format === text)
 
 /**
- * Finds the format flag on a command line, and returns the format with the command line. Every format except text implies
+ * Finds the format flag on a command line. Returns the format and the command line. Every format except text implies
  * `--json`.
  */
 export const withFormat = (args: ReadonlyArray<string>) => {

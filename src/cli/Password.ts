@@ -4,7 +4,7 @@ import { CommandFailed, misuse } from "./Output.ts"
 
 const maxPasswordBytes = 1024
 
-/** A password is never an argument, because other users of the machine can read arguments. */
+/** A password is never passed as an argument, because other users of the machine can read arguments. */
 export const passwordFlag = Flag.Boolean("password-stdin").pipe(
   Flag.withDescription("Read the password from standard input instead of prompting for it"),
   Flag.withDefault(false)
@@ -34,7 +34,7 @@ export const password = Effect.fn("password")(function* (fromStdin: boolean, mes
   return yield* fromStdin ? fromStandardInput : ask(message)
 })
 
-/** Reads a new password. A prompt asks for it twice. */
+/** Reads a new password. At a prompt, the person enters the password twice. */
 export const newPassword = Effect.fn("newPassword")(function* (fromStdin: boolean) {
   if (fromStdin) return yield* fromStandardInput
   const given = yield* ask("Password")

@@ -65,7 +65,7 @@ const check = Command.make(
   ])
 )
 
-/** Commands for the operator's policy file, with its profiles, base configurations, ceilings, endpoints and prices. */
+/** Commands for the operator's policy file, which contains profiles, base configurations, ceilings, endpoints and prices. */
 export const policyCommand = Command.make("policy").pipe(
   Command.withDescription("The operator's policy file (SVC_POLICY_FILE)"),
   Command.withSubcommands([check])

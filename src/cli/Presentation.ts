@@ -25,8 +25,8 @@ export const withRequired = (help: HelpDoc.HelpDoc): HelpDoc.HelpDoc => ({
 
 /**
  * Built-in flags that svc removes: the log level, because servers have `--log` and commands log nothing; the wizard, because its
- * prompts ask for values that do not belong on a command line; and completions without names, because `svc completion` includes
- * names.
+ * prompts ask for values that do not belong on a command line; and the built-in completions without names, because the
+ * completions of `svc completion` include names.
  */
 const leftOut: ReadonlyArray<unknown> = [GlobalFlag.LogLevel, GlobalFlag.Wizard, GlobalFlag.Completions]
 

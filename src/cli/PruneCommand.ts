@@ -49,7 +49,7 @@ const formatted = ({ kept, removed }: RetentionReport, isDryRun: boolean): strin
       : [isDryRun ? "Nothing was removed. Repeat the command without --dry-run to remove it." : "Removed."])
   ].join("\n")
 
-/** Immediately removes everything that is older than the server's retention periods. */
+/** Immediately removes all records that are older than the server's retention periods. */
 export const pruneCommand = Command.make(
   "prune",
   {

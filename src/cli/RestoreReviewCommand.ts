@@ -19,7 +19,7 @@ const kinds = {
 const earlierApplies =
   "An agent may still execute an apply that the backup does not have. So no apply starts, of any pool or of none, before the longest lease of all pools is over, counted from the restore. If a lease was made longer after the backup, wait that long yourself before you apply."
 
-/** Formats the waiting records, one per line, with the next steps. */
+/** Formats the records that are waiting for review, one per line, with the next steps. */
 export const formatReview = (items: ReadonlyArray<ReviewItem>): string =>
   items.length === 0
     ? "Nothing waits for a confirmation."

@@ -1,6 +1,6 @@
 /**
- * The `--json` output of each client command, for the documentation: the keys of a JSON object, each with its contents. Names in
- * capitals are API records as described at `/openapi.json`. A key with `?` may be absent.
+ * The `--json` output of each client command, for the documentation. Lists the keys of a JSON object, each with its
+ * contents. Names in capitals are API records as described at `/openapi.json`. A key with `?` may be absent.
  */
 export const resultShapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   login: { server: "origin", loggedIn: "true" },

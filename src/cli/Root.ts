@@ -18,7 +18,7 @@ import { serveCommand } from "./ServeCommand.ts"
 import { vendorCommand } from "./vendor/VendorCommand.ts"
 import { versionCommand } from "./VersionCommand.ts"
 
-/** The whole command line. */
+/** The complete command line. */
 export const svc = Command.make("svc").pipe(
   Command.withDescription("Git-driven control plane for plain OpenTofu/Terraform modules"),
   Command.withSubcommands([

@@ -10,7 +10,7 @@ export const runMain = (args: ReadonlyArray<string>, program: Effect.Effect<void
   process.once("SIGTERM", () => {
     signal = "SIGTERM"
   })
-  // A server must not wait for the reader of its log.
+  // A server must not wait for the program that reads its log.
   const printing =
     isServing(args) && !process.stderr.isTTY ? program : Effect.provideService(program, Console.Console, processConsole)
   NodeRuntime.runMain(printing, { disableErrorReporting: true, teardown: teardown(args, () => signal) })

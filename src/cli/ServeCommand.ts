@@ -58,8 +58,8 @@ const untilExpelled = Effect.gen(function* () {
 })
 
 /**
- * If a full disk prevents startup, fails with that reason and the remedy. This needs a separate check, because some steps do
- * not report the disk as the cause: SQLite only reports that it cannot open its file.
+ * If a full disk prevents startup, fails with this reason and the remedy. A separate check is needed, because some steps do
+ * not report the disk as the cause. SQLite, for example, reports only that it cannot open its file.
  */
 const orFullDisk = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>, dataDir: string) {
   const failure = cause.reasons.find(Cause.isFailReason)?.error
@@ -75,8 +75,8 @@ export const serveCommand = Command.make(
   {
     settings: everySettingFlag,
     config: configFlag,
-    // Available only as a flag. A setting would remain in effect, and a database that is lost later would look like a new
-    // installation.
+    // Available only as a flag. A setting would remain in effect, so a database that is lost later would be mistaken for a
+    // new installation.
     isNew: Flag.Boolean("new").pipe(
       Flag.withDescription(
         "Begin a new installation in a folder whose database was removed; moves the other files aside"

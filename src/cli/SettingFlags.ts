@@ -24,7 +24,7 @@ export const settingFlags = Record.map(definitions, (definition) =>
 )
 
 /**
- * The flags of all settings, as part of a command's configuration. Omits settings without a flag, because their `Flag.Never`
+ * The flags of all settings, for use in a command's configuration. Omits settings without a flag, because their `Flag.Never`
  * placeholders would clash.
  */
 export const everySettingFlag: Readonly<Record<string, Flag.Flag<Option.Option<string>>>> = Record.filter(

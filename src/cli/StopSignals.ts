@@ -4,7 +4,7 @@ const signals = ["SIGINT", "SIGTERM"] as const
 
 /**
  * Completes at the second request to stop. The first request drains the server. The second request skips the wait: running
- * applies are interrupted at once, and still save their state.
+ * applies are interrupted immediately, but still save their state.
  */
 export const secondSignal = Effect.gen(function* () {
   const asked = yield* Deferred.make<void>()

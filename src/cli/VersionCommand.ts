@@ -3,12 +3,15 @@ import { newestKnown } from "../database/Migrations.ts"
 import { version } from "../Version.ts"
 import { jsonFlag, print } from "./Output.ts"
 
-/** The build of a binary replaces this with the commit. */
+/** The build of a binary replaces this value with the commit. */
 declare const SVC_BUILT_FROM: string | undefined
 
 const given = typeof SVC_BUILT_FROM === "string" ? SVC_BUILT_FROM : ""
 
-/** Commit from which a binary was built. Absent in a checkout, and in a build without Git or with uncommitted changes. */
+/**
+ * Commit from which a binary was built. Absent in a checkout, and in a binary that was built without Git or with uncommitted
+ * changes.
+ */
 const builtFrom: string | undefined = given === "" ? undefined : given
 
 const runtime = process.versions.bun === undefined ? `node ${process.versions.node}` : `bun ${process.versions.bun}`

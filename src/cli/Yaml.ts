@@ -1,6 +1,6 @@
 import { visibleJson } from "../../schema/records/VisibleText.ts"
 
-/** Words that some YAML parsers read as a boolean, null or a number, so they are quoted. */
+/** Words that must be quoted because some YAML parsers read them as a boolean, null or a number. */
 const reserved = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i
 const plain = /^[A-Za-z](?:[A-Za-z0-9_./@-]|:(?=[A-Za-z0-9/]))*$/
 

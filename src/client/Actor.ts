@@ -8,9 +8,9 @@ export interface ActorShape {
 }
 
 /**
- * The person or program on whose behalf the services act. Every method of a service requires it, so no call is anonymous, and one
- * program may act for several people: `Effect.provide(program, Actor.token(...))`. In process, `ControlPlane.user` and
- * `ControlPlane.service` provide further actors.
+ * The person or program on whose behalf the services act. Every method of a service requires an actor, so no call is
+ * anonymous, and one program may act for several people: `Effect.provide(program, Actor.token(...))`. In process,
+ * `ControlPlane.user` and `ControlPlane.service` provide further actors.
  *
  * @effect-leakable-service
  */
@@ -19,10 +19,13 @@ export class Actor extends Context.Service<Actor, ActorShape>()("svc/src/client/
   static readonly token = (token: Redacted.Redacted): Layer.Layer<Actor> =>
     Layer.succeed(Actor, { sign: HttpClientRequest.bearerToken(token) })
 
-  /** Acts for the person behind a session, in operations that tokens may not perform. */
+  /** Acts for the owner of a session, in operations that are not allowed with tokens. */
   static readonly session = (secret: Redacted.Redacted): Layer.Layer<Actor> =>
     Layer.succeed(Actor, { sign: HttpClientRequest.setHeader(sessionHeader, Redacted.value(secret)) })
 
-  /** Acts for the person who is signed in to the page, on the server's own origin, where the browser sends the cookie. */
+  /**
+   * Acts for the person who is signed in to the page. Works only on the server's own origin, because only there the browser
+   * sends the cookie.
+   */
   static readonly browser: Layer.Layer<Actor> = Layer.succeed(Actor, { sign: (request) => request })
 }

@@ -7,13 +7,13 @@ import { repeatedWhereSafe } from "./SafeRepeat.ts"
 export interface ApiTransportShape {
   /** Origin of the server, or the address at which a host application mounts the API, without a trailing slash. */
   readonly baseUrl: string
-  /** Signs requests on behalf of the actor. */
+  /** Adds the actor's credential to requests. */
   readonly client: HttpClient.HttpClient
-  /** True if an unreachable server may return, so that live streams are resumed. */
+  /** True if an unreachable server may become reachable again, so that live streams should be resumed. */
   readonly returns: boolean
 }
 
-/** Signs requests on behalf of the program's `Actor`, if it has one. */
+/** Adds the credential of the program's `Actor` to requests, if the program has an actor. */
 export const signed = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.mapRequestEffect(client, (request) =>
     Effect.map(
@@ -28,7 +28,7 @@ export const withoutTrailingSlash = (url: string): string => {
   return url.slice(0, end)
 }
 
-/** The transport of requests, which is the only difference between an in-process control plane and a server over HTTP. */
+/** The transport of requests. It is the only difference between an in-process control plane and a server over HTTP. */
 export class ApiTransport extends Context.Service<ApiTransport, ApiTransportShape>()("svc/src/client/ApiTransport") {
   /**
    * Uses the platform's `fetch`. Retries a request that the server was too busy to handle, if repeating it has no second effect.

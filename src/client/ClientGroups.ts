@@ -3,7 +3,7 @@ import { HttpApiClient } from "effect/http-api"
 import type { HttpClient } from "effect/http"
 import { SvcApi } from "../../schema/api/SvcApi.ts"
 
-/** One method per route, by group. The named interface keeps declarations and hovers short. */
+/** One method per route, by group. The named interface keeps declarations and editor hover text short. */
 export interface SvcClientShape extends HttpApiClient.ForApi<typeof SvcApi> {}
 
 export interface GroupOptions {
@@ -15,15 +15,15 @@ export interface GroupOptions {
 }
 
 /**
- * Builds the API's methods by group on first use. Building all of them, with the decoders of every response, would take a quarter
- * of the time of a command that calls only one method.
+ * Builds the API's methods by group on first use. Building all methods, with the decoders of every response, would take a
+ * quarter of the time of a command that calls only one method.
  */
 export const clientGroups = (options: GroupOptions): SvcClientShape => {
   const group = <const Name extends keyof SvcClientShape>(name: Name) => ({
     name,
     methods: HttpApiClient.group(SvcApi, { ...options, group: name })
   })
-  // Runs the build synchronously, because it needs no services although the library returns an Effect.
+  // Runs the build synchronously. This is possible because the Effect that the library returns needs no services.
   const built = <A>(client: SvcClientShape, { methods, name }: { name: string; methods: Effect.Effect<A> }): A => {
     const value = Effect.runSync(methods)
     Object.defineProperty(client, name, { value, enumerable: true })

@@ -2,7 +2,7 @@ import { Effect, Random } from "effect"
 
 /**
  * Key of a request that starts work. The request takes effect once per key. A repeated request with the same key returns the
- * first result. By default a key is generated per call, which protects the client's own retries.
+ * first result. By default, a new key is generated for each call, so that the client's own retries are safe.
  */
 export interface IdempotencyOptions {
   readonly idempotencyKey?: string

@@ -13,7 +13,7 @@ export interface Page<A> {
   readonly nextCursor?: string
 }
 
-/** Converts a response that uses another name for its items into a page. */
+/** Converts a response to a page if the response uses a different name for its items. */
 export const pageOf = <A>(
   items: ReadonlyArray<A>,
   { nextCursor }: { readonly nextCursor?: string | undefined }

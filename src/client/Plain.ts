@@ -2,7 +2,7 @@ import { type Brand, Effect, type Redacted, Schema } from "effect"
 import type { SvcError } from "./SvcError.ts"
 import { svcErrorOf } from "./SvcError.ts"
 
-/** A request as programs write it, with plain strings for the API's branded ids, paths and names. */
+/** A request in the form that programs write, with plain strings instead of the API's branded ids, paths and names. */
 export type Plain<A> =
   A extends Brand.Brand<string>
     ? Brand.Brand.Unbranded<A>

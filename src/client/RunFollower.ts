@@ -11,7 +11,7 @@ import { waitAfter } from "./SafeRepeat.ts"
 import { UnreadableAnswer } from "./SvcError.ts"
 import { authenticated, type ClientOptions } from "./SvcClient.ts"
 
-/** An event as transmitted. Later releases may send kinds that are unknown to this release. */
+/** An event in its transmitted form. Later releases may send kinds that are unknown to this release. */
 export const WireEvent = Schema.Struct({
   seq: Schema.Int,
   at: Timestamp,
@@ -112,7 +112,7 @@ const follow = <A extends { readonly seq: number }>(
 
 const nothingMore = { items: [], done: true }
 
-/** Streams the events of a Run after `after`, until the Run is final. */
+/** Streams the Run's events that follow position `after`, until the Run is final. */
 export const eventsOver = (transport: ApiTransportShape, runId: string, after: number) =>
   follow<WireEvent>(transport, `/api/v1/runs/${encodeURIComponent(runId)}/events`, after, (text) =>
     Effect.map(decodeEventMessage(text), (message) =>
@@ -120,7 +120,7 @@ export const eventsOver = (transport: ApiTransportShape, runId: string, after: n
     )
   )
 
-/** Streams the log lines of a Run after `after`, until the Run stops executing. */
+/** Streams the Run's log lines that follow position `after`, until the Run stops executing. */
 export const logsOver = (transport: ApiTransportShape, runId: string, after: number) =>
   follow<RunLogEntry>(transport, `/api/v1/runs/${encodeURIComponent(runId)}/logs`, after, (text) =>
     Effect.map(decodeLogMessage(text), (message) =>
@@ -135,10 +135,13 @@ const transportOf = (options: ClientOptions) =>
     returns: true
   }))
 
-/** Streams the events of a Run after `after`, until the Run is final. Resumes dropped connections without gaps or duplicates. */
+/**
+ * Streams the Run's events that follow position `after`, until the Run is final. Resumes dropped connections without gaps or
+ * duplicates.
+ */
 export const followEvents = (options: ClientOptions, runId: string, after = 0) =>
   Stream.unwrap(Effect.map(transportOf(options), (transport) => eventsOver(transport, runId, after)))
 
-/** Streams the log lines of a Run after `after`, until the Run stops executing. */
+/** Streams the Run's log lines that follow position `after`, until the Run stops executing. */
 export const followLogs = (options: ClientOptions, runId: string, after = 0) =>
   Stream.unwrap(Effect.map(transportOf(options), (transport) => logsOver(transport, runId, after)))

@@ -15,7 +15,10 @@ const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 const isSafe = ({ headers, method }: HttpClientRequest.HttpClientRequest): boolean =>
   readingMethods.has(method) || headers["idempotency-key"] !== undefined
 
-/** Returns the milliseconds to wait before the next attempt, if the server was only busy. */
+/**
+ * Returns the milliseconds to wait before the next attempt. Returns `undefined` if the server was not merely busy, or if it
+ * requests too long a wait.
+ */
 const waitOf = (response: HttpClientResponse.HttpClientResponse, attempt: number): number | undefined => {
   if (response.status !== 429 && response.status !== 503) return undefined
   const asked = Number(response.headers["retry-after"])

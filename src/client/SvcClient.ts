@@ -9,9 +9,12 @@ import { UnreadableAnswer } from "./SvcError.ts"
 export interface ClientOptions {
   /** Origin of the server, such as `https://svc.example.com`, or the address at which a host application mounts the API. */
   readonly baseUrl: string
-  /** A personal access token. A browser on the server's own origin does not need one, because it sends its session cookie. */
+  /**
+   * A personal access token. A page on the server's own origin does not need a token, because the browser sends its session
+   * cookie.
+   */
   readonly token?: Redacted.Redacted | undefined
-  /** A person's session, for operations that tokens may not perform. A client has either a token or a session. */
+  /** A person's session, for operations that are not allowed with a token. A client has either a token or a session. */
   readonly session?: Redacted.Redacted | undefined
   /**
    * Set to retry requests that never arrived or that the server was too busy to handle, unless repeating them could have a second
@@ -20,7 +23,7 @@ export interface ClientOptions {
   readonly retries?: boolean | undefined
 }
 
-/** Adds the credential from the options to every request. */
+/** Adds the credential given in the options to every request. */
 export const authenticated =
   ({ session, token }: ClientOptions) =>
   (client: HttpClient.HttpClient): HttpClient.HttpClient => {
@@ -52,11 +55,11 @@ export const makeClient = (options: ClientOptions): Effect.Effect<SvcClientShape
 
 /** The typed client as a service. */
 export class SvcClient extends Context.Service<SvcClient, SvcClientShape>()("svc/src/client/SvcClient") {
-  /** Uses the platform's `fetch`: browsers, Bun and Node. */
+  /** Uses the `fetch` of the platform (a browser, Bun or Node). */
   static readonly layer = (options: ClientOptions): Layer.Layer<SvcClient> =>
     Layer.effect(SvcClient, makeClient(options)).pipe(Layer.provide(FetchHttpClient.layer))
 
-  /** Acts on behalf of the program's `Actor`. */
+  /** Sends requests on behalf of the program's `Actor`. */
   static readonly overTransport: Layer.Layer<SvcClient, never, ApiTransport> = Layer.effect(
     SvcClient,
     Effect.map(ApiTransport, ({ baseUrl, client }) => overClient(baseUrl, client))

@@ -4,8 +4,8 @@ import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { Actor } from "./Actor.ts"
 
 /**
- * The server could not be reached, or sent a response that this release cannot read. Never occurs with an in-process control
- * plane.
+ * Error if the server could not be reached or sent a response that this release cannot read. Never occurs with an in-process
+ * control plane.
  */
 export class TransportFailed extends Schema.TaggedError<TransportFailed>()("TransportFailed", {
   message: Schema.String,

@@ -51,7 +51,8 @@ const installed = Effect.gen(function* () {
 
 /**
  * Files of the dashboard. They are embedded in a compiled binary, in a separate package for a built library, and bundled from
- * source in a checkout. The first request for a page prepares them, so they cost nothing on a server without visitors.
+ * source in a checkout. The files are prepared on the first request for a page, so they cost nothing if nobody opens the
+ * dashboard.
  */
 const dashboardFiles = Layer.effect(
   DashboardAssets,
@@ -130,7 +131,10 @@ export const httpLayer = (settings: Settings) =>
     Layer.provideMerge(httpSettings(settings))
   )
 
-/** Opens the listening socket. It opens first to reserve the address, and responds with 503 until the routes are mounted. */
+/**
+ * Opens the listening socket. The socket is opened first, to reserve the address, and the server responds with 503 until the
+ * routes are mounted.
+ */
 export const listener = (settings: Settings) =>
   HttpListener.layer(settings.listen, {
     drainDelay: `${settings.drainDelay} seconds`,

@@ -26,7 +26,7 @@ import { sharedBuilds, sharedSnapshots } from "./SharedStores.ts"
 
 const present = (name: string, value: string | undefined) => (value === undefined ? [] : [[name, value] as const])
 
-/** Converts the resolved settings, which replace the environment, to the runner's settings for the tool. */
+/** Converts the resolved settings to the runner's settings for the tool. The settings replace the environment. */
 const toolchainSettings = (settings: Settings) =>
   Effect.gen(function* () {
     const searchPath = yield* Config.String("PATH").pipe(Config.withDefault(""))
@@ -77,7 +77,8 @@ export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothi
         SandboxSettings,
         Effect.gen(function* () {
           const folder = yield* DataFolder
-          // Start from the current options, because a host application may have set more of them than the svc settings include.
+          // Start from the current options, because a host application may have set options that are not in the svc
+          // settings.
           const ambient = yield* SandboxSettings
           return {
             ...ambient,
@@ -102,7 +103,7 @@ export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothi
 
 /**
  * Derives the Git policy. The address of the built-in sample repository is derived from the server's address, which comes
- * from the settings or the listener. Without a server, there is no sample address.
+ * from the settings or the listener. If no server is running, there is no sample address.
  */
 const gitPolicy = (settings: Settings) =>
   Layer.unwrap(

@@ -19,7 +19,9 @@ export const mailSettings = (settings: Settings) =>
     Effect.map(HttpListener, ({ url }) => originOf(settings, settings.baseUrl ?? url))
   )
 
-/** Like `mailSettings`, for a command without a server. Its links require a configured address. */
+/**
+ * Like `mailSettings`, but for a command that runs without a server. The links in its emails require a configured address.
+ */
 export const offlineMailSettings = (settings: Settings) =>
   Layer.succeed(MailSettings, originOf(settings, settings.baseUrl))
 

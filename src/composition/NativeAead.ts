@@ -7,8 +7,8 @@ const cipher = "aes-256-gcm"
 const options = { authTagLength: tagBytes }
 
 /**
- * Maximum length to encrypt with `node:crypto`, enough for a sealed part of a long value. A larger value would block the whole
- * process, for a quarter of a millisecond per MiB.
+ * Maximum length to encrypt with `node:crypto`. It is enough for a sealed part of a long value. A larger value would block
+ * the entire process, for a quarter of a millisecond per MiB.
  */
 export const longestInPlace = 1024 * 1024 + tagBytes
 
@@ -37,8 +37,8 @@ const aes256Gcm: Aead.Implementation = {
 const inPlace = Aead.layerWebCryptoWith({ implementations: { aes256Gcm } })
 
 /**
- * Implements AES-256-GCM with `node:crypto`. A short value takes about a microsecond; with `crypto.subtle`, which imports the key
- * and uses another thread, it would take sixty. Long values still use `crypto.subtle`.
+ * Implements AES-256-GCM with `node:crypto`. A short value takes about a microsecond. With `crypto.subtle`, which imports
+ * the key and uses another thread, it would take about sixty microseconds. Long values still use `crypto.subtle`.
  */
 export const layerNativeAead = Layer.effect(
   Aead.Aead,

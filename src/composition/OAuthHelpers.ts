@@ -6,13 +6,16 @@ import { type DeclaredHelper, OAuthHelpers } from "../../actors/inputs/connectio
 import { defaultGitPolicy } from "../../runner/git/GitPolicy.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** Sample access token for checking a declaration. */
+/** Sample access token with which a declaration is checked. */
 const sample = "an-access-token-of-forty-characters-0000"
 
 const refuse = (id: string, problem: string) =>
   new SettingsRefused({ message: `The OAuth helper ${id} of the policy file cannot be used. ${problem}` })
 
-/** Reads the client's secret. The policy file never contains it, because people share that file and keep it in repositories. */
+/**
+ * Reads the client's secret. The policy file never contains it, because people share the policy file and commit it to
+ * repositories.
+ */
 const clientSecret = Effect.fnUntraced(function* ({ client, id }: OAuthHelperDeclaration) {
   if (client.secretEnv !== undefined) {
     const name = client.secretEnv

@@ -38,7 +38,7 @@ export const OperatorPolicyFile = Schema.Struct({
 })
 export type OperatorPolicyFile = typeof OperatorPolicyFile.Type
 
-/** Limits of a policy file, enough for ten thousand prices. */
+/** Limits of a policy file. They are sufficient for ten thousand prices. */
 export const policyFileLimits: JsonLimits = {
   ...repositoryFileLimits,
   maxBytes: 4 * 1024 ** 2,
@@ -46,7 +46,7 @@ export const policyFileLimits: JsonLimits = {
   exactNumbers: true
 }
 
-/** A fault in a policy file. `path` is a JSON pointer, empty for the whole file. */
+/** A fault in a policy file. `path` is a JSON pointer, which is empty if the fault concerns the entire file. */
 export interface PolicyFault {
   readonly path: string
   readonly message: string
@@ -122,7 +122,7 @@ const profileFaults = ({ profiles = {} }: OperatorPolicyFile): ReadonlyArray<Pol
 const signInFaults = ({ signIn }: OperatorPolicyFile): ReadonlyArray<PolicyFault> =>
   ruleFaults(signIn?.rules ?? []).map(({ message, path }) => ({ path: `/signIn/rules${path}`, message }))
 
-/** Returns all faults in a policy file; empty if it is valid. Never repeats values from the file. */
+/** Returns all faults in a policy file. The result is empty if the file is valid. Never repeats values from the file. */
 export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array) {
   const json = decodeJson(bytes, policyFileLimits)
   if (Result.isFailure(json)) {
@@ -142,7 +142,7 @@ export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array
   return { faults, policy: faults.length === 0 ? decoded.success : undefined }
 })
 
-/** Reads a policy file. Fails with `SettingsRefused` on any fault, because a policy is applied as a whole or not at all. */
+/** Reads a policy file. Fails with `SettingsRefused` on any fault, because a policy is applied completely or not at all. */
 export const readOperatorPolicy = Effect.fn("readOperatorPolicy")(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const refuse = (reason: string) => new SettingsRefused({ message: `The policy file ${file} ${reason}` })

@@ -5,7 +5,7 @@ import { SnapshotStorageFailed } from "../../runner/snapshot/SnapshotError.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { retention } from "../../schema/records/Retention.ts"
 
-/** Minimum age of a copy to remove. A younger copy may belong to a row that has not been written yet. */
+/** Minimum age at which a copy may be removed. A newer copy may belong to a row that has not been written yet. */
 const snapshotGrace = Duration.toMillis(Duration.days(1))
 const buildGrace = Duration.toMillis(retention.buildArchive.after)
 
@@ -23,7 +23,7 @@ export const sharedSnapshots = <E, R>(own: Layer.Layer<SnapshotStore, E, R>) =>
       const store = yield* SnapshotStore
       const shared = yield* SharedArchives
 
-      /** Fetches a snapshot that is not on this disk. If that fails, the read reports the missing snapshot. */
+      /** Fetches a snapshot that is not on this disk. If the fetch fails, the read reports the missing snapshot. */
       const present = Effect.fnUntraced(function* (digest: string) {
         if (Option.isSome(yield* store.archive(digest))) return
         const file = `${yield* store.temporaryFolder}/archive`

@@ -19,7 +19,7 @@ export const vaultSettings = (settings: Settings) =>
     Effect.map(DataFolder, (folder) => ({ masterKey: masterKeySource(settings, folder.masterKeyFile) }))
   )
 
-/** Services of a database: a writing client, a reading client, and operations on its file. */
+/** Services of a database: a client for writing, a client for reading, and operations on the database file. */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
 /** Loads the PostgreSQL client only if the settings contain a PostgreSQL database. */
@@ -48,8 +48,8 @@ const expectedInstallation = (settings: Settings) =>
   )
 
 /**
- * Provides the data folder and the vault on top of a database, with the services that need nothing else: history, receipts
- * and accounts.
+ * Provides the data folder and the vault on top of a database, together with the services that need only these: history,
+ * receipts and accounts.
  */
 export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<DatabaseServices | A, E, R>) =>
   accountServices.pipe(

@@ -1,10 +1,10 @@
 // Lists the files that a page's screen needs in addition to the common ones, so that the browser fetches them with the page.
-// Otherwise they would be requested only when the code runs.
+// Otherwise the browser would request these files only when the code runs.
 
 export interface AppPage {
   readonly name: string
   readonly path: RegExp
-  /** Files below this folder that are loaded on demand, in the order in which they become visible. */
+  /** Files in this folder that are loaded on demand, in the order in which their contents become visible. */
   readonly parts: ReadonlyArray<string>
 }
 

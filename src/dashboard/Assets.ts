@@ -1,6 +1,6 @@
 import { appPageFile } from "./AppPages.ts"
 
-/** Every path below this folder has a hashed name and may be cached forever. */
+/** Every file below this path has a hashed name and may be cached forever. */
 export const assetPrefix = "/assets/"
 
 /** A file to serve. `br` and `gzip` are the precompressed contents. */
@@ -87,7 +87,7 @@ const accepts = (accepted: ReadonlyArray<Weighted>, coding: string): boolean =>
   (accepted.find((item) => item.name === coding) ?? accepted.find((item) => item.name === "*"))?.weight !== undefined &&
   ((accepted.find((item) => item.name === coding) ?? accepted.find((item) => item.name === "*"))?.weight ?? 0) > 0
 
-/** Returns Japanese if the browser prefers it to English or ranks them equally. */
+/** Returns Japanese if the browser prefers Japanese to English or ranks both languages equally. */
 const languageOf = (header: string | undefined): "en" | "ja" => {
   const accepted = weightedList(header)
   const best = (prefix: string) =>
@@ -116,8 +116,8 @@ const matches = (header: string | undefined, etag: string): boolean =>
   header.split(",").some((candidate) => candidate.trim() === "*" || candidate.trim().replace(/^W\//, "") === etag)
 
 /**
- * Returns the response to a GET of `path`, or `undefined` if the dashboard has no file there. Pure: the HTTP layer adds its own
- * headers (request id, nosniff) and sends no body for HEAD.
+ * Returns the response to a GET request for `path`, or `undefined` if the dashboard has no file there. This function is
+ * pure: the HTTP layer adds headers (request id, nosniff) and omits the body for HEAD requests.
  */
 export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse | undefined => {
   const name = fileFor(request.path, languageOf(request.acceptLanguage))
@@ -129,8 +129,8 @@ export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse
 const programPaths = /^\/(?:api|assets|auth|hooks|oauth|schemas|\.well-known)(?:\/|$)/
 
 /**
- * The page for a browser that opens an unknown address. The page is the dashboard itself, which shows the error, sent with
- * status 404. Returns `undefined` for programs and for their paths.
+ * The page for a browser that opens an unknown address. The page is the dashboard itself, which shows the error. It is sent
+ * with status 404. Returns `undefined` for programs, and for paths that programs use.
  */
 export const notFoundPageFor = (
   assets: AssetSet,

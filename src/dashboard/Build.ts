@@ -36,8 +36,8 @@ const readTypeface = async ({ file, module }: (typeof typefaces)[number]): Promi
 const readTypefaces = (): Promise<ReadonlyArray<Typeface>> => Promise.all(typefaces.map(readTypeface))
 
 /**
- * Excludes the fonts from the style sheet. The bundler would otherwise embed them, and nothing is drawn until the style sheet has
- * been read.
+ * Excludes the fonts from the style sheet. The bundler would otherwise embed the fonts, and the browser draws nothing until
+ * it has read the style sheet.
  */
 const typefacesApart = (typefaces: ReadonlyArray<Typeface>): BunPlugin => ({
   name: "typefaces",
@@ -49,7 +49,7 @@ const typefacesApart = (typefaces: ReadonlyArray<Typeface>): BunPlugin => ({
   }
 })
 
-/** The dashboard's sources could not be bundled, because they are missing or contain an error. */
+/** Error if the dashboard's sources could not be bundled because they are missing or contain an error. */
 export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>()("DashboardBuildError", {
   message: Schema.String
 }) {}
@@ -78,7 +78,10 @@ const contentType = (path: string): string =>
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
-/** `best` takes seconds and is for releases. `fast` is for starting from a source checkout. */
+/**
+ * Compression level. `best` takes seconds and is used for releases; `fast` is used when the server starts from a source
+ * checkout.
+ */
 export type Effort = "best" | "fast"
 
 /** These formats are already compressed, so skip them. */
@@ -143,7 +146,7 @@ const run = Effect.fn("Build.run")(function* (
 
 const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
-/** Returns the files that a page needs before it can run: an entry and its static imports, with the entry last. */
+/** Returns the files that a page needs before its code can run: the static imports of an entry, followed by the entry. */
 const staticClosure = (built: Bun.BuildOutput, entry: string): ReadonlyArray<string> => {
   const outputs = built.metafile?.outputs ?? {}
   const seen = new Set<string>()
@@ -160,8 +163,8 @@ const entryOf = (built: Bun.BuildOutput, suffix: string): string | undefined =>
   Object.entries(built.metafile?.outputs ?? {}).find(([, output]) => output.entryPoint?.endsWith(suffix))?.[0]
 
 /**
- * Bundles the dashboard into hashed files under `/assets/`, the HTML pages, and compressed copies of them. The result consists of
- * bytes, so it is served in the same way from memory, from `dist/dashboard` and from a compiled binary.
+ * Bundles the dashboard into hashed files under `/assets/`, the HTML pages, and compressed copies of them. The result
+ * consists of bytes, so that it can be served in the same way from memory, from `dist/dashboard` and from a compiled binary.
  */
 export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effort: Effort) {
   const typefaces = yield* Effect.tryPromise({

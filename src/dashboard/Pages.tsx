@@ -19,7 +19,7 @@ interface PageParts {
   readonly style: string
   readonly boot: string
   readonly icon: string
-  /** The typeface of most text. Other typefaces are loaded when something uses them. */
+  /** The typeface of most text. Other typefaces are loaded when an element uses them. */
   readonly font: string
   /** The script for the worker that compares long values. */
   readonly differenceWorker: string
@@ -90,6 +90,7 @@ export const pageHtml = ({
       </body>
     </html>
   )
-  // Must come first: a script after a style sheet would wait for it, and the renderer moves preloads before scripts.
+  // This script must come first: a script after a style sheet would wait for the style sheet, and the renderer moves
+  // preloads before scripts.
   return `<!doctype html>${markup.replace("<head>", `<head><script src="${boot}"></script>`)}`
 }

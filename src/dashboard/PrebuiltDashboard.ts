@@ -35,7 +35,9 @@ const read = Effect.tryPromise({
   catch: () => new NotInstalled()
 })
 
-/** The files of the prebuilt dashboard, or none if it is not installed. An unreadable list is a defect. */
+/**
+ * The files of the prebuilt dashboard. There are no files if the package is not installed. An unreadable list is a defect.
+ */
 export const prebuiltDashboard = read.pipe(
   Effect.matchEffect({
     onFailure: () => Effect.succeed<ReadonlyArray<EmbeddedFile>>([]),

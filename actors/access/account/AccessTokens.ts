@@ -37,7 +37,7 @@ const Counts = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, token_id:
 const Counted = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, ...AccessTokenRow.fields })
 
 /**
- * Reads the count, the cursor's anchor and `limit + 1` rows in one statement, so that they are consistent. Sorted by
+ * Reads the count, the cursor's anchor and `limit + 1` rows in one statement, so that they are consistent. Sorts the rows by
  * `created_at`, then `token_id`. Fails with `invalid_request` if the anchor is no longer one of the subject's tokens.
  */
 const readTokenPage = Effect.fn("readTokenPage")(function* (
@@ -85,7 +85,7 @@ export interface NewAccessToken {
   readonly name: string
   readonly scopes: ReadonlyArray<string>
   readonly workspaceId?: WorkspaceId | undefined
-  /** ISO 8601; 90 days from now if absent, at most 366 days. */
+  /** Expiry time in ISO 8601, at most 366 days from now. The default is 90 days from now. */
   readonly expiresAt?: string | undefined
   /** The creator of an automation's token; absent for a person's own token. */
   readonly createdBy?: string | undefined
@@ -111,7 +111,7 @@ export class AccessTokens extends Context.Service<
       subject: string,
       request: NewAccessToken
     ) => Effect.Effect<CreatedAccessToken, ApiError>
-    /** Idempotent. Fails with `not_found` for somebody else's token. */
+    /** Idempotent. Fails with `not_found` if the token belongs to another subject. */
     readonly revoke: (
       context: CommandContext,
       subject: string,
@@ -119,7 +119,9 @@ export class AccessTokens extends Context.Service<
     ) => Effect.Effect<AccountToken, ApiError>
     /** Returns all tokens, oldest first. */
     readonly list: (subject: string, page: PageRequest) => Effect.Effect<Page<AccountToken>, ApiError>
-    /** Returns the versioned inventory. Fails with `invalid_request` if the cursor is malformed or its token has been deleted. */
+    /**
+     * Returns the versioned inventory. Fails with `invalid_request` if the cursor is malformed or refers to a deleted token.
+     */
     readonly inventory: (subject: string, page: PageRequest) => Effect.Effect<AccountTokenInventory, ApiError>
   }
 >()("svc/actors/access/account/AccessTokens") {
@@ -154,7 +156,7 @@ const make = Effect.gen(function* () {
       : yield* invalidRequest("expires_at: give a time in the future, at most 366 days from now.")
   })
 
-  /** Refuses a Project in another Workspace, because the token would silently grant no access. */
+  /** Refuses scopes for a Project in another Workspace, because the token would silently grant no access to the Project. */
   const requireProjects = Effect.fnUntraced(function* ({ scopes, workspaceId }: NewAccessToken) {
     const named = limitsOf(scopes)?.projectIds ?? []
     if (named.length === 0) return
@@ -259,7 +261,7 @@ const make = Effect.gen(function* () {
     create,
     revoke,
     list: Effect.fn("AccessTokens.list")(function* (subject, page) {
-      // Binds the cursor to its caller too, because several people may list an automation's tokens.
+      // Also binds the cursor to the caller, because several people may list an automation's tokens.
       const binding = { route: "account.tokens", subject, filter: [page.subject] }
       const { nextCursor, tokens } = yield* readPage(binding, page)
       return { items: tokens, nextCursor }

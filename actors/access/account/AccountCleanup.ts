@@ -3,14 +3,14 @@ import { SqlClient } from "effect/sql"
 import { retention } from "../../../schema/records/Retention.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 
-/** Delay of the first run. It is short, so that a server that restarts often cleans up too. */
+/** Delay before the first run. It is short, so that the cleanup also runs on a server that restarts often. */
 const first = Duration.minutes(1)
 const every = Duration.hours(6)
 const keepEnded = retention.endedSession.after
 
 /**
- * Deletes sessions, links and challenges some time after they have expired or been revoked. Keeps tokens, because their inventory
- * includes revoked ones.
+ * Deletes sessions, links and challenges some time after they have expired or been revoked. Keeps tokens, because their
+ * inventory includes revoked tokens.
  */
 export class AccountCleanup extends Context.Service<
   AccountCleanup,

@@ -55,7 +55,7 @@ export class AccountNotices extends Context.Service<
     readonly write: (subject: string, kind: NoticeKind, detail?: string) => Effect.Effect<void>
     /** Returns the notices that the person has not dismissed yet, newest first. */
     readonly unseen: (subject: string) => Effect.Effect<ReadonlyArray<AccountNotice>>
-    /** Marks this notice and all earlier ones as seen. */
+    /** Marks this notice and all earlier notices as seen. */
     readonly see: (subject: string, noticeId: string) => Effect.Effect<void>
   }
 >()("svc/actors/access/account/AccountNotices") {

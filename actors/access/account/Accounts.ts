@@ -18,7 +18,7 @@ const accountNotOpen = new ApiError({
 export class Accounts extends Context.Service<
   Accounts,
   {
-    /** Fails with `invalid_token` for anything but a valid bearer token. A session secret is rejected too. */
+    /** Fails with `invalid_token` unless the token is a valid bearer token. Also rejects session secrets. */
     readonly authenticateBearer: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /** Fails with `unauthenticated` unless the secret belongs to an open session. */
     readonly authenticateSession: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>

@@ -61,7 +61,7 @@ export interface ConfirmedAction {
   readonly targetId: string
 }
 
-/** The error if a token lacks a confirmation. It explains how to get one. */
+/** The error for a token without a confirmation. The message explains how to get a confirmation. */
 const unconfirmed = new ApiError({
   code: "reauthentication_required",
   message:
@@ -76,9 +76,10 @@ const waitingNowhere = () =>
   })
 
 /**
- * Confirmations of single actions. A program requests one with its token. The token's owner sees the purpose in the browser, and
- * approves or denies it in a session in which they have recently confirmed their identity. The program then sends one request
- * with the confirmation. A confirmation is valid for one credential, one action and one record, and expires after ten minutes.
+ * Confirmations of individual actions. A program requests one with its token. The token's owner sees the purpose in the
+ * browser, and approves or denies it in a session in which they have recently confirmed their identity. The program then
+ * sends one request with the confirmation. A confirmation is valid for one credential, one action and one record, and
+ * expires after ten minutes.
  */
 export class ActionConfirmations extends Context.Service<
   ActionConfirmations,
@@ -100,8 +101,8 @@ export class ActionConfirmations extends Context.Service<
       ApiError
     >
     /**
-     * Returns the status to the credential that requested the confirmation. Fails with `rate_limited` if the credential polls too
-     * often, and then also increases the required interval.
+     * Returns the status to the credential that requested the confirmation. Fails with `rate_limited` if the credential
+     * polls too often, and increases the required interval in that case.
      */
     readonly poll: (
       principal: Pick<Principal, "credentialId" | "grantId">,
@@ -142,7 +143,7 @@ export class ActionConfirmations extends Context.Service<
       // Uses a keyed digest, because a code has only 34 bits: a plain digest could be reversed by trying every code.
       const digestOf = (userCode: string) => vault.mac("confirmation-user-code", userCode)
 
-      /** Finds the record of an action and its Workspace. */
+      /** Finds the record of an action and the record's Workspace. */
       const named = Effect.fnUntraced(function* (
         action: ConfirmableAction,
         targetId: string,

@@ -26,22 +26,22 @@ const refused = () =>
   })
 
 /**
- * Links that change an account's address. Using a link proves that the address belongs to the person: either the link was mailed
- * there, or an operator who verified the address passed it on. A link works only for its own account.
+ * Links that change an account's address. Using a link proves that the person owns the address: either the link was mailed
+ * to the address, or an operator verified the address and passed on the link. A link works only for its own account.
  */
 export class AddressChanges extends Context.Service<
   AddressChanges,
   {
     /**
-     * Creates a single-use link and revokes the account's earlier ones. Fails with `invalid_request` for an invalid address, and
-     * with `not_found` for an unknown account. Does not reveal whether another account uses the address; only the person who
-     * opens the link learns it.
+     * Creates a single-use link and revokes the account's earlier links. Fails with `invalid_request` for an invalid
+     * address, and with `not_found` for an unknown account. Does not reveal whether another account uses the address; only
+     * the person who opens the link finds out.
      */
     readonly issue: (subject: string, email: string, proof: AddressProof) => Effect.Effect<AddressLink, ApiError>
     /**
-     * Mails a link to that address. Returns only its expiry, so that opening the link proves the address. Fails as `issue` does,
-     * with `capability_not_available` if the server sends no mail, and with `rate_limited` if the address received or the person
-     * sent too many mails.
+     * Mails a link to that address. Returns only the expiry of the link, so that opening the link proves that the person
+     * receives mail at the address. Fails as `issue` does, with `capability_not_available` if the server sends no mail, and
+     * with `rate_limited` if the address received or the person sent too many mails.
      */
     readonly mail: (subject: string, email: string) => Effect.Effect<{ readonly expiresAt: string }, ApiError>
     /**

@@ -23,7 +23,7 @@ export const endCredentials = Effect.gen(function* () {
   // A restore must not bring back the operator role, because the role may have been revoked after the backup. `svc admin
   // operators` grants the role again.
   yield* sql`UPDATE users SET is_operator = 0 WHERE is_operator = 1`
-  // Otherwise recovery codes that were used after the backup would be valid again.
+  // Recovery codes that were used after the backup would otherwise be valid again.
   yield* sql`DELETE FROM recovery_codes`
   yield* sql`DELETE FROM action_confirmations`
   yield* sql`DELETE FROM passkey_challenges`

@@ -27,7 +27,7 @@ export const webauthn = Effect.promise(async () => {
 /** Length of 1,023 bytes in base64url, the maximum in WebAuthn Level 3, 7.1 step 25. */
 const longestCredentialId = 1364
 
-/** The site that passkeys belong to. */
+/** The site for which passkeys are registered. */
 export interface RelyingParty {
   /** Host name of the public origin. Passkeys do not work with IP addresses. */
   readonly id: string
@@ -68,7 +68,10 @@ export const passkeySeal = (id: string) => ({ table: "passkeys", column: "public
 export const refusedRegistration = () =>
   invalidRequest("The passkey's answer does not hold. Ask for new options and try again.")
 
-/** Returns the options for the browser. The passkey must identify its person (resident), and user verification is required. */
+/**
+ * Returns the options for the browser. The passkey must be resident, so that it identifies the person, and user verification
+ * is required.
+ */
 export const creationOptions = (
   party: RelyingParty,
   holder: PasskeyHolder,

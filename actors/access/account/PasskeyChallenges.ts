@@ -67,8 +67,8 @@ const ClientData = Schema.Struct({
 const decodeClientData = Schema.decodeUnknownOption(Schema.fromJsonString(ClientData))
 
 /**
- * Returns the challenge in a response. Returns an empty string if there is none, or if the response was created in a frame on
- * another site.
+ * Returns the challenge in a response. Returns an empty string if there is no challenge, or if the response was created in a
+ * frame on another site.
  */
 export const claimedChallenge = (clientDataJSON: string): string => {
   const text = Base64Url.decodeString(clientDataJSON)

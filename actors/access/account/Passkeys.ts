@@ -73,7 +73,7 @@ export class Passkeys extends Context.Service<
       answer: PasskeyRegistration
     ) => Effect.Effect<Passkey, ApiError>
     readonly signInOptions: (party: RelyingParty) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
-    /** Fails with `unauthenticated` for every invalid response, whatever the reason. */
+    /** Fails with `unauthenticated` for every invalid response, regardless of the reason. */
     readonly signIn: (
       party: RelyingParty,
       answer: PasskeyAssertion,

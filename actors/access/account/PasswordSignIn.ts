@@ -12,7 +12,7 @@ import { Users } from "./Users.ts"
 export interface SignInRequest {
   readonly email: string
   readonly password: Redacted.Redacted
-  /** The code of the second factor, if the person has set one up. */
+  /** The code of the second factor, if the person has set up a second factor. */
   readonly code?: Redacted.Redacted | undefined
   readonly userAgent?: string | undefined
   /** The browser's previous session. Signing in revokes it. */

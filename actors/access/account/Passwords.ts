@@ -36,13 +36,13 @@ const denied: ReadonlySet<string> = new Set([
   "1111111111"
 ])
 
-/** Prepares a password for hashing: NFC, at most 256 bytes, never trimmed. */
+/** Prepares a password for hashing: normalises it to NFC, and accepts at most 256 bytes. Never trims it. */
 const normalise = (password: Redacted.Redacted): Redacted.Redacted | undefined => {
   const text = Redacted.value(password).normalize("NFC")
   return text.includes("\u0000") || Buffer.byteLength(text) > longestBytes ? undefined : Redacted.make(text)
 }
 
-/** Returns the reason why a new password is not acceptable. Never contains the password. */
+/** Returns the reason why a new password is not acceptable. The reason never contains the password. */
 export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefined => {
   const normal = normalise(password)
   if (normal === undefined) return invalidRequest(`password: at most ${longestBytes} bytes, without NUL.`)
@@ -53,7 +53,10 @@ export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefin
   return denied.has(text.toLowerCase()) ? invalidRequest("password: too common; choose another one.") : undefined
 }
 
-/** Hashes passwords, at most two at a time (one on up to two cores), with a short queue. Further requests are refused. */
+/**
+ * Hashes passwords, at most two at a time (one on machines with up to two cores), with a short queue. Further requests are
+ * refused.
+ */
 export class Passwords extends Context.Service<
   Passwords,
   {
@@ -78,7 +81,8 @@ export class Passwords extends Context.Service<
       const present = yield* Ref.make(0)
       const cost = yield* PasswordCost
       const prefix = prefixAt(cost)
-      // As costly to verify as a real hash, so that the response time does not reveal whether an account exists.
+      // A dummy hash that is as costly to verify as a real hash, so that the response time does not reveal whether an
+      // account exists.
       const dummyHash = `${prefix}${dummyEnd}`
 
       const bounded = <A>(work: () => Promise<A>) =>

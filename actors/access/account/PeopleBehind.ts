@@ -10,8 +10,8 @@ const Maker = rowShape({ made_by: Schema.NullOr(SubjectsJson) })
 const Minter = rowShape({ created_by: Schema.NullOr(Subject) })
 
 /**
- * Returns the people behind an automation: its creator, and the creator of its token. Empty for a person. Reads in the caller's
- * transaction.
+ * Returns the people behind an automation: its creator, and the creator of its token. Returns an empty list for a person.
+ * Reads in the caller's transaction.
  */
 export const peopleBehind = Effect.fn("peopleBehind")(function* ({
   subject,

@@ -114,7 +114,7 @@ const recoveryCodesLeft = Effect.fn("recoveryCodesLeft")(function* (subject: str
   return left.length
 }, Effect.orDie)
 
-// As long as the HMAC digest, as RFC 4226 recommends.
+// Length of a secret. It equals the length of the HMAC digest, as RFC 4226 recommends.
 const secretBytes = 20
 /** Number of wrong codes after which attempts are blocked for a while, because six digits could otherwise be guessed. */
 const mostFailures = 5
@@ -152,8 +152,8 @@ export class SecondFactors extends Context.Service<
      */
     readonly begin: (subject: string) => Effect.Effect<Redacted.Redacted, ApiError>
     /**
-     * Activates the factor with its first code, and returns the recovery codes. Fails with `failed_precondition` if no setup is
-     * pending or a factor is already active, and as `require` does.
+     * Activates the factor with its first code, and returns the recovery codes. Fails with `failed_precondition` if no setup
+     * is pending or a factor is already active, and for the same reasons as `require`.
      */
     readonly activate: (
       context: CommandContext,

@@ -92,9 +92,9 @@ export interface OpenSession {
 }
 
 /**
- * Sessions of signed-in people. The operation history records their start and end. The cookie contains the secret, and the
- * database only its digest. Grants to applications end with the session in which they were made, unless they were meant to
- * outlive it.
+ * Sessions of signed-in people. The operation history records when sessions start and end. The cookie contains the secret;
+ * the database contains only its digest. Grants to applications end with the session in which they were made, unless they
+ * were meant to outlive the session.
  */
 export class Sessions extends Context.Service<
   Sessions,
@@ -187,7 +187,7 @@ export class Sessions extends Context.Service<
           )
       )
 
-      /** Revokes the browser's previous session, whoever owns it. */
+      /** Revokes the browser's previous session, regardless of its owner. */
       const replace = Effect.fnUntraced(function* (
         replaced: Redacted.Redacted,
         subject: string,

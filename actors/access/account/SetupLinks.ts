@@ -94,7 +94,7 @@ const refused = () =>
 export class SetupLinks extends Context.Service<
   SetupLinks,
   {
-    /** Creates a link for the first account and revokes earlier unused ones. Returns `none` if an account exists. */
+    /** Creates a link for the first account and revokes earlier unused links. Returns `none` if an account exists. */
     readonly issueFirst: Effect.Effect<Option.Option<SetupLink>>
     /**
      * Creates a link to set a new password. With `mail`, also mails a second link to the account's address; using that link
@@ -137,8 +137,8 @@ export class SetupLinks extends Context.Service<
       const mails = yield* Mails
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
-      // SQL condition for accounts that a link may open. An operator may create a link for a locked account; it works once the
-      // account is unlocked.
+      // SQL condition for accounts that a link may open. An operator may create a link for a locked account; the link works
+      // once the account is unlocked.
       const mayEnter = sql.literal(
         `(subject IS NULL OR subject IN (SELECT subject FROM users WHERE status = 'active'))`
       )
@@ -218,7 +218,8 @@ export class SetupLinks extends Context.Service<
         const user = yield* users.find(subject)
         if (Option.isNone(user)) return yield* refused()
         const { displayName, email } = user.value
-        // Lists no existing passkeys to exclude: if a device already has a passkey for the account, the new one replaces it.
+        // Lists no existing passkeys to exclude: if a device already has a passkey for the account, the new passkey replaces
+        // it.
         return { subject, email, displayName: displayName ?? undefined, known: [] }
       })
 

@@ -84,7 +84,7 @@ export class TokenAuthority extends Context.Service<
     /**
      * Returns the current authority of the presented token without recording a use. Fails with `invalid_token` (unknown, not a
      * personal token, present in more than one store, revoked or expired), with `workspace_membership_inactive` if the membership
-     * in the bound Workspace is not active, and with `verification_unavailable` if that cannot be determined.
+     * in the bound Workspace is not active, and with `verification_unavailable` if the membership cannot be determined.
      */
     readonly current: (bearer: Redacted.Redacted) => Effect.Effect<AccountTokenAuthority, ApiError>
   }

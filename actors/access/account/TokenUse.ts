@@ -8,8 +8,8 @@ const writeEveryMillis = 60_000
 const flushAfter = Duration.seconds(10)
 
 /**
- * Records when tokens were last used, at most once a minute per token and batched in one transaction, so that requests that only
- * read do not cause a write each.
+ * Records when tokens were last used, at most once a minute per token and batched in one transaction, so that read-only
+ * requests do not each cause a write.
  */
 export class TokenUse extends Context.Service<
   TokenUse,

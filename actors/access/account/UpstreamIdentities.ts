@@ -84,7 +84,8 @@ const Linked = Schema.Struct({ subject: Subject, status: Schema.String })
 
 /**
  * Identities at the upstream provider, identified by issuer and subject. An identity signs in to the account that it is linked
- * to. Before it is linked, it belongs to the account with its verified address, if svc has verified that address too.
+ * to. An identity that is not linked yet is matched to the account with its verified address, if svc has also verified that
+ * address.
  */
 export class UpstreamIdentities extends Context.Service<
   UpstreamIdentities,

@@ -37,7 +37,7 @@ export interface ReturnedSignIn extends UpstreamProof {
   readonly linkSubject: Subject | null
   /** The session that is confirming or linking an identity; absent for a sign-in. */
   readonly sessionId: string | null
-  /** The invitation that allows a person without an account to get one. */
+  /** The invitation that allows a person without an account to get an account. */
   readonly invitationId: InvitationId | null
   /** The invitation link's proof of the address. */
   readonly invitationProof: AddressProof | null

@@ -21,7 +21,7 @@ export const User = Schema.Struct({
   /** The proof of the address; `null` if the address is not verified. */
   emailProof: Schema.NullOr(AddressProof),
   displayName: Schema.NullOr(Schema.String),
-  /** True for operators of the installation. Grants nothing in any Workspace. */
+  /** True for operators of the installation. The role grants nothing in any Workspace. */
   isOperator: Schema.Boolean,
   /** A `deleted` account keeps only its subject, for the operation history. */
   status: Schema.Literals(["active", "disabled", "deleted"]),
@@ -237,7 +237,7 @@ export class Users extends Context.Service<
             "account.address",
             Effect.fnUntraced(function* (present) {
               const at = yield* now
-              // Sent before the change, so that the mail goes to the previous address.
+              // Send the notice before the change, so that the mail goes to the previous address.
               yield* notices.write(subject, "address", present.email)
               yield* sql`UPDATE users SET ${StoredUser.changes(sql, { email, email_proof: proof, updated_at: at })}
                 WHERE subject = ${subject}`

@@ -35,7 +35,7 @@ export const openRules = ({ tallies }: Pick<ApprovalDecision, "tallies">): Reado
 
 /**
  * Decides whether a plan may be applied. Every rule that matches the plan's Capsule needs enough approvals that count now.
- * Without a rule, any approval is enough.
+ * If no rule matches, any approval is enough.
  */
 export const decideApproval = (facts: ApprovalFacts): ApprovalDecision => {
   const approvals = [...new Map(facts.approvals.map((approval) => [approval.approver, approval])).values()]

@@ -46,14 +46,17 @@ export const RunApprovalRow = table("run_approvals", {
   approver: Approver,
   comment: Schema.NullOr(Schema.String),
   created_at: Timestamp,
-  /** If an automation approved: the people who created it or its token. `NULL` for approvals in earlier releases. */
+  /**
+   * If the approver is an automation, the people who created the automation or its token. `NULL` for approvals that earlier
+   * releases recorded.
+   */
   behind: Schema.NullOr(SubjectsJson),
   /** The uncertainties that the approver acknowledged (see `UncertainGround.ts`). */
   acknowledged: Schema.NullOr(AcknowledgedJson)
 })
 export type RunApprovalRow = RowOf<typeof RunApprovalRow.columns>
 
-/** The authors of each plan. Earlier releases recorded none. */
+/** The authors of each plan. Earlier releases recorded no authors. */
 export const PlanAuthorRow = table("plan_authors", {
   run_id: RunId,
   subject: Approver,
@@ -80,7 +83,7 @@ export const rulesText = (rules: ReadonlyArray<ApprovalRuleRow>): string =>
 
 /**
  * Approvals of the changes in speculative plans. Each person has at most one active approval per change, not counting
- * withdrawn ones.
+ * withdrawn approvals.
  */
 export const ChangeApprovalRow = table("change_approvals", {
   id: ChangeApprovalId,
@@ -88,7 +91,7 @@ export const ChangeApprovalRow = table("change_approvals", {
   capsule_id: CapsuleId,
   run_id: RunId,
   subject: Subject,
-  /** If an automation approved: the people who created it or its token. */
+  /** If the approver is an automation, the people who created the automation or its token. */
   behind: SubjectsJson,
   plan_digest: Schema.String,
   change_digest: Schema.String,

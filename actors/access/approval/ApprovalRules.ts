@@ -101,7 +101,7 @@ export class ApprovalRules extends Context.Service<
         return found.length > 0
       })
 
-      /** Checks that everything a rule refers to belongs to its Workspace. */
+      /** Checks that the Project and the team of a rule are in the rule's Workspace. */
       const check = Effect.fnUntraced(function* (scope: OwnerScope, { projectId, teamId }: RuleChange) {
         if (projectId != null && !(yield* belongs(scope, "projects", projectId))) {
           return yield* invalidRequest("projectId: no Project of this Workspace.")

@@ -40,13 +40,13 @@ export class Approvals extends Context.Service<
     readonly of: (plan: ApprovedPlan) => Effect.Effect<PlanApproval>
     /**
      * Records an approval. Repeating it can only add acknowledgements. Fails with `permission_denied` if the approval would not
-     * count towards any open rule, and with `failed_precondition` if it is uncertain which objects exist and the approver does
-     * not acknowledge that.
+     * count towards any open rule, and with `failed_precondition` if it is uncertain which objects exist and the approver
+     * does not acknowledge the uncertainty.
      */
     readonly give: (plan: ApprovedPlan, approval: ApprovalToGive) => Effect.Effect<GivenResult, ApiError>
     /**
-     * Records approvals of the same change in a speculative plan as approvals of this plan. The caller has decided that they
-     * suffice.
+     * Records approvals of the same change in a speculative plan as approvals of this plan. The caller must already have
+     * decided that these approvals are sufficient.
      */
     readonly carry: (plan: Pick<ApprovedPlan, "id">, given: ReadonlyArray<ChangeApprovalRow>) => Effect.Effect<void>
     /**

@@ -14,10 +14,10 @@ export type BindingRule = Pick<
 export interface GivenApproval {
   readonly approver: Approver
   readonly kind: SubjectKind
-  /** The approver's role for this Capsule. Absent without an active membership, and for svc itself. */
+  /** The approver's role for this Capsule. Absent if the approver has no active membership, and for svc itself. */
   readonly role: Role | undefined
   readonly teamIds: ReadonlySet<TeamId>
-  /** If the approver is an automation: the people who created it or its token. */
+  /** If the approver is an automation, the people who created the automation or its token. */
   readonly behind: ReadonlyArray<Subject>
 }
 
@@ -41,7 +41,7 @@ export const approvalProblem = (
   { commitAuthors, planAuthors }: PlanAuthors
 ): ApprovalProblem | undefined => {
   if (kind === "automation" && !rule.automationCounts) return "automation"
-  // svc has no role, because it is not a member. It approves for a Capsule whose owner has allowed auto-update.
+  // svc has no role, because it is not a member. It approves plans of a Capsule whose owner has allowed auto-update.
   if (approver !== "service") {
     if (role === undefined) return "no_member"
     if (!roleAtLeast(role, rule.role)) return "role"
@@ -59,8 +59,8 @@ export const approvalProblem = (
 }
 
 /**
- * Returns the first reason why an approval counts towards none of the rules, or `undefined` if it counts towards one or there is
- * no rule.
+ * Returns the first reason why an approval counts towards none of the rules, or `undefined` if it counts towards at least
+ * one rule or there are no rules.
  */
 export const uselessBecause = (
   rules: ReadonlyArray<BindingRule>,

@@ -70,7 +70,7 @@ export const changeRefusal = (
 export class ChangeApprovals extends Context.Service<
   ChangeApprovals,
   {
-    /** Includes withdrawn approvals. Sorted oldest first. */
+    /** Lists the approvals, oldest first, including withdrawn approvals. */
     readonly list: (id: RunId) => Effect.Effect<ReadonlyArray<ChangeApproval>, ApiError>
     /**
      * Records an approval by a person who may approve the later plan. Repeating it changes nothing. Fails with `guard_conflict`
@@ -81,15 +81,17 @@ export class ChangeApprovals extends Context.Service<
       context: CommandContext,
       change: ReviewedChange
     ) => Effect.Effect<Replayable<ChangeApproval>, ApiError>
-    /** Withdraws an approval. Fails with `run_conflict` if it has approved a plan of the lane. */
+    /**
+     * Withdraws an approval. Fails with `run_conflict` if svc has already carried the approval over to a plan of the lane.
+     */
     readonly withdraw: (
       id: RunId,
       context: CommandContext,
       changeApprovalId: ChangeApprovalId
     ) => Effect.Effect<ChangeApproval, ApiError>
-    /** Returns the valid approvals, without withdrawn ones, in the caller's transaction. */
+    /** Returns the valid approvals, without withdrawn approvals, in the caller's transaction. */
     readonly live: (id: RunId) => Effect.Effect<ReadonlyArray<ChangeApprovalRow>>
-    /** Records, in the caller's transaction, the plan of the lane that these approvals have approved. */
+    /** Records, in the caller's transaction, the plan of the lane to which these approvals were carried over. */
     readonly carried: (approvals: ReadonlyArray<ChangeApprovalRow>, to: RunId) => Effect.Effect<void>
   }
 >()("svc/actors/access/approval/ChangeApprovals") {

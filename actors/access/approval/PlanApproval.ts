@@ -35,8 +35,8 @@ export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
 const Person = rowShape({ subject: SubjectId })
 
 /**
- * Returns the addresses of the authors of a plan's commit, and for a speculative plan also those of every commit between its base
- * and its head.
+ * Returns the addresses of the authors of a plan's commit, and for a speculative plan also of the authors of every commit
+ * between its base and its head.
  */
 const addressesOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
@@ -51,7 +51,9 @@ const addressesOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   return between === undefined ? [] : [...new Set([...addresses, ...between])]
 })
 
-/** Finds the accounts with one of the addresses, either their own or one verified by an upstream provider. */
+/**
+ * Finds the accounts for which one of the addresses is the account's own address or was verified by an upstream provider.
+ */
 const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
   const addresses = yield* addressesOf(plan)
@@ -111,7 +113,7 @@ const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
     ORDER BY created_at, id`
 })
 
-/** Returns the approvals of a plan. The approvals of a speculative plan approve its change. */
+/** Returns the approvals of a plan. For a speculative plan, returns the approvals of its change. */
 const givenTo = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
   if (!isSpeculative(plan)) {
@@ -154,7 +156,8 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
     const approval = yield* approvalBy(place, approver, recorded)
     approvals.push(approval)
   }
-  // Ignored for a restore: it replaces the state, so uncertainty about the current objects does not matter.
+  // Ignore the uncertainty for a restore: a restore replaces the state, so uncertainty about the current objects does not
+  // matter.
   const ground = plan.type === "restore" ? [] : yield* uncertainGround(plan.capsule_id)
   const acknowledged = given.flatMap((row) =>
     row.acknowledged === null ? [] : AcknowledgedJson.read(row.acknowledged)
@@ -185,7 +188,7 @@ export type PlanApproval = Effect.Success<ReturnType<typeof planApproval>>
 
 /**
  * Decides, in the caller's transaction, whether a plan of the lane may be applied, using the approvals of the same change in
- * a speculative plan. The authors of both plans and of all their commits count as authors.
+ * a speculative plan. The authors of both plans and of all their commits are treated as authors.
  */
 export const carriedApproval = Effect.fn("carriedApproval")(function* (plan: ApprovedPlan, change: ApprovedPlan) {
   const own = yield* planApproval(plan)

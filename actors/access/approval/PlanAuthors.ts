@@ -44,7 +44,7 @@ export const authorsAtStart = Effect.fnUntraced(function* (
   return authors
 })
 
-/** Records the authors of a plan in the transaction that creates it. Later changes do not affect them. */
+/** Records the authors of a plan in the transaction that creates it. Later changes do not affect the recorded authors. */
 export const recordAuthors = Effect.fn("recordAuthors")(function* (
   runId: RunRow["id"],
   start: PlanStart,

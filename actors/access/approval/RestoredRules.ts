@@ -15,7 +15,7 @@ export type RestoredRules = typeof RestoredRules.Type
 
 /**
  * Lists Workspaces with restored approval rules or teams, until all their memberships have been reviewed. Ignores rules that were
- * changed after the restore, because a confirmed person changed them.
+ * changed after the restore, because only a member with a confirmed membership can have changed them.
  */
 export const restoredRules = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.orDie(

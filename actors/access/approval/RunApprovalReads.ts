@@ -34,7 +34,10 @@ export const ownStanding = Effect.fnUntraced(function* (
   return problem === undefined ? { status: "counts" as const } : { status: "does_not_count" as const, problem }
 })
 
-/** Returns the given and the missing approvals of a plan, and the reason why it is waiting, as this reader may see them. */
+/**
+ * Returns the given and the missing approvals of a plan, and the reason why the plan is waiting, limited to the information
+ * that this reader may see.
+ */
 export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: RunId, reader: Reader) {
   const read = yield* ReadSql
   const [run] = yield* Effect.orDie(RunRow.rows(read)`SELECT * FROM runs WHERE id = ${id}`)

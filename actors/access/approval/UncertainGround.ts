@@ -44,8 +44,9 @@ const possiblyCreatedGround = (runId: RunId, addresses: ReadonlyArray<string>): 
 })
 
 /**
- * Returns the reasons why it is currently uncertain which objects a Capsule has. A reason ends when a person adopts or discards
- * the left-over state. For possibly created objects, it also ends when a later apply succeeds.
+ * Returns the reasons why it is currently uncertain which objects a Capsule has. A reason no longer applies after a person
+ * adopts or discards the left-over state. For possibly created objects, the reason also no longer applies after a later
+ * apply succeeds.
  */
 export const uncertainGround = Effect.fn("uncertainGround")(function* (capsuleId: CapsuleId | null) {
   const sql = yield* SqlClient.SqlClient

@@ -76,7 +76,7 @@ export class AuthorizationCodes extends Context.Service<
   AuthorizationCodes,
   {
     readonly issue: (code: NewCode) => Effect.Effect<Redacted.Redacted, SqlError>
-    /** Uses up the code if everything about it matches; otherwise changes nothing. */
+    /** Uses up the code if all presented values match; otherwise changes nothing. */
     readonly redeem: (presented: PresentedCode) => Effect.Effect<CodeRedemption, SqlError>
   }
 >()("svc/actors/access/issuer/AuthorizationCodes") {

@@ -60,7 +60,7 @@ export class Authorizations extends Context.Service<
       workspaceId: WorkspaceId | undefined
     ) => Effect.Effect<LiveAuthority, OAuthError>
     /**
-     * Returns the Workspace of a request: the requested one or, because general OAuth clients request none, the only Workspace in
+     * Returns the requested Workspace. If none is requested, as by general OAuth clients, returns the only Workspace in
      * which the resource is an Interface available to this person.
      */
     readonly meantWorkspace: (
@@ -138,7 +138,7 @@ export class Authorizations extends Context.Service<
         grant: AuthorizationDecision["grant"] & Pick<NewGrant, "redirectUri">,
         requestId: string
       ): Effect.fn.Return<Grant, OAuthError | SqlError> {
-        // Read in the transaction, because an apply or destroy may have changed it.
+        // Read the client in the transaction, because an apply or destroy may have changed it.
         const client = yield* clients.find(sql, asked.id)
         if (Option.isNone(client)) return yield* refuse("access_denied", "The client is not registered any more.")
         if (!isAtRegisteredAddress(client.value, grant)) {

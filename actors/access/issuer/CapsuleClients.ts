@@ -15,7 +15,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Paths below a Capsule's origin. Rows from before the column existed have none. */
+/** Paths below a Capsule's origin. Rows written before the column existed contain no paths. */
 export const PathsJson = jsonText(Schema.Array(Schema.String))
 
 /** OAuth clients of Capsules. */

@@ -15,7 +15,7 @@ export type SigningAlgorithm = "RS256" | "ES256"
 export interface CapsuleOwner {
   readonly workspaceId: WorkspaceId
   readonly capsuleId: CapsuleId
-  /** `undefined` until an apply stores a digest. Until then, the client counts as outdated. */
+  /** `undefined` until an apply stores a digest. Until then, the client is treated as outdated. */
   readonly activationDigest: string | undefined
 }
 
@@ -45,7 +45,7 @@ export interface Client {
   readonly resources: ReadonlyArray<string>
   /** True if the client may request tokens for Interfaces in the grant's Workspace. */
   readonly interfaces: boolean
-  /** Identifiers of the resources that the client protects. It may introspect tokens issued for them. */
+  /** Identifiers of the resources that the client protects. The client may introspect tokens issued for these resources. */
   readonly guards: ReadonlyArray<string>
   readonly owner: CapsuleOwner | undefined
 }

@@ -33,7 +33,7 @@ interface Row {
   readonly created_at: string
 }
 
-// Maximum number of applications to list. Nobody reads more.
+// Maximum number of applications to list. Nobody would read a longer list.
 const mostListed = 200
 
 /** Lists the applications that act for a person, and revokes their access. */

@@ -77,11 +77,11 @@ export class Grants extends Context.Service<
     /** Revokes all grants of a person, for example after their password was stolen. */
     readonly revokeSubject: (subject: string) => Effect.Effect<void, SqlError>
     /**
-     * Ends a browser session, and revokes its grants unless they were meant to outlive it. Grants with `offline_access` remain
-     * until they are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
+     * Ends a browser session, and revokes its grants unless they were meant to outlive the session. Grants with
+     * `offline_access` remain until they are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
      */
     readonly endSession: (sessionId: string) => Effect.Effect<void, SqlError>
-    /** Moves the grants of an old session to a new one when the same person signs in again in the same browser. */
+    /** Moves the grants of an old session to a new session when the same person signs in again in the same browser. */
     readonly continueSession: (sessionId: string, by: string) => Effect.Effect<void, SqlError>
   }
 >()("svc/actors/access/issuer/Grants") {

@@ -14,11 +14,11 @@ export class IdentityCleanup extends Context.Service<
   {
     /** Deletes codes, tokens and grants that ended at least 30 days ago. */
     readonly purge: Effect.Effect<void>
-    /** Rotates the signing keys once the active ones are 90 days old. */
+    /** Rotates the signing keys once the active keys are 90 days old. */
     readonly rotateIfDue: Effect.Effect<void>
   }
 >()("svc/actors/access/issuer/IdentityCleanup") {
-  /** Runs both every hour. */
+  /** Runs `purge` and `rotateIfDue` every hour. */
   static readonly layer = Layer.effect(
     IdentityCleanup,
     Effect.gen(function* () {

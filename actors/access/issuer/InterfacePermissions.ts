@@ -49,9 +49,9 @@ export const boundPermissions = (
 }
 
 /**
- * Returns the permissions that a client's tokens may currently contain for the Interface with this resource URL: those of the
- * person's bindings, limited by the operator's current policy. Empty if the client, Workspace or Interface does not match. Fails
- * if the database fails, so that a failure never looks like an empty result.
+ * Returns the permissions that a client's tokens may currently contain for the Interface with this resource URL: the
+ * permissions of the person's bindings, limited by the operator's current policy. Returns an empty list if the client,
+ * Workspace or Interface does not match. Fails if the database fails, so that a failure never looks like an empty result.
  */
 export const interfacePermissions = Effect.fn("interfacePermissions")(function* (
   sql: SqlClient.SqlClient,

@@ -4,12 +4,12 @@ import { retention } from "../../../schema/records/Retention.ts"
 export const lifetimes = {
   authorizationCode: retention.authorizationCode.after,
   accessToken: retention.accessToken.after,
-  /** Short, because tokens for other resource servers cannot be revoked. */
+  /** This lifetime is short, because tokens for other resource servers cannot be revoked. */
   resourceToken: retention.resourceToken.after,
   idToken: retention.idToken.after,
-  /** Since the last rotation. */
+  /** Measured from the last rotation. */
   refreshToken: retention.refreshToken.after,
-  /** Measured from the consent, however often the token has been rotated. */
+  /** Measured from the consent, regardless of how often the token has been rotated. */
   refreshFamily: retention.refreshFamily.after,
   deviceCode: retention.deviceCode.after
 } as const

@@ -10,7 +10,7 @@ import { Flag, type RowOf, rowShape } from "../../base/database/Table.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type CapsuleId, Subject, type WorkspaceId } from "../../../schema/records/Ids.ts"
 
-// Declares only the needed columns, because accounts belong to a higher folder.
+// Declares only the needed columns, because this folder must not import from the account folder, which imports from it.
 const Person = rowShape({
   subject: Subject,
   email: Schema.String,
@@ -63,7 +63,8 @@ export const clientDenial = Effect.fn("clientDenial")(function* (
   { owner, scopes }: Pick<Client, "owner" | "scopes">
 ): Effect.fn.Return<Denial | undefined, SqlError> {
   if (owner === undefined) return undefined
-  // The operator no longer allows Capsules to have an identity. This is not lasting, because the operator may allow it again.
+  // The operator no longer allows Capsules to have an identity. The denial is not lasting, because the operator may allow
+  // identities again.
   if (!scopes.includes("openid")) return { reason: "capsule_stale", lasting: false }
   return capsuleDenial(owner, yield* readCapsuleAuthority(sql, owner.capsuleId))
 })
@@ -71,7 +72,7 @@ export const clientDenial = Effect.fn("clientDenial")(function* (
 /**
  * Checks through `sql` whether a person may currently act through a client in the grant's Workspace. Requires an active
  * account, an active membership and, for a Capsule's client, the Capsule's exact activation. Fails if the database fails, so
- * that a failure never counts as a decision.
+ * that a failure is never treated as a decision.
  */
 export const liveAuthority = Effect.fn("liveAuthority")(function* (
   sql: SqlClient.SqlClient,

@@ -19,7 +19,7 @@ export type ApplicationType = "web" | "native"
 
 const isLoopback = (url: URL) => url.protocol === "http:" && loopbackHosts.has(url.hostname)
 
-/** Returns true if the address never leaves the machine. */
+/** Returns true for a loopback address, to which requests never leave the machine. */
 export const isLoopbackAddress = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && loopbackHosts.has(url.hostname)
@@ -56,7 +56,7 @@ const withoutPort = (text: string): string | undefined => {
 
 /**
  * Returns true if the URI matches any port. This applies to a `localhost` URI registered without a port, because development
- * servers choose their own.
+ * servers choose their own port.
  */
 const leavesPortOpen = (registered: string, type: ApplicationType): boolean =>
   type === "native" || (isLocalhost(registered) && loopbackPattern.exec(registered)?.[2] === undefined)

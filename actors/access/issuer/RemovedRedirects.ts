@@ -32,8 +32,8 @@ export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
     }
     const removed = earlier.redirectUris.some((uri) => !present.redirectUris.includes(uri))
     if (!removed) continue
-    // A client without devices may have grants without a redirect URI, from before URIs were recorded. Such a grant may have used
-    // the removed URI.
+    // A client without devices may have grants without a redirect URI, which were created before URIs were recorded. Such a
+    // grant may have used the removed URI.
     const revoked = yield* grants.revokeRedirects(id, (redirectUri) =>
       redirectUri === undefined ? usesDevices(earlier) : isAtRegisteredAddress(present, { redirectUri })
     )

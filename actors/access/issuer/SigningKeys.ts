@@ -24,7 +24,7 @@ export interface NewKey {
   readonly privateJwk: string
 }
 
-// Used instead of WebCrypto, whose other operations would wait while it generates an RSA key.
+// Used instead of WebCrypto, because other WebCrypto operations would have to wait while an RSA key is generated.
 const newPair = promisify(generateKeyPair)
 const pairOf = (
   algorithm: SigningAlgorithm
@@ -63,7 +63,8 @@ const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
 
 /** The time for which clients may cache the key set. A key is published for at least this time before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
-// The time for which a retired key remains published. Longer than the maximum lifetime of a token plus clock skew.
+// The time for which a retired key remains published. This time is longer than the maximum lifetime of a token plus clock
+// skew.
 const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
 
 const PublicJwk = Schema.Record(Schema.String, Schema.String)
@@ -116,7 +117,9 @@ export class SigningKeys extends Context.Service<
       context: CommandContext,
       options?: { readonly compromised: boolean }
     ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
-    /** Returns when the oldest active key started signing. In a new installation, waits until the keys exist. */
+    /**
+     * Returns the time at which the oldest active key started signing. In a new installation, waits until the keys exist.
+     */
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/actors/access/issuer/SigningKeys") {
@@ -191,7 +194,8 @@ const make = Effect.gen(function* () {
   const next = yield* Effect.forkScoped(Effect.andThen(Fiber.await(active), made("next")))
   const begun = { active, next }
 
-  // Separate from the generation: a caller that waits for a key may hold the transaction in which the key must be stored.
+  // Stores keys separately from their generation, because a caller that waits for a key may hold the transaction in which
+  // the key must be stored.
   const store = Effect.fn("SigningKeys.store")(function* (status: "active" | "next") {
     const keys = yield* Fiber.join(begun[status])
     yield* Effect.forEach(keys, (key) => insert(key, status), { discard: true }).pipe(transaction(sql))

@@ -19,7 +19,7 @@ export const StaticClientConfig = Schema.Struct({
     Schema.isMaxLength(80),
     Schema.isPattern(visibleCharacter, { description: "a name that is visible" })
   ),
-  /** Present for a confidential client, absent for a public one. */
+  /** Present for a confidential client, absent for a public client. */
   client_secret: Schema.optionalKey(
     Schema.RedactedFromValue(Schema.String.check(Schema.isMinLength(minSecretLength), Schema.isMaxLength(256)))
   ),

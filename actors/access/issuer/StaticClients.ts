@@ -4,12 +4,16 @@ import type { StaticClientDocument, StaticClientsRefused } from "./StaticClientC
 import { registryOf, type StaticRegistry } from "./StaticRegistry.ts"
 
 /**
- * The clients in the operator's configuration, and svc's own command line. Read on each use, because a reload can replace them.
+ * The clients in the operator's configuration, and the client of svc's command line. Read them on each use, because a reload
+ * can replace them.
  */
 export class StaticClients extends Context.Service<
   StaticClients,
   StaticRegistry & {
-    /** Validates a document and returns the steps that apply and undo it. Fails with `StaticClientsRefused` if it is invalid. */
+    /**
+     * Validates a document and returns the steps that apply the document and undo the change. Fails with
+     * `StaticClientsRefused` if the document is invalid.
+     */
     readonly replacement: (document: StaticClientDocument) => Effect.Effect<Replacement, StaticClientsRefused>
   }
 >()("svc/actors/access/issuer/StaticClients") {

@@ -35,7 +35,10 @@ const valueOf = ({ groups, person }: PersonFacts, name: PersonClaim): Schema.Jso
 const personClaims = (facts: PersonFacts, names: ReadonlyArray<PersonClaim>): Claims =>
   Object.fromEntries(names.map((name) => [name, valueOf(facts, name)]))
 
-/** Describes the token's Workspace with the person's current role, and its Capsule. Absent if the token has no Workspace. */
+/**
+ * Describes the token's Workspace with the person's current role, and the token's Capsule. Returns no claim if the token has
+ * no Workspace.
+ */
 export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
   workspace === undefined
     ? {}

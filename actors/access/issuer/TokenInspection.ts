@@ -24,7 +24,7 @@ import { OAuthTokenRow } from "./GrantRow.ts"
 
 type Claims = Readonly<Record<string, Schema.Json>>
 
-/** A valid access token whose grant, client, account, membership and Capsule are all valid too. */
+/** A valid access token whose grant, client, account, membership and Capsule are also valid. */
 export interface GoodToken {
   readonly id: string
   readonly client: Client
@@ -95,8 +95,8 @@ export class TokenInspection extends Context.Service<
       })
 
       const memory = yield* CommitCache
-      // Caches only the token, and checks its expiry on every use. Everything that it depends on is read each time, because
-      // clients and the operator's policy can be reloaded without a commit.
+      // Caches only the token, and checks its expiry on every use. Everything that the token depends on is read each time,
+      // because clients and the operator's policy can be reloaded without a commit.
       const unrevoked = memory.untilCommit((hash) =>
         Effect.map(
           OAuthTokenRow.some(

@@ -30,8 +30,8 @@ const GroupRow = rowShape({
 
 /**
  * Returns a person's groups for applications: `<handle of the Workspace>:<role>` for every active membership, and
- * `<handle>:team:<name>` for each of the person's teams in that Workspace. For a grant bound to a Workspace, only the groups
- * of that Workspace.
+ * `<handle>:team:<name>` for each of the person's teams in that Workspace. For a grant bound to a Workspace, returns only
+ * the groups in that Workspace.
  */
 export const groupsOf = Effect.fn("groupsOf")(function* (
   sql: SqlClient.SqlClient,
@@ -130,7 +130,7 @@ export class TokenIssuance extends Context.Service<
         return scopes.length === 0 ? yield* notCovered : scopes
       })
 
-      /** Creates an access token for one resource server, with only its scopes (RFC 9068). */
+      /** Creates an access token for one resource server, with only that server's scopes (RFC 9068). */
       const forResource = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { authority, client, grant } = request
         if (grant.resource !== resource) return yield* notCovered

@@ -50,8 +50,8 @@ export class TokenService extends Context.Service<
       resource: string | undefined
     ) => Effect.Effect<IssuedTokens, OAuthError>
     /**
-     * Issues new tokens for a refresh token. Reusing a refresh token revokes its family. If the authority cannot be read, nothing
-     * is used up.
+     * Issues new tokens for a refresh token. Reusing a refresh token revokes its family. If the authority cannot be read,
+     * the refresh token is not used up.
      */
     readonly refresh: (client: Client, request: RefreshRequest) => Effect.Effect<IssuedTokens, OAuthError>
     readonly exchangeDeviceCode: (

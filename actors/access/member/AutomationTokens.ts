@@ -40,7 +40,7 @@ export class AutomationTokens extends Context.Service<
       automation: string,
       tokenId: AccessTokenId
     ) => Effect.Effect<AccountToken, ApiError>
-    /** Returns all tokens, including revoked ones, oldest first. */
+    /** Returns all tokens, including revoked tokens, oldest first. */
     readonly list: (
       scope: MemberScope,
       automation: string,

@@ -30,8 +30,8 @@ export const InvitationRow = table("invitations", {
 export type InvitationRow = RowOf<typeof InvitationRow.columns>
 
 /**
- * Returns the invitation, and how this link proves its address. A mailed link proves the address, because only its owner
- * reads the mail.
+ * Returns the invitation with the proof of address that this link provides. A mailed link proves the address, because only
+ * the owner of the address reads the mail.
  */
 export const openedWith = (row: InvitationRow, hash: string): InvitationRow =>
   row.mailed_hash === hash ? { ...row, proof: row.proof ?? "mail" } : row

@@ -84,7 +84,7 @@ export class Invitations extends Context.Service<
       scope: InvitationScope,
       request: NewInvitation
     ) => Effect.Effect<IssuedInvitation, ApiError>
-    /** Returns the invitations, including ended ones, newest first. */
+    /** Returns the invitations, including ended invitations, newest first. */
     readonly list: (
       workspaceId: WorkspaceId,
       subject: string,
@@ -178,7 +178,8 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Returns how opening the link proves the address. The operator is trusted to have verified the addresses that they enter.
+   * Returns the proof of the address that opening the link provides. The operator is trusted to have verified the addresses
+   * that they enter.
    */
   const proofOf = (scope: InvitationScope, email: string | null): AddressProof | null =>
     scope.acting === "operator" && email !== null ? "operator" : null

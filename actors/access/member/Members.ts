@@ -37,7 +37,7 @@ const KeptShape = rowShape({
   expires_at: Schema.NullOr(Timestamp)
 })
 
-// Declares only this column, because Connections and Capsules belong to higher floors.
+// Declares only this column, because Connections and Capsules are declared in higher-level folders.
 const UseShape = rowShape({
   connection_id: ConnectionId,
   display_name: Schema.String,
@@ -48,8 +48,8 @@ const UseShape = rowShape({
 })
 
 /**
- * Everything in the Workspace that stops when the member leaves, according to the rules for Connections and tokens. Read in the
- * transaction of the removal, or before it for display.
+ * Returns everything in the Workspace that stops when the member leaves, according to the rules for Connections and tokens.
+ * Call it in the transaction of the removal, or before the removal for display.
  */
 const departureOf = Effect.fn("departureOf")(function* (workspaceId: WorkspaceId, subject: Subject) {
   const sql = yield* SqlClient.SqlClient
@@ -181,7 +181,10 @@ export class Members extends Context.Service<
      * revokes the tokens of an automation. Every member may leave, except the last owner (`failed_precondition`).
      */
     readonly remove: (context: CommandContext, scope: MemberScope, subject: string) => Effect.Effect<void, ApiError>
-    /** Returns what removing a member would stop. For other members, requires the admin role (`permission_denied`). */
+    /**
+     * Returns everything that would stop if the member were removed. For other members, requires the admin role
+     * (`permission_denied`).
+     */
     readonly departure: (scope: MemberScope, subject: string) => Effect.Effect<Departure, ApiError>
     /** Makes another active member an owner and the acting owner an admin, in one transaction. */
     readonly handOver: (
@@ -264,7 +267,9 @@ const make = Effect.gen(function* () {
       : yield* permissionDenied("Owners and admins manage members; ask one of them.")
   })
 
-  /** Returns true if people act on their own membership. Automations cannot leave, because they could not be invited back. */
+  /**
+   * Returns true if a person acts on their own membership. Automations cannot leave, because they could not be invited back.
+   */
   const isOwn = ({ acting }: MemberScope, { kind, subject }: MemberRow) =>
     acting !== "operator" && acting.subject === subject && kind === "person"
 
@@ -402,7 +407,7 @@ const make = Effect.gen(function* () {
       const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
       const after = at === undefined || id === undefined ? read`1 = 1` : read`("createdAt", subject) > (${at}, ${id})`
       const present = yield* now
-      // Lists a former member who has been invited again only once, as invited.
+      // If a former member has been invited again, lists the person only once, as invited.
       const rows = yield* SqlSchema.findAll({
         Request: Schema.Void,
         Result: MemberRow,

@@ -6,7 +6,7 @@ import type { ProvisioningRule, UpstreamTrust } from "./ProvisioningRules.ts"
 export interface ProvenClaims {
   readonly trust: UpstreamTrust
   readonly verifiedEmail?: string | undefined
-  /** Absent if the provider did not send the claim as a list of names; the person then counts as having no groups. */
+  /** Absent if the provider did not send the claim as a list of names; the person is then treated as having no groups. */
   readonly groups?: ReadonlyArray<string> | undefined
 }
 
@@ -19,7 +19,8 @@ export interface HeldMembership {
     | { readonly role: Role; readonly status: MemberStatus; readonly left: boolean; readonly lastOwner: boolean }
     | undefined
   /**
-   * The role that the rules assigned at the previous sign-in; `null` if they ended the membership, absent if they assigned none.
+   * The role that the rules assigned at the previous sign-in; `null` if they ended the membership, absent if they assigned
+   * no role.
    */
   readonly mapped?: Role | null | undefined
 }
@@ -66,8 +67,8 @@ const changeOf = (
 }
 
 /**
- * Decides the effects of a sign-in: whether it may create an account, and which memberships change. Roles that the rules assigned
- * follow the rules, upwards and downwards. Roles that people assigned do not change.
+ * Decides the effects of a sign-in: whether it may create an account, and which memberships change. The rules can raise and
+ * lower roles that they assigned. Roles that people assigned do not change.
  */
 export const provisioningDecision = (
   rules: ReadonlyArray<ProvisioningRule>,

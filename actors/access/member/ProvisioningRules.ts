@@ -8,9 +8,9 @@ import { Role } from "../../../schema/records/Workspace.ts"
  * meet all of them.
  */
 export const ProvisioningRule = Schema.Struct({
-  /** Domains of addresses that the provider has verified. A subdomain counts as a different domain. */
+  /** Domains of addresses that the provider has verified. A subdomain is treated as a different domain. */
   emailDomains: Schema.optionalKey(Schema.NonEmptyArray(EmailDomain)),
-  /** Groups at the provider. Membership in one of them is sufficient. */
+  /** Groups at the provider. Membership in one of these groups is sufficient. */
   groups: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString.check(Schema.isMaxLength(256)))),
   /** Matches everybody who signs in through the provider. Use it only if the provider serves a single organisation. */
   everybody: Schema.optionalKey(Schema.Literal(true)),

@@ -16,7 +16,7 @@ import type { ProvenClaims } from "./ProvisioningDecision.ts"
 import { ProvisioningRules, type UpstreamTrust } from "./ProvisioningRules.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** An invitation, and how its link proves the address. */
+/** An invitation, and the proof of the address that its link provides. */
 export interface OpenedInvitation {
   readonly id: InvitationId
   readonly proof: AddressProof | null
@@ -61,8 +61,9 @@ export class UpstreamArrivals extends Context.Service<
   UpstreamArrivals,
   {
     /**
-     * Signs in the owner of the identity. A person without an account gets one through an invitation or a rule. Then applies the
-     * current rules to the person's memberships. Fails with `unauthenticated` if the session that requested a link is closed.
+     * Signs in the owner of the identity. A person without an account gets an account through an invitation or a rule. Then
+     * applies the current rules to the person's memberships. Fails with `unauthenticated` if the session that requested a
+     * link is closed.
      */
     readonly enter: (
       identity: UpstreamIdentity,
@@ -85,7 +86,8 @@ const make = Effect.gen(function* () {
   const inForce = yield* ProvisioningRules
 
   /**
-   * Explains why the identity has no account. Reveals only that the provider's verified address is not sufficient to open one.
+   * Explains why the identity has no account. Reveals only that the provider's verified address is not sufficient to create
+   * an account.
    */
   const whyNobody = Effect.fnUntraced(function* ({ verifiedEmail }: UpstreamIdentity, trust: UpstreamTrust) {
     if (verifiedEmail === undefined) return trust === "single_tenant" ? "unknown_identity" : "unverified_address"

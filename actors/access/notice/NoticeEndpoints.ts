@@ -100,7 +100,7 @@ export class NoticeEndpoints extends Context.Service<
       id: NoticeEndpointId,
       change: NoticeEndpointChange
     ) => Effect.Effect<NoticeEndpoint, ApiError>
-    /** Removes the endpoint with its deliveries, including waiting ones. */
+    /** Removes the endpoint with its deliveries, including waiting deliveries. */
     readonly remove: (
       context: CommandContext,
       scope: NoticeScope,
@@ -131,7 +131,7 @@ export class NoticeEndpoints extends Context.Service<
       id: NoticeEndpointId,
       deliveryId: NoticeDeliveryId
     ) => Effect.Effect<NoticeDeliveryLog, ApiError>
-    /** Sends a delivery again, with all its attempts. A waiting delivery is sent now. */
+    /** Sends a delivery again, with the full number of attempts. A waiting delivery is sent immediately. */
     readonly replay: (
       context: CommandContext,
       scope: NoticeScope,

@@ -62,8 +62,8 @@ const make = Effect.gen(function* () {
   const inRead = Effect.provideService(ReadSql, read)
 
   /**
-   * Selects the people who have subscribed to the kind and may read the notice: members of its Workspace, or operators. Their
-   * addresses are verified.
+   * Selects the people who have subscribed to the kind and may read the notice: members of its Workspace, or operators.
+   * Selects only people with a verified address.
    */
   const candidates = ({ kind, workspace_id }: NoticeRow) =>
     Candidate.rows(sql)`SELECT u.subject, u.email, m.role FROM notice_mail_kinds k
@@ -88,7 +88,9 @@ const make = Effect.gen(function* () {
     return found.length > 0
   })
 
-  /** Returns the one person whom a notice concerns, or `undefined` if it concerns everybody who manages the Workspace. */
+  /**
+   * Returns the person whom a notice concerns, or `undefined` if the notice concerns everybody who manages the Workspace.
+   */
   const addressee = Effect.fnUntraced(function* (row: NoticeRow) {
     const concerned = decodeConcerned(NoticeDataJson.read(row.data))
     if (concerned._tag === "None") return undefined

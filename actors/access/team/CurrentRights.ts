@@ -16,7 +16,7 @@ export interface CapsulePlace {
 /** A subject's current rights for a Capsule. */
 export interface CurrentRights {
   readonly kind: SubjectKind
-  /** Absent without an active membership of an active account, even if teams grant roles. */
+  /** Absent if there is no active membership of an active account, even if teams grant roles. */
   readonly role: Role | undefined
   readonly teamIds: ReadonlySet<TeamId>
 }

@@ -84,8 +84,8 @@ const grantWords = ({ environment, projectId, role }: TeamGrant): string =>
   `${role} in ${projectId ?? "*"}/${environment ?? "*"}`
 
 /**
- * Teams of a Workspace. The only writer of their tables, except for the trigger that removes suspended members. Only owners may
- * change a team, because it determines whose approvals count and grants roles.
+ * Teams of a Workspace. The only writer of the team tables, except for the trigger that removes suspended members. Only
+ * owners may change a team, because teams grant roles and determine whose approvals count.
  */
 export class Teams extends Context.Service<
   Teams,

@@ -59,9 +59,9 @@ const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
 })
 
 /**
- * Starts the chains of a database that has none, and links the events of earlier releases in chronological order. Those
- * links only prove what the database contains now. Resumes after a crash. After the migration, an event without a position
- * never gets one, and the verification reports it.
+ * Starts the chains of a database that has no chains, and links the events of earlier releases in chronological order. These
+ * links prove only the current content of the database. Resumes after a crash. After the migration, events without a
+ * position are never assigned a position, and the verification reports them.
  */
 export const beginChains = Effect.fn("Audit.beginChains")(function* (key: AuditKey) {
   const inTransaction = transaction(yield* SqlClient.SqlClient)

@@ -16,7 +16,7 @@ export interface AuditEntry {
   /** `null` for events of the installation or of an account. */
   readonly workspaceId: WorkspaceId | null
   readonly actor: AuditActor
-  /** Dotted, e.g. `run.approve`. */
+  /** Name with dots, such as `run.approve`. */
   readonly action: string
   readonly target: { readonly kind: string; readonly id: string }
   readonly capsuleId?: CapsuleId | undefined

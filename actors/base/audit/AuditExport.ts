@@ -22,7 +22,7 @@ const lineOf = (row: AuditRow): string =>
     mac: row.mac ?? ""
   })}\n`
 
-/** The first lines of an export, and a stream of the remaining ones. */
+/** The first lines of an export, and a stream of the remaining lines. */
 interface BegunExport {
   readonly lines: ReadonlyArray<string>
   readonly rest: Option.Option<Stream.Stream<string, never, SqlClient.SqlClient>>
@@ -55,7 +55,7 @@ export const beginExport = Effect.fn("Audit.beginExport")(function* (
   return { lines, rest: Option.map(next, (from) => Stream.paginate(from, pageBehind)) }
 })
 
-/** Returns the whole export as one stream. */
+/** Returns the complete export as one stream. */
 export const exportChain = (scope: AuditScope, filter: AuditFilter, after: number) =>
   Stream.unwrap(
     Effect.map(beginExport(scope, filter, after), ({ lines, rest }) =>

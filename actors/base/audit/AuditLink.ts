@@ -8,8 +8,8 @@ import type { AuditRow } from "./AuditRow.ts"
 /**
  * Computes the keyed digests of the chains. Every event has a position in its chain, and a digest of the event and the previous
  * link. The key comes from the vault, so nobody who can only access the database can change, remove, move or add a row without
- * detection. The row of the chain is sealed too, so nobody can cut off the end of the chain. Only a comparison with a head stored
- * elsewhere detects that the whole database was reverted to an older copy.
+ * detection. The row of the chain is also sealed, so nobody can cut off the end of the chain. Only a comparison with a head
+ * stored elsewhere detects that the entire database was reverted to an older copy.
  */
 export interface AuditKey {
   /** Id of the key. Rotating the master key does not change it. */

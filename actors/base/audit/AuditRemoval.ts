@@ -24,7 +24,7 @@ export const AuditRetention = Context.Reference<Duration.Duration | undefined>("
 const eventsAtOnce = 200
 /** Pause between steps, to let other writers in. */
 const pause = "5 millis"
-/** Maximum number of steps per turn, because the cleanup has other jobs too. */
+/** Maximum number of steps per turn, because the cleanup also has other jobs. */
 const stepsOfTurn = 50
 /** Delay before a chain with nothing to remove is checked again. */
 const cooldown = Duration.toMillis("1 hour")

@@ -56,7 +56,10 @@ export const mintSecret = Effect.fnUntraced(function* (kind: BearerKind) {
   return Redacted.make(body + checksum(body))
 })
 
-/** Returns true if the string has the form of such a secret, including the checksum. The secret may still be invalid. */
+/**
+ * Returns true if the string has the form of a bearer secret of this kind, including the checksum. The secret may still be
+ * invalid.
+ */
 export const isWellFormed = (kind: BearerKind, text: string): boolean => {
   const prefix = bearerPrefixes[kind]
   if (!text.startsWith(prefix) || !secretPattern.test(text.slice(prefix.length))) return false

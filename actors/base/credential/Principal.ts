@@ -25,7 +25,7 @@ export interface Principal {
   readonly confirmedAt?: number | undefined
   /** Set if the credential is restricted within its Workspace. */
   readonly limits?: TokenLimits | undefined
-  /** True if this request extended the session, so that its cookie must be extended too. */
+  /** True if this request extended the session, so that the session's cookie must also be extended. */
   readonly renewed?: boolean | undefined
 }
 

@@ -26,7 +26,7 @@ export class DatabaseFile extends Context.Service<
      * size.
      */
     readonly rebuild: Effect.Effect<void, SqlError>
-    /** Returns the problems found in the file, one per line. Empty if there are none. */
+    /** Returns the problems found in the file, one per line. Returns an empty list if there are none. */
     readonly integrityCheck: Effect.Effect<ReadonlyArray<string>, SqlError>
   }
 >()("svc/actors/base/database/DatabaseFile") {}

@@ -2,11 +2,9 @@ import { Context, Effect } from "effect"
 import type { RunId } from "../../../schema/records/Ids.ts"
 
 /**
- * The kind of a change that another server of the same database committed:
- * - `run`: an event or a log line of a Run
- * - `queue`: a new Run, or another status of a Run
- * - `cancel`: somebody has asked to stop a Run
- * - `policy`: an operator made a server reload its policy file
+ * The kind of change that another server committed to the shared database: - `run`: a Run event or log line - `queue`: a new
+ * Run, or a changed Run status - `cancel`: somebody asked to stop a Run - `policy`: an operator reloaded the policy file of
+ * a server
  * - `unknown`: any change, because notifications may have been lost
  */
 export type RemoteChange =
@@ -15,12 +13,13 @@ export type RemoteChange =
 
 export interface RemoteChangesShape {
   /**
-   * Registers a listener and returns a function that removes it. The listener must only set a flag, and do its work later.
+   * Registers a listener and returns a function that removes it. The listener must only set a flag; any work must happen
+   * later.
    */
   readonly listen: (listener: (change: RemoteChange) => void) => () => void
 }
 
-/** Reports the commits of other servers. A server that does not share its database never calls its listeners. */
+/** Reports commits by other servers. If the database is not shared, no listener is ever called. */
 export const RemoteChanges = Context.Reference<RemoteChangesShape>("svc/actors/base/database/RemoteChanges", {
   defaultValue: () => ({ listen: () => () => {} })
 })

@@ -8,8 +8,8 @@ const mostValues = 30_000
 const widthOf = (row: unknown) => (typeof row === "object" && row !== null ? Math.max(1, Object.keys(row).length) : 1)
 
 /**
- * Runs a statement for all rows, in as few batches as the limit on bound values permits. A statement for each row would hold
- * the write lock for as many round trips. Does nothing without rows.
+ * Runs a statement for all rows, in as few batches as the limit on bound values permits. A separate statement for each row
+ * would hold the write lock for one round trip per row. Does nothing if there are no rows.
  *
  * @example yield* inParts(rows, (some) => sql`INSERT INTO ${sql(table)} ${Row.several(sql, some)}`)
  */
@@ -23,7 +23,7 @@ export const inParts = <A, B>(
     Arr.chunksOf(rows, atOnce),
     (some) => {
       const prepared = statement(some)
-      // Not cached, because the text of a statement for several rows is long and rarely the same.
+      // Not cached, because a statement for several rows is long and its text rarely repeats.
       return some.length === 1 ? prepared : prepared.unprepared
     },
     { discard: true }
@@ -31,7 +31,7 @@ export const inParts = <A, B>(
 }
 
 /**
- * Returns `VALUES` with these rows, for a comparison of several columns or an `UPDATE ... FROM`, where the columns are named
+ * Returns a `VALUES` list of these rows, for comparing several columns or for `UPDATE ... FROM`. The columns are named
  * `column1`, `column2` and so on. Values are text; numbers need a `CAST`.
  */
 export const valuesOf = (

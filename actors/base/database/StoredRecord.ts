@@ -5,7 +5,7 @@ type Take = (value: unknown) => unknown
 
 const refused = Symbol("refused")
 
-/** The order of an object's members: any order, or the schema's order, which is also the parser's. */
+/** The member order of an object: any order, or the order in the schema, which the parser uses. */
 type Order = "any" | "schema"
 
 const whereIt =
@@ -36,8 +36,8 @@ const filtered = (ast: SchemaAST.AST, take: Take): Take => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-// Accepts any value except a missing one. Rows contain text and numbers, and everything else was parsed from JSON, so nothing
-// else can be invalid.
+// Rejects only a missing value. Rows contain text and numbers, and all other data was parsed from JSON, so every value that
+// exists is valid.
 const anyJson: Take = (value) => (value === undefined ? refused : value)
 
 const ofRecord = ({ indexSignatures: [signature, ...others], propertySignatures }: SchemaAST.Objects, order: Order) => {
@@ -172,7 +172,7 @@ const refuse: Take = () => refused
 
 const made = new WeakMap<object, SchemaAST.AST>()
 
-/** Returns true if the `storedRecord` of this schema produced exactly this value, so that it has no other members. */
+/** Returns true if `storedRecord` for this schema produced this exact object, which therefore has no other members. */
 export const isStoredAs = (value: object, ast: SchemaAST.AST): boolean => made.get(value) === ast
 
 /** Returns true if the schema's values are stored unchanged, so that `storedRecord` needs no parser. */
@@ -180,8 +180,8 @@ export const isPlain = (schema: Schema.Constraint): boolean => taking(schema.ast
 
 /**
  * Decodes data that this service has stored: rows, and the JSON in their columns. A function built once from the schema does
- * the same as its parser at a fraction of the cost. Values that the function refuses go to the parser, whose failure
- * describes the fault. Values that the schema converts also go to the parser.
+ * the same as the schema's parser at a fraction of the cost. Values that the function refuses go to the parser, whose
+ * failure describes the fault. Values that the schema converts also go to the parser.
  *
  * @example const toProject = storedRecord(Project) const project = toProject({ id: row.id, name: row.name })
  */
@@ -212,7 +212,7 @@ export const storedJson = <A, I>(schema: Schema.Codec<A, I>): ((text: string) =>
 }
 
 /**
- * Encodes data as JSON text, with members in the order of the schema, exactly like the parser. The counterpart of `storedJson`.
+ * Encodes data as JSON text, with members in schema order, exactly as the parser does. The inverse of `storedJson`.
  */
 export const storedText = <A, I>(schema: Schema.Codec<A, I>): ((value: A) => string) => {
   let take: Take | undefined

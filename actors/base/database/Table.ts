@@ -66,7 +66,7 @@ export interface RowShape<C extends Columns> {
 }
 
 /**
- * The rows of a statement whose columns belong to no single table.
+ * Rows of a statement whose columns do not come from a single table.
  *
  * @example
  * const counts = rowShape({ capsule_id: CapsuleId, runs: Schema.Int })
@@ -113,7 +113,7 @@ export type NewRowOf<T> = T extends {
 /** New values for some columns of this table. */
 export type ChangesOf<T> = T extends { readonly columns: infer C extends Columns } ? Changes<C> : never
 
-/** Rejects columns that the table does not have, even if an object with them is spread. */
+/** Rejects columns that the table does not have, even if they come from a spread object. */
 type Only<Given, C extends Columns> = { readonly [Name in Exclude<keyof Given, keyof C>]: never }
 
 /** A table, or a selection of its columns. */

@@ -6,9 +6,9 @@ import { readmitted } from "../Readmission.ts"
 const isOwnFailure = <E>(error: E): error is Exclude<E, SqlError> => !isSqlError(error)
 
 /**
- * Runs `effect` in one transaction, which commits on success and rolls back on any failure. Errors of the database itself become
- * defects, because callers cannot fix them. In a request, the outermost transaction starts by checking the caller's permission
- * again (`Readmission`).
+ * Runs `effect` in one transaction, which commits on success and rolls back on any failure. Database errors become defects,
+ * because callers cannot fix them. In a request, the outermost transaction starts by checking the caller's permission again
+ * (`Readmission`).
  */
 export const transaction =
   (sql: SqlClient.SqlClient) =>

@@ -1,8 +1,9 @@
 import { Context, Effect } from "effect"
 
 /**
- * True for a statement that does not need the write lock of a database with several writers: it changes a single row, checks
- * all its conditions itself, and no decision reads that row together with other rows. The embedded database ignores this.
+ * True if a statement does not need the write lock of a database with several writers: the statement changes a single row
+ * and checks all its conditions itself, and no decision depends on that row together with other rows. The embedded database
+ * ignores this setting.
  */
 export const WithoutWriteLock = Context.Reference<boolean>("svc/actors/base/database/WithoutWriteLock", {
   defaultValue: () => false

@@ -31,7 +31,7 @@ export interface ReceiptScope {
   readonly route: string
 }
 
-/** The stored result of the first request with the key. */
+/** The stored result of the first request that used the key. */
 export interface Receipt {
   readonly resultId: string
   readonly firstStatus: number
@@ -40,8 +40,9 @@ export interface Receipt {
 const keyPattern = /^[A-Za-z0-9._~:-]{1,128}$/
 
 /**
- * Parses the `Idempotency-Key` header. Two headers arrive as one, joined by a comma, which is invalid. Fails with
- * `idempotency_key_required` if the header is missing, and with `invalid_request` if it is not a valid key.
+ * Parses the `Idempotency-Key` header. If the header is sent twice, both values arrive joined by a comma, which is not a
+ * valid key. Fails with `idempotency_key_required` if the header is missing, and with `invalid_request` if it is not a valid
+ * key.
  */
 export const parseIdempotencyKey = (header: string | undefined): Effect.Effect<string, ApiError> => {
   if (header === undefined) {
@@ -74,7 +75,10 @@ const conflict = () =>
 export class Receipts extends Context.Service<
   Receipts,
   {
-    /** Returns the receipt of the same request. Fails with `idempotency_conflict` if the key was used for a different request. */
+    /**
+     * Returns the receipt of an identical earlier request, if any. Fails with `idempotency_conflict` if the key was used for
+     * a different request.
+     */
     readonly lookup: (
       scope: ReceiptScope,
       request: IdempotentRequest
@@ -82,8 +86,8 @@ export class Receipts extends Context.Service<
     /** Writes a receipt. Call it in the transaction that looked it up. */
     readonly record: (scope: ReceiptScope, request: IdempotentRequest, receipt: Receipt) => Effect.Effect<void>
     /**
-     * Runs `create` once per key, in one transaction with its receipt, and `replay` for each repetition. Of concurrent requests,
-     * exactly one runs `create`.
+     * Runs `create` once per key, in the transaction that writes the receipt, and `replay` for each repeated request. Of
+     * concurrent requests, exactly one runs `create`.
      */
     readonly once: <A, E1, R1, E2, R2>(
       scope: ReceiptScope,

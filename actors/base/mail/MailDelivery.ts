@@ -104,7 +104,7 @@ const make = Effect.gen(function* () {
       })
     )
 
-  /** Reads first without the write lock: mails rarely expire, and a transaction would wait for all writers. */
+  /** Reads first without the write lock, because mails rarely expire and a transaction would wait for all writers. */
   const isAnyOver = Effect.gen(function* () {
     const before = DateTime.formatIso(DateTime.subtractDuration(yield* DateTime.now, retention.endedMail.after))
     const found = yield* sql`SELECT 1 AS one FROM mails

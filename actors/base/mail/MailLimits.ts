@@ -29,7 +29,7 @@ export const MailRow = table("mails", {
   created_at: Timestamp,
   ended_at: Schema.NullOr(Timestamp),
   outcome: Schema.NullOr(Schema.Literals(["sent", "refused", "expired", "left"])),
-  /** For a mailed notice: the recipient, who must be a member of the Workspace. */
+  /** The recipient of a mailed notice, who must be a member of the Workspace. */
   notice_subject: Schema.NullOr(Subject),
   notice_workspace_id: Schema.NullOr(WorkspaceId)
 })

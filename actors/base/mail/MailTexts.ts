@@ -4,7 +4,7 @@ import { visibleText } from "../../../schema/records/VisibleText.ts"
 
 const mostCharacters = 40
 
-// Matches dots inside names, because mail programs turn such names into links, even without a scheme.
+// Matches dots inside names, because mail programs turn names with dots into links, even without a scheme.
 const dots = /(?<=[^\s.])[.\uff0e\u2024](?=[^\s.])|[\u3002\uff61](?=[A-Za-z\uff21-\uff3a\uff41-\uff5a])/gu
 const marks = /:(?=[/\uff0f])|\uff1a(?=[/\uff0f])|[@\uff20\ufe6b]/gu
 const quotes = /["\u201c-\u201f\u00ab\u00bb\u300c-\u300f\uff02\uff62\uff63]/gu
@@ -40,7 +40,7 @@ export type MailContent =
       readonly kind: "invitation"
       readonly link: string
       readonly expiresAt: string
-      /** Absent for an invitation to the server only. */
+      /** Absent if the invitation is to the server but not to a Workspace. */
       readonly workspace?: string | undefined
       readonly role?: Role | undefined
       /** The inviter's name; absent if the operator sent the invitation. */

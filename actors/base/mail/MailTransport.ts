@@ -1,7 +1,7 @@
 import { Context, type Effect, Schema } from "effect"
 
 export interface OutgoingMail {
-  /** The same for every attempt, so that mail programs can detect duplicates. */
+  /** Every attempt uses the same id, so that mail programs can detect duplicates. */
   readonly id: string
   readonly to: string
   readonly subject: string

@@ -6,7 +6,7 @@ import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Nodes } from "./Nodes.ts"
 
-/** Work that only one server at a time does, and decisions that span several transactions. */
+/** Work that only one server does at a time, and decisions that span several transactions. */
 export const ExclusiveWorkRow = table("exclusive_work", {
   name: Schema.String,
   node_id: Schema.String,
@@ -15,15 +15,15 @@ export const ExclusiveWorkRow = table("exclusive_work", {
 
 /** Interval between checks for work that another server has given up. */
 const lookEvery = "2 seconds"
-/** Interval between checks that a server may continue its work. */
+/** Interval at which a server checks that it may continue its work. */
 const checkEvery = "1 second"
 /** Time between attempts to take a lock that another server holds. */
 const askEvery = "200 millis"
 
 /**
- * Work that only one server at a time may do. A row records the server that has taken the work. Another server can take it
- * once that server has shut down or is gone (`Nodes`). With the embedded database there is only one server, which takes all
- * work at once.
+ * Work that only one server at a time may do. A row records the server that has taken the work. Another server can take the
+ * work once the recorded server has shut down or is gone (`Nodes`). With the embedded database there is only one server,
+ * which takes all work at once.
  */
 export class ExclusiveWork extends Context.Service<
   ExclusiveWork,
@@ -88,8 +88,8 @@ const make = Effect.gen(function* () {
     Effect.ignore(sql`DELETE FROM exclusive_work WHERE name = ${name} AND node_id = ${nodes.name}`)
 
   /**
-   * Releases a lock, and retries while the database is unreachable; otherwise other servers would wait for the lock as long
-   * as this server runs. `restore` lets the retries end with the process.
+   * Releases a lock, and retries while the database is unreachable. Otherwise other servers would wait for the lock for as
+   * long as this server runs. `restore` allows the retries to be interrupted when the process ends.
    */
   const released = Effect.fnUntraced(function* (
     name: string,
@@ -117,8 +117,8 @@ const make = Effect.gen(function* () {
         yield* Effect.raceFirst(Effect.andThen(effect, Effect.never), lost)
         yield* Effect.logWarning(`This server stops the work ${name}, because it could not beat`)
       }).pipe(
-        // The effect may have failed because the database was restarted, for example. This server still has the work, and
-        // nobody else could take it.
+        // The effect may have failed because the database was restarted, for example. This server still has the work, so no
+        // other server can take it.
         Effect.catchCause((cause) =>
           Cause.hasInterruptsOnly(cause)
             ? Effect.failCause(cause)
@@ -156,7 +156,7 @@ const make = Effect.gen(function* () {
     onlyHere: (name) => (effect) =>
       Effect.flatMap(tried(name), (isTaken) => (isTaken ? Effect.raceFirst(effect, lost) : Effect.void)),
     during,
-    // A server that counts as gone must not wait for a lock; the wait must end with its process.
+    // A server that has been declared gone must not wait for a lock; the wait must end when its process ends.
     locked: (name) => (effect) =>
       inTurn(
         name,

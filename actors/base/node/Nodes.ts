@@ -38,7 +38,7 @@ export const SharedDatabase = Context.Reference<boolean>("svc/actors/base/node/S
   defaultValue: () => false
 })
 
-/** The name of the server's machine, and its release. */
+/** The name of the server's machine, and the release that the server runs. */
 export interface NodeLabelShape {
   readonly label: string
   readonly release: string
@@ -49,9 +49,9 @@ export const NodeLabel = Context.Reference<NodeLabelShape>("svc/actors/base/node
 })
 
 const beatEvery = Duration.seconds(2)
-/** Time without a heartbeat after which a server counts as gone. */
+/** Time without a heartbeat after which other servers declare a server gone. */
 const goneAfter = Duration.seconds(10)
-/** If a server cannot write a heartbeat for this time, it stops its work before other servers may count it as gone. */
+/** If a server cannot write a heartbeat for this long, it stops its work before other servers can declare it gone. */
 const currentFor = Duration.seconds(8)
 
 const nanosOf = (duration: Duration.Duration) => Duration.toNanosUnsafe(duration)
@@ -71,7 +71,7 @@ const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.
 
 /**
  * Returns the names of the running servers except `except`, by observing their heartbeats. A server that ended without shutting
- * down keeps its row until another server counts it as gone, so the row alone proves nothing.
+ * down keeps its row until another server declares it gone, so the row alone does not prove that the server is running.
  */
 export const beatingServers = Effect.fn("beatingServers")(function* (except: string | undefined) {
   const sql = yield* SqlClient.SqlClient
@@ -83,7 +83,7 @@ export const beatingServers = Effect.fn("beatingServers")(function* (except: str
   return before.flatMap(({ beats, id }) => (after.some((now) => now.id === id && now.beats !== beats) ? [id] : []))
 }, Effect.orDie)
 
-/** The silence of another server, as this server has observed it. */
+/** The time for which this server has seen no new heartbeat from another server. */
 interface Observed {
   readonly beats: number
   readonly silentNanos: bigint
@@ -91,8 +91,8 @@ interface Observed {
 
 /**
  * The servers that share the database. Each writes heartbeats to its row, and the others watch whether the row changes. An observer
- * measures silence by its own monotonic clock, and only while it can reach the database. Therefore a running server never counts as
- * gone because of a wrong clock, a frozen observer or an outage of the database.
+ * measures silence by its own monotonic clock, and only while it can reach the database. Therefore a wrong clock, a frozen
+ * observer or a database outage never causes a running server to be declared gone.
  *
  * With the embedded database there is only one server, and all earlier ones are gone.
  */
@@ -104,15 +104,15 @@ export class Nodes extends Context.Service<
     readonly isShared: boolean
     /** Returns true if the owner of a Run was a server that has ended. Returns false for agents. */
     readonly isGone: (owner: string) => Effect.Effect<boolean>
-    /** True while no other server can count this server as gone. */
+    /** True while no other server can have declared this server gone. */
     readonly isCurrent: Effect.Effect<boolean>
     /** Writes one heartbeat and observes the other servers once. */
     readonly turn: Effect.Effect<void>
-    /** Writes heartbeats and observes until it is interrupted. */
+    /** Writes heartbeats and observes the other servers until interrupted. */
     readonly work: Effect.Effect<never>
     /**
-     * Completes if other servers have counted this server as gone. This server must then stop, because the others have
-     * settled its Runs.
+     * Completes once another server has declared this server gone. This server must then stop, because the other servers
+     * settle its Runs.
      */
     readonly expelled: Effect.Effect<void>
     /** The number of servers that this server considers running, including itself. Limits are divided among them. */
@@ -160,7 +160,7 @@ const make = Effect.gen(function* () {
   let beatAt = lookedAt
 
   const beat = Effect.gen(function* () {
-    // Reads the time before the statement, because other servers may see its effect at any time afterwards.
+    // Reads the clock before the statement runs, because other servers may see the heartbeat at any time after that.
     const at = yield* monotonicNow
     const kept = yield* withoutWriteLock(
       NodeRow.some(sql, "beats")`UPDATE nodes SET beats = beats + 1, beat_at = ${yield* now}
@@ -213,7 +213,8 @@ const make = Effect.gen(function* () {
     return row === undefined || row.gone_at !== null
   }, Effect.orDie)
 
-  // Other servers then count this server as gone immediately. If this statement fails, they notice the silence later.
+  // Other servers then know immediately that this server is gone. If this statement fails, they detect the missing
+  // heartbeats later.
   yield* Effect.addFinalizer(() => Effect.ignore(sql`DELETE FROM nodes WHERE id = ${id}`))
 
   return Nodes.of({

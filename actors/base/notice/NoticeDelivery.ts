@@ -33,8 +33,8 @@ import { type Attempted, settleAttempts } from "./NoticeSettlement.ts"
 import { NoticeSignals } from "./Notices.ts"
 
 /**
- * Maximum number of concurrent requests to one endpoint, each about a different subject. A failing endpoint receives one request
- * at a time.
+ * Maximum number of concurrent requests to one endpoint, each for a different subject. A failing endpoint receives one
+ * request at a time.
  */
 const placesOfEndpoint = 4
 /**
@@ -73,7 +73,10 @@ interface Opened {
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
-/** An endpoint, with everything that a batch of its deliveries needs. `opened` is absent if its secrets cannot be decrypted. */
+/**
+ * An endpoint, with all data needed to send a batch of its deliveries. `opened` is absent if the secrets of the endpoint
+ * cannot be decrypted.
+ */
 interface Batch {
   readonly endpoint: NoticeEndpointRow
   readonly opened: Option.Option<Opened>

@@ -34,7 +34,7 @@ export const NoticeEndpointRow = table("notice_endpoints", {
   secret: Schema.NullOr(Schema.String),
   former_secret: Schema.NullOr(Schema.String),
   former_secret_until: Schema.NullOr(Timestamp),
-  /** 0 if the format uses no secret. */
+  /** 0 if the format does not use a secret. */
   secret_version: Schema.Int,
   kinds: NoticeKindsJson,
   filter: NoticeFilterJson,
@@ -96,7 +96,7 @@ export const NoticeAttemptRow = table("notice_attempts", {
   milliseconds: Schema.Int
 })
 
-/** The last sequence number of each subject at each endpoint. */
+/** The last sequence number used for each subject and endpoint. */
 export const NoticeSequenceRow = table("notice_sequences", {
   endpoint_id: NoticeEndpointId,
   subject: Schema.String,
@@ -106,7 +106,7 @@ export const NoticeSequenceRow = table("notice_sequences", {
 /** The kinds that a person receives by mail. */
 export const NoticeMailKindRow = table("notice_mail_kinds", { subject: Subject, kind: NoticeKind })
 
-/** The server's details for notices. `baseUrl` has no trailing slash. */
+/** Server settings for notices. `baseUrl` has no trailing slash. */
 export interface NoticeSettingsShape {
   readonly baseUrl: string
   /** Exact origins that may use plain HTTP and resolve to private addresses. */
@@ -144,7 +144,7 @@ export const toNoticeEndpoint = (row: NoticeEndpointRow, waiting: number, at: Ti
     updatedAt: row.updated_at
   })
 
-/** Formats the subject for the column of a delivery. */
+/** Formats a subject for the `subject` column of a delivery. */
 export const subjectText = ({ id, kind }: NoticeSubject): string => `${kind}:${id}`
 
 const subjectOf = (text: string) => {
@@ -170,8 +170,8 @@ export const toNoticeDelivery = (row: NoticeDeliveryRow): NoticeDelivery =>
   })
 
 /**
- * Returns the Workspace's endpoints that svc disabled or ended, oldest first, because somebody may still expect notices
- * there.
+ * Returns the Workspace's endpoints that svc disabled or ended, oldest first. People may still expect notices from these
+ * endpoints.
  */
 export const stoppedEndpoints = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
   Effect.orDie(

@@ -36,7 +36,7 @@ const endpointAfter = (
   if (next.status === "delivered") {
     return { ...endpoint, failing_since: null, paused_until: null, last_accepted_at: now }
   }
-  // A test does not change the state of a disabled endpoint.
+  // A test delivery does not change the state of a disabled endpoint.
   if (endpoint.state !== "active") return endpoint
   if (outcome === "gone") return { ...endpoint, state: "ended", reason: "gone", paused_until: null }
   const since = endpoint.failing_since ?? now

@@ -32,7 +32,7 @@ export interface NoticeFacts<K extends SentNoticeKind> {
   readonly path: string
   /** The Capsule that filters match against. Absent if the notice is not about a Capsule. */
   readonly capsule?: { readonly id: CapsuleId; readonly projectId: ProjectId; readonly environment: string } | undefined
-  /** True for a fact that affects several Workspaces. The server's endpoints then get a separate notice. */
+  /** True for a fact that affects several Workspaces. The server's own endpoints then get a separate notice. */
   readonly isOnlyForWorkspace?: boolean | undefined
   readonly data: NoticeData<K>
 }
@@ -62,8 +62,8 @@ const mintId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: string) 
 const Wanted = rowShape({ endpoints: Schema.Int, mails: Schema.Int })
 
 /**
- * Returns true if an endpoint or a person has subscribed to this kind. Checked first, because most servers send few kinds, and
- * reading the facts of a notice takes several queries.
+ * Returns true if an endpoint or a person has subscribed to this kind. Called before the facts of a notice are read, because
+ * reading them takes several queries and most servers send few kinds.
  */
 const isWanted = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, kind: NoticeKind) {
   const [found] = yield* Wanted.rows(sql)`SELECT
@@ -226,8 +226,8 @@ export const mailed = (sql: SqlClient.SqlClient, id: NoticeId) =>
 
 /**
  * Disables every endpoint of a restored database and drops its waiting deliveries, in the caller's transaction: an endpoint
- * may have been removed since the backup, and deliveries that were waiting then have long been sent. Called first, so that
- * the restore itself sends nothing.
+ * may have been removed since the backup, and the deliveries that were waiting at that time were sent long ago. Called
+ * first, so that the restore itself sends nothing.
  */
 export const holdEndpoints = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

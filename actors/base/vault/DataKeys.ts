@@ -49,8 +49,8 @@ const rewrapBatch = 200
 const wrapIdentity = (row: Pick<Row, "id" | "record_kind" | "workspace_id">, masterKeyId: string) =>
   identity(["svc/vault/data-key/v1", row.id, row.record_kind, row.workspace_id, masterKeyId])
 
-// Returns true if the key is too old to seal new values. The key behind the keyed digests is exempt, because it must never
-// change.
+// Returns true if the key is too old to seal new values. The key used for the keyed digests is exempt, because that key must
+// never change.
 const isAged = (row: Row, millis: number, ageless: boolean) =>
   !ageless && millis - Date.parse(row.created_at) > Duration.toMillis(activeFor)
 
@@ -155,7 +155,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
       const [row] = yield* findActive({ kind, workspaceId })
       return { row, usable: row !== undefined && !isAged(row, millis, ageless) ? row : undefined }
     })
-    // Reads first: a key is rarely created, and only its creation needs the write lock.
+    // Reads first, because keys are rarely created and only creating a key needs the write lock.
     const { usable } = yield* Effect.orDie(find)
     if (usable !== undefined) {
       const key = yield* unwrap(usable).pipe(Effect.orDie)
@@ -251,12 +251,12 @@ export const masterKeysInUse = Effect.gen(function* () {
   })(undefined)
 }).pipe(Effect.orDie)
 
-/** The data key behind the keyed digests. There is only one, and it never changes. */
+/** The data key used for the keyed digests. There is only one, and it never changes. */
 export const digestRootKind = "svc/mac"
 
 /**
- * Computes keyed digests for one purpose (HMAC-SHA-256, base64url). Synchronous, because lists compute one per row, and waiting
- * for a thread or service would cost more than the digest.
+ * Computes keyed digests for one purpose (HMAC-SHA-256, base64url). Synchronous, because lists compute one digest per row,
+ * and waiting for a thread or service would take longer than computing the digest.
  */
 export const digestFor = Effect.fnUntraced(function* (root: DataKey, purpose: string) {
   const key = createSecretKey(yield* deriveKey(root.secret, `svc/mac/${purpose}/v1`))
@@ -265,7 +265,7 @@ export const digestFor = Effect.fnUntraced(function* (root: DataKey, purpose: st
 
 const RootId = rowShape({ id: Schema.String })
 
-/** Returns the id of the key behind this database's digests, or `undefined` until it exists. */
+/** Returns the id of the key used for this database's digests, or `undefined` if the key does not exist yet. */
 export const digestRootId = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* RootId.rows(sql)`SELECT id FROM vault_data_keys
@@ -273,7 +273,10 @@ export const digestRootId = Effect.gen(function* () {
   return row?.id
 }).pipe(Effect.orDie)
 
-/** Opens the digests of a database that is only read. Fails with `VaultOpenFailed` if the master keys do not belong to it. */
+/**
+ * Opens the digests of a database that is opened read-only. Fails with `VaultOpenFailed` if the master keys do not match the
+ * database.
+ */
 export const openDigests = Effect.fn("openDigests")(function* (keyring: Keyring) {
   const dataKeys = yield* makeDataKeys(yield* Ref.make(keyring))
   const id = yield* digestRootId

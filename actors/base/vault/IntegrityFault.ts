@@ -1,7 +1,7 @@
 import { Cause, Effect } from "effect"
 import { hasProperty } from "effect/Predicate"
 
-/** The error if a sealed value cannot be decrypted at its location. The log identifies the value. */
+/** Raised if a sealed value cannot be decrypted at its location. The log identifies the value. */
 export const integrityFault = {
   code: "integrity_fault",
   message:

@@ -7,7 +7,9 @@ export const masterKeyLength = 32
 
 /** A root key. A `decrypt-only` key decrypts existing values but seals nothing new. */
 export interface MasterKey {
-  /** `mk_` and 16 hexadecimal digits, computed from the key. The same key has the same id, whatever its source. */
+  /**
+   * `mk_` and 16 hexadecimal digits, computed from the key. The same key always has the same id, regardless of its source.
+   */
   readonly id: string
   readonly status: "active" | "decrypt-only"
   readonly secret: Redacted.Redacted<Uint8Array>

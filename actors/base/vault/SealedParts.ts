@@ -72,7 +72,7 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
 
 const Stored = rowShape({ envelope: Schema.NullOr(Schema.String) })
 
-/** Returns the stored value of a long value's column, or null if it is empty. */
+/** Returns the stored content of a column for long values, or null if the column is empty. */
 export const storedLong = Effect.fnUntraced(function* ({ column, rowId, table }: SealContext) {
   const sql = yield* SqlClient.SqlClient
   const place = longValues.find((each) => each.table === table && each.column === column)

@@ -6,16 +6,16 @@ import type { SealContext } from "./Sealing.ts"
 import { openEnvelope } from "./Vault.ts"
 import { rowShape } from "../database/Table.ts"
 
-/** A column with sealed values. SQL expressions on a row give the location of its value. */
+/** A column with sealed values. SQL expressions over a row compute the location of its sealed value. */
 interface SealedColumn {
   readonly table: string
   readonly column: string
   readonly rowId: string
   readonly workspaceId: string
   readonly version?: string
-  /** A join, for a column whose Workspace comes from another record. */
+  /** The join to the record that contains the Workspace, if the column's table does not contain it. */
   readonly joined?: string
-  /** A condition for rows without a value, for a column that is never null. */
+  /** A condition that matches rows without a value, if the column is never null. */
   readonly except?: string
 }
 

@@ -58,7 +58,7 @@ export const valueIdentity = (dataKeyId: string, context: SealContext) => [
   context.version ?? null
 ]
 
-/** Ciphers by data key. A cipher is kept as long as its key. */
+/** Ciphers by data key. A cipher is cached as long as its key. */
 const ciphers = new WeakMap<Redacted.Redacted<Uint8Array>, Aead.Key>()
 
 export const keyOf = (key: Redacted.Redacted<Uint8Array>) =>

@@ -70,8 +70,8 @@ export class Vault extends Context.Service<
       plain: Redacted.Redacted<string> | Redacted.Redacted<Uint8Array>
     ) => Effect.Effect<string>
     /**
-     * Creates missing data keys of a Workspace for values in these tables. Call it before a transaction that seals such values, so
-     * that the first values of a Workspace do not lengthen the transaction.
+     * Creates missing data keys of a Workspace for values in these tables. Call it before a transaction that seals values in
+     * these tables, so that creating the keys does not lengthen the transaction.
      */
     readonly prepare: (workspaceId: WorkspaceId, tables: ReadonlyArray<SealContext["table"]>) => Effect.Effect<void>
     readonly open: (
@@ -88,8 +88,8 @@ export class Vault extends Context.Service<
       envelope: string
     ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>, VaultOpenFailed>
     /**
-     * Returns a sealed value as a single string that can be decrypted after it has been copied elsewhere. Separate parts would
-     * not be copied with it.
+     * Returns a sealed value as a single string that can be decrypted after it has been copied elsewhere. Parts in separate
+     * rows would not be copied.
      */
     readonly inOneText: (context: SealContext, envelope: string) => Effect.Effect<string, VaultOpenFailed>
     /** Returns the wrapped data keys of a Workspace that are needed to decrypt the sealed values in the text. */
@@ -209,7 +209,7 @@ const make = Effect.gen(function* () {
 
   const forget = Effect.fnUntraced(function* (file: string) {
     const { active, keys } = yield* Ref.get(keyring)
-    // In a transaction, so that no data key can be wrapped with the old key in the meantime.
+    // Uses a transaction, so that no data key can be wrapped with an old master key in the meantime.
     yield* Effect.gen(function* () {
       const wrapping = yield* masterKeysInUse
       if (wrapping.some(({ id }) => id !== active.id)) {

@@ -24,20 +24,20 @@ const encrypted = new ApiError({
 
 /**
  * Maximum number of values. Tools write more than twenty bytes per value; without the limit, parsing a file full of empty lists
- * would need gigabytes.
+ * would need gigabytes of memory.
  */
 const mostValues = 2_000_000
 
 /**
- * Maximum lengths. They exceed any value that a tool writes, and matter because svc stores and compares these values in plain
- * text.
+ * Maximum lengths. No tool writes values this long. The limits are needed because svc stores and compares these values in
+ * plain text.
  */
 const longest = { lineage: 256, toolVersion: 64 }
 
 const isPlausible = ({ lineage, serial, toolVersion = "" }: StateFile): boolean =>
   serial >= 0 && lineage.length <= longest.lineage && toolVersion.length <= longest.toolVersion
 
-/** Parses a state. Fails with the reason if it cannot be taken over. */
+/** Parses a state. Fails with the reason if the state cannot be taken over. */
 export const readableState = Effect.fnUntraced(function* (
   bytes: Uint8Array
 ): Effect.fn.Return<ReadableState, ApiError> {

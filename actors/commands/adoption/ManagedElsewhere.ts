@@ -34,8 +34,8 @@ export class ManagedElsewhere extends Context.Service<
      */
     readonly unindexed: (workspaceId: WorkspaceId) => Effect.Effect<Unindexed>
     /**
-     * Returns those of the given objects that a current state in the Workspace contains, in the same order. Returns `undefined`
-     * if a state is neither in the index nor in `unindexed`, because it has just been committed.
+     * Returns the given objects that a current state in the Workspace contains, in the given order. Returns `undefined` if a
+     * state is neither in the index nor in `unindexed`, because it has just been committed.
      */
     readonly find: (
       workspaceId: WorkspaceId,

@@ -8,14 +8,14 @@ type Scan = Pick<ScannedModule, "addresses" | "providerPackages">
 
 const finding = (code: string, message: string): Finding => ({ severity: "error", code, message })
 
-/** Address prefix of providers that are built into the tool, which no module has to require. */
+/** Address prefix of providers that are built into the tool. Modules do not have to require these providers. */
 const builtin = "terraform.io/builtin/"
 
 const namedAtMost = 100
 
 /**
  * Returns the reason why a state does not belong to the module. `confirmed`: addresses that the owner typed to confirm that svc
- * stops managing them, in clear or displayed form. `shown`: converts an address to its displayed form.
+ * stops managing them, in clear text or in displayed form. `shown`: converts an address to its displayed form.
  */
 export const moduleMismatch = (
   { addresses, providerPackages }: Scan,

@@ -51,7 +51,7 @@ const otherFormat = (format: string) =>
 const decodeFormat = Schema.decodeUnknownOption(Schema.Struct({ format: Schema.String }))
 const decodeFile = Schema.decodeUnknownOption(SealedBackup)
 
-/** Returns the format of a document, or `undefined` if it does not contain one. */
+/** Returns the format that a document declares, or `undefined` if it declares none. */
 const formatOf = (document: unknown) => Option.getOrUndefined(decodeFormat(document))?.format
 
 const sealedBackup = Effect.fnUntraced(function* (bytes: Uint8Array) {

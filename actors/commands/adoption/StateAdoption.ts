@@ -30,12 +30,12 @@ export interface AdoptedState {
   readonly upload: StateUploadRow
   readonly bytes: Redacted.Redacted<Uint8Array>
   readonly state: ReadableState
-  /** The ids that the Capsule's row contains from the start. */
+  /** Ids that are written to the Capsule's row when it is created. */
   readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
   readonly confirmed: ReadonlyArray<string>
-  /** For a state from another installation's backup: the secrets in that backup. */
+  /** If the state comes from another installation's backup, the secrets in that backup. */
   readonly imported: ImportedSecrets | undefined
-  /** The secrets that the state may contain: those of a backup, and the values of sensitive inputs. */
+  /** The secrets that the state may contain: the secrets of a backup, and the values of sensitive inputs. */
   readonly secrets: ReadonlyArray<SecretText>
 }
 
@@ -123,7 +123,7 @@ export class StateAdoption extends Context.Service<
         yield* readLongParts(Redacted.value(held.state))
         return { held, state, managedElsewhere: yield* elsewhere.unindexed(workspace_id) }
       })
-      /** The states of installs whose step is in progress. */
+      /** States that were read for installs whose step is in progress. */
       const readings = new Map<InstallPlanId, Exit.Exit<Effect.Success<ReturnType<typeof read>>>>()
 
       const adoptable = yield* provided(
@@ -143,7 +143,7 @@ export class StateAdoption extends Context.Service<
             if (reading === undefined || row === undefined)
               return yield* Effect.die(new Error(`The upload of ${install.id} is gone, or has not been read`))
             const { held, managedElsewhere, state: read } = yield* reading
-            // A difference is a defect, because an install has one upload and nobody else can change it.
+            // A mismatch is a defect, because an install has only one upload and nothing else can change it.
             if (held.row.id !== row.id || held.row.sha256 !== row.sha256)
               return yield* Effect.die(new Error(`The upload of ${install.id} changed after it was read`))
             const state = yield* Effect.fromResult(read)
@@ -211,7 +211,8 @@ export class StateAdoption extends Context.Service<
           serial: state.serial,
           resourceCount: state.resourceCount,
           partial: false,
-          // Absent, because no commit of the Source produced this state. A rollback to it is therefore impossible.
+          // No snapshot, because no commit of the Source produced this state. A rollback to this version is therefore
+          // impossible.
           sourceSnapshotId: undefined,
           installConfigId: capsule.installConfigId,
           outputs: [],

@@ -55,7 +55,10 @@ export class StateReceipt extends Context.Service<
       const audit = yield* Audit
       const killPoint = yield* KillPoint
 
-      /** Fails if the available tool cannot read the state. If a profile requires a version, the plan checks this instead. */
+      /**
+       * Fails if the available tool cannot read the state. If a profile requires a specific version, the plan performs this
+       * check instead.
+       */
       const toolProblem = Effect.fnUntraced(function* (toolVersion: string | undefined) {
         if (Object.values(operator.profiles).some(({ tool }) => tool?.version !== undefined)) return
         const tool = yield* Effect.option(toolchain.resolve())

@@ -34,8 +34,8 @@ const matches = `a.workspace_id = c.workspace_id AND (a.project_id IS NULL OR a.
   AND (a.environment IS NULL OR a.environment = c.environment)`
 
 /**
- * Selects the plans of open pull requests with a change that people may approve now. Without a rule that carries approvals over,
- * such an approval has no effect, so no entry requests it.
+ * Selects the plans of open pull requests with a change that people may approve now. Unless a rule carries approvals over to
+ * the apply, approving the change has no effect, so no entry requests it.
  */
 const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   const sql = yield* SqlClient.SqlClient

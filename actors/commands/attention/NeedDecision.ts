@@ -5,7 +5,7 @@ import { CredentialWaitJson } from "../../ledger/capsule/CredentialWait.ts"
 import { StaleReasonsJson } from "../../ledger/capsule/CapsuleRow.ts"
 import { type OpenUpdate, mostCapsules, type PlanRow, type SnapshotCommit, type StandingRow } from "./NeedRows.ts"
 
-/** An entry without its Run and commit, which are read only for the entries of a page. */
+/** An entry without its Run and commit. These are read only for the entries of the requested page. */
 export interface OpenNeed extends Omit<Need, "run" | "commit"> {
   readonly runId?: RunId
   /** The newer commit that has not been planned. */
@@ -42,7 +42,8 @@ const rank = new Map<NeedKind, number>(needKinds.map((kind, index) => [kind, ind
 const rankOf = (kind: NeedKind): number => rank.get(kind) ?? needKinds.length
 
 /**
- * Returns the sort key of an entry. First come entries that the person can act on, then the most urgent kind, then the newest.
+ * Returns the sort key of an entry. Entries that the person can act on come first, then the most urgent kinds, then the
+ * newest entries.
  */
 export const placeOf = ({
   key,
@@ -109,7 +110,7 @@ const reasonsOf = (
   const reasons: Array<Reason> = []
   const wait = row.credential_wait === null ? undefined : CredentialWaitJson.read(row.credential_wait)
   const failure = failureOf(row)
-  // Omits a failure that the missing credential explains.
+  // Omits a failure that was caused by the missing credential.
   if (failure !== undefined && (wait === undefined || wait.runId !== failure.runId)) reasons.push(failure)
   if (row.left_over_at !== null) reasons.push({ kind: "uncertain_ground", since: row.left_over_at })
   if (facts.waiting !== undefined) {
@@ -222,7 +223,7 @@ export const capsuleNeeds = (records: Records) => {
       ...(held_reason === null ? {} : { reason: held_reason })
     }
   })
-  // Plans that belong to none of the Workspace's Capsules.
+  // Plans that do not belong to a Capsule of the Workspace.
   const unowned = records.waiting.flatMap(
     ({ at, capsule_id, id }): ReadonlyArray<OpenNeed> =>
       capsule_id !== null && byId.has(capsule_id)

@@ -11,9 +11,12 @@ import { RunGroupMemberRow, RunGroupRow } from "../../running/run-group/RunGroup
 import { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 import { StoredWorkspace } from "../../ledger/workspace/StoredWorkspace.ts"
 
-/** Maximum number of Capsules to read. It far exceeds a real Workspace; beyond it, the response is marked as incomplete. */
+/**
+ * Maximum number of Capsules to read. The limit far exceeds the size of real Workspaces; if it is reached, the response is
+ * marked as incomplete.
+ */
 export const mostCapsules = 5000
-/** Maximum number of plans to read: more than a person can decide about. */
+/** Maximum number of plans to read, which is more than a person can review. */
 const mostPlans = 1000
 
 const run = RunRow.columns

@@ -36,7 +36,7 @@ export const actingRole: Readonly<Record<Exclude<NeedKind, "waiting_approval" | 
   connection_expiring: "admin"
 }
 
-/** Maximum number of plans for which the approval rules are evaluated. For more plans, only the role is checked. */
+/** Maximum number of plans for which the approval rules are evaluated. If there are more plans, only the role is checked. */
 const mostRuledPlans = 200
 
 const PlaceRow = rowShape(Struct.pick(CapsuleRow.columns, ["id", "project_id", "environment"]))
@@ -122,7 +122,7 @@ export const othersTurns = Effect.fn("othersTurns")(function* (
   const ruled = rules.length === 0 ? [] : waiting.slice(0, mostRuledPlans)
   const counting = yield* countingPlans(ruled, reader)
   const isOwn = (entry: OpenNeed): boolean => {
-    // Members cannot act on such an entry, because only the server's operator can.
+    // Members cannot act on an entry whose turn is `operator`.
     if (entry.kind === "waiting_change") return entry.waitsForOthers !== true
     if (entry.turn === "operator") return false
     if (entry.turn !== undefined) return reaches(entry, entry.turn)

@@ -36,7 +36,7 @@ interface Records {
   readonly unconfirmed: ReadonlyArray<Connection>
   /** Connections that have expired or expire soon. */
   readonly expiring: ReadonlyArray<Connection>
-  /** Connections whose tokens the issuer did not renew or revoke. */
+  /** Connections whose tokens could not be renewed or revoked at the issuer. */
   readonly failing: ReadonlyArray<Connection>
   readonly lanes: ReadonlyArray<FailingLane>
   readonly stuck: ReadonlyArray<StuckWork>
@@ -115,7 +115,7 @@ export interface NeedPage {
   readonly health: CapsuleHealth
 }
 
-/** Lists what needs a person's attention in a Workspace, most urgent first. Read-only. */
+/** Lists the items in a Workspace that need a person's attention, most urgent first. Read-only. */
 export class Needs extends Context.Service<
   Needs,
   {

@@ -22,7 +22,7 @@ import { newId } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 
 /**
- * Permission that a download link carries. The permission is not stored: the link contains and authenticates it, so links
+ * Permission granted by a download link. The permission is not stored but encoded and authenticated in the link, so links
  * survive a server restart. The operation history records each use.
  */
 interface LinkSubject {
@@ -78,7 +78,7 @@ const checkLink = Effect.fnUntraced(function* (
   return id
 })
 
-/** The Capsule to export, and the person and credential that request the export. */
+/** The Capsule to export, and the person and the credential used to request the export. */
 export interface Exporting {
   readonly context: CommandContext
   readonly holder: string
@@ -97,7 +97,7 @@ export class CapsuleExports extends Context.Service<
   {
     /** Records the export and returns a link to it. */
     readonly grant: (by: Exporting, request: ExportRequest) => Effect.Effect<CapsuleExport, ApiError>
-    /** Returns the archive behind a link. The download is recorded before the first byte is sent. */
+    /** Returns the archive for a link. The download is recorded before the first byte is sent. */
     readonly download: (by: Exporting, link: string) => Effect.Effect<ExportArchive, ApiError>
   }
 >()("svc/actors/commands/capsule-export/CapsuleExports") {

@@ -1,9 +1,9 @@
 import type { InputToSupply } from "./ExportedInputs.ts"
 
-/** A provider that needs credentials, described as svc delivers them. */
+/** A provider that needs credentials, and how svc delivers them. */
 export interface ExportedProvider {
   readonly provider: string
-  /** Names the provider configuration in the module: its local name, with the alias after a dot. */
+  /** Reference to the provider configuration in the module: the local name, with the alias after a dot. */
   readonly name: string
   readonly environment: ReadonlyArray<string>
   readonly files: ReadonlyArray<string>
@@ -25,7 +25,7 @@ export interface ReadmeFacts {
   /** True if a file in the folder overrides a backend or sets provider arguments. */
   readonly hasOverride: boolean
   readonly hasBuild: boolean
-  /** Links and submodules in the commit. The archive lacks them, because svc does not store them. */
+  /** Symbolic links and submodules in the commit. The archive omits these entries, because svc does not store them. */
   readonly omitted: ReadonlyArray<string>
 }
 
@@ -105,7 +105,7 @@ const releaseText = ({ isReleased }: ReadmeFacts) =>
     ? "The Capsule was released: svc does not manage this infrastructure any more."
     : 'svc still manages this infrastructure. Two places that apply to it overwrite each other, so first see a plan without changes here, then release the Capsule in svc (its settings, reason "moved elsewhere"). A release destroys nothing. Should svc apply anything before that, this copy is outdated: export again.'
 
-/** Writes the README, which explains how to continue with the tool alone. */
+/** Writes the README, which explains how to continue without svc, using only the tool. */
 export const exportReadme = (facts: ReadmeFacts): string =>
   `${[
     `# ${facts.capsule}`,

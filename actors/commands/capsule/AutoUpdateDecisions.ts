@@ -9,7 +9,7 @@ import { storedRecord } from "../../base/database/StoredRecord.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Decisions of auto-update about snapshots. */
+/** Auto-update decisions about snapshots. */
 export const AutoUpdateDecisionRow = table("auto_update_decisions", {
   id: AutoUpdateDecisionId,
   capsule_id: CapsuleId,
@@ -51,7 +51,8 @@ export interface Decided {
 }
 
 /**
- * Returns true if this snapshot has been planned under the current authority. Auto-update then makes no other decision about it.
+ * Returns true if this snapshot has been planned under the current authority. Auto-update then makes no further decision
+ * about the snapshot.
  */
 export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshotId: SourceSnapshotId) {
   const sql = yield* SqlClient.SqlClient

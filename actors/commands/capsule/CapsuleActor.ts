@@ -21,8 +21,8 @@ import { cancelSpeculative, planSpeculatively } from "./SpeculativePlans.ts"
 import { CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
 /**
- * Plans of auto-update that have finished and that the Capsule has not reacted to yet. Excludes Runs with a coordinator, which
- * reacts instead.
+ * Finished auto-update plans that the Capsule actor has not handled yet. Excludes Runs with a coordinator, because the
+ * coordinator handles their plans.
  */
 const FollowedPlan = rowShape({ id: RunId, capsule_id: CapsuleId, workspace_id: WorkspaceId })
 

@@ -9,7 +9,7 @@ import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPa
 import { OrphanedStateRow, ListedOrphanedState } from "../../ledger/state/OrphanedStates.ts"
 import { adoptionFacts, toOrphanedState } from "./OrphanedStateReads.ts"
 
-/** Operations on the states that a Capsule's applies left behind, as requested by people. */
+/** Operations that people request on states left behind by a Capsule's applies. */
 export class CapsuleOrphanedStates extends Context.Service<
   CapsuleOrphanedStates,
   {

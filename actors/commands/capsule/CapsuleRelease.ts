@@ -27,8 +27,8 @@ const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
 })
 
 /**
- * Releases a Capsule permanently without destroying infrastructure. Its state, Runs and history remain. Everything else that it
- * owns in svc ends in the same transaction.
+ * Releases a Capsule permanently without destroying infrastructure. Its state, Runs and history remain. All other records
+ * that the Capsule owns in svc end in the same transaction.
  */
 export const releaseCapsule = Effect.fnUntraced(function* (
   load: Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>,

@@ -44,12 +44,12 @@ export interface CapsuleRunRequest {
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: RecordedPurpose | undefined
   readonly rollback?: RollbackChoices | undefined
-  /** For a plan of auto-update: the trigger of the check that found its commit. */
+  /** For an auto-update plan, the trigger of the check that found the commit. */
   readonly look?: RunTrigger | undefined
   /** The backup to restore. */
   readonly backupId?: BackupId | undefined
   readonly createdBy?: string | undefined
-  /** The personal access token of `createdBy`. Its creator counts as an author of the plan. */
+  /** The personal access token of `createdBy`. The creator of the token is treated as an author of the plan. */
   readonly tokenId?: string | undefined
   readonly runGroupId?: RunGroupId | undefined
   readonly coordinator?: NewRun["coordinator"]
@@ -62,7 +62,7 @@ export interface CapsuleApplyRequest {
   readonly runId: RunId
   readonly planRunId: RunId
   readonly createdBy: string | undefined
-  /** `service`: approvals of the same change have approved the plan, and the rules let svc apply it. */
+  /** `service` if approvals of the same change cover the plan and the rules let svc apply it. */
   readonly trigger: "user" | "auto_update" | "service"
 }
 
@@ -242,7 +242,7 @@ export class CapsuleRuns extends Context.Service<
         })
         if (type !== "drift_check") {
           const { runId, tokenId } = request
-          // The person whose authority an automatic plan uses does not count as its author.
+          // The person whose authority an automatic plan uses is not treated as an author of the plan.
           const isAuthored = purpose !== "speculative" || trigger === "user"
           const createdBy = isAuthored ? request.createdBy : undefined
           yield* recordAuthors(runId, { createdBy, tokenId, trigger }, capsule)

@@ -65,7 +65,8 @@ export class Capsules extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<Capsule>, ApiError>
     /**
-     * Returns Capsules that are failed, behind or drifted, or whose safety is unknown; most recently changed first, at most 100.
+     * Returns at most 100 Capsules that have failed, are behind, have drifted or whose safety is unknown, most recently
+     * changed first.
      */
     readonly needingAttention: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Capsule>>
     /** Returns the names of existing Capsules, by id. */

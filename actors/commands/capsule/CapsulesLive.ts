@@ -366,8 +366,8 @@ export const layer = Layer.effect(
           conditions: [sql`workspace_id = ${workspaceId}`],
           filter: [workspaceId]
         }
-        // Lists the operator's configurations first. They have no creation time, so a cursor that points to such a
-        // configuration has none either.
+        // Lists the operator's configurations first. These configurations have no creation time, so a cursor that points to
+        // one of them contains no time.
         const binding = { route: list.route, subject: page.subject ?? "", filter: list.filter }
         const [at, last] = page.cursor === undefined ? ["", ""] : yield* cursors.decode(binding, page.cursor, 2)
         const readyMade = yield* readyMadeConfigs(operator, workspaceId)

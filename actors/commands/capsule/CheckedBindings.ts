@@ -5,8 +5,8 @@ import { type ProviderBinding, requirementKey } from "../../../schema/records/Pr
 import { ConnectionStore } from "../../inputs/connection/ConnectionStore.ts"
 
 /**
- * Checks bindings: each refers to one requirement of the module and to a Connection of the Workspace, and no requirement is bound
- * twice.
+ * Checks that each binding refers to one requirement of the module and to a Connection of the Workspace, and that no
+ * requirement is bound twice.
  */
 export const checkBindings = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,

@@ -30,7 +30,9 @@ const patched = Effect.fnUntraced(function* (config: LoadedInstallConfig, reques
   return Result.isFailure(values) ? yield* invalidRequest(values.failure) : values.success
 })
 
-/** Adds the Interfaces that the person proposes to those of the configuration (specification, Configuration plans). */
+/**
+ * Adds the Interfaces that the person proposes to the Interfaces of the configuration (specification, Configuration plans).
+ */
 const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ConfigurationPlanRequest) {
   const { compiled, outputs } = config.config
   const { interfaceBlueprints: added = [] } = request
@@ -39,7 +41,7 @@ const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig,
   const patched = patchBlueprints(compiled, outputs, added, policy)
   if (Result.isFailure(patched)) return yield* invalidRequest(`interfaceBlueprints: ${patched.failure}`)
   const { interfaceBlueprints } = patched.success
-  // Existing Interfaces do not count, because a client may send them back.
+  // Ignores existing Interfaces, because a client may send them back.
   const isWider = interfaceBlueprints.length > compiled.interfaceBlueprints.length
   return isWider && config.row.origin === "repository_manifest"
     ? yield* invalidRequest("interfaceBlueprints: the Interfaces of this Capsule are those of its manifest.")

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 
-/** Retries Capsules whose plan for a new commit did not fit into the queue. */
+/** Retries automatic plans for new commits that were deferred, for example because the queue was full. */
 export class DeferredFollows extends Context.Service<DeferredFollows, { readonly followAll: Effect.Effect<void> }>()(
   "svc/actors/commands/capsule/DeferredFollows"
 ) {

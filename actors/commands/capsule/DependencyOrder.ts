@@ -1,7 +1,7 @@
 import type { WaveEdge } from "../../running/run-group/WaveDecision.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 
-/** Sorts producers before their consumers. Otherwise keeps the order. */
+/** Sorts producers before their consumers, and otherwise preserves the given order. */
 export const dependencyOrder = (
   ids: ReadonlyArray<CapsuleId>,
   edges: ReadonlyArray<WaveEdge>

@@ -45,7 +45,7 @@ const followedPlan = Effect.fnUntraced(function* (
   }
 })
 
-/** Applies a plan that approvals of the same change have approved, if the rules still let svc apply it. */
+/** Applies a plan that is covered by approvals of the same change, if the rules still let svc apply it. */
 const applyCarried = Effect.fn("Capsule.applyCarriedPlan")(
   function* (plan: RunRow, capsule: GuardedCapsuleRow) {
     const runs = yield* CapsuleRuns

@@ -4,7 +4,7 @@ import { isPinned, pinWords } from "../../ledger/capsule/AutoUpdatePins.ts"
 import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
-/** Facts that determine whether a plan of auto-update is applied automatically. */
+/** Facts that determine whether an auto-update plan is applied automatically. */
 export interface FollowedPlan {
   readonly capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply" | "pinned_at" | "pinned_reason">
   readonly plan: Pick<RunRow, "install_config_id" | "resolved_commit">

@@ -174,8 +174,8 @@ export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (cap
   yield* Effect.gen(function* () {
     const capsule = yield* capsules.find(capsuleId)
     if (capsule?.deferred_snapshot_id == null) return
-    // Drops deferred snapshots if the Source has stopped following. Without autoSync, a person started the check, so its snapshot
-    // remains valid.
+    // With autoSync, drops the deferred snapshot if the Source has stopped following its repository. Without autoSync, a
+    // person started the check, so the snapshot remains valid.
     const source = yield* sources.find(capsule.source_id)
     const look = source?.auto_sync === 1 ? "schedule" : "user"
     yield* followLane(capsuleId, capsule.deferred_snapshot_id, look)

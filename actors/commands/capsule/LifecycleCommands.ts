@@ -31,7 +31,7 @@ import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
 
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>
 
-/** Compares the applied commit with the lane, before the transaction that enables the filter. */
+/** Compares the applied commit with the lane, before the transaction that enables the path filter. */
 const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
   const sources = yield* SourceStore
   const filters = yield* PathFilters
@@ -42,8 +42,8 @@ const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
 })
 
 /**
- * Returns the authors of plans that auto-update creates from now on: the people who enabled it and who changed it last. An
- * automation is replaced by the people behind it.
+ * Returns the authors of plans that auto-update creates from now on: the people who enabled it and who changed it last. If
+ * an automation made the change, returns the people behind the automation instead.
  */
 const autoUpdateAuthors = Effect.fnUntraced(function* (
   { auto_update_authors, auto_update_by, auto_update_enabled }: GuardedCapsuleRow,

@@ -36,7 +36,7 @@ const projected = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: O
   return toOrphanedState(row, factsOf(row))
 })
 
-/** Converts problems to an error. Only a Run in progress is a temporary problem, so the caller can wait for its end. */
+/** Converts problems to an error. Only a Run in progress is a temporary problem: the caller can retry after the Run ends. */
 const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
   const message = `The left-over state cannot be adopted. ${problems.map((problem) => problem.message).join(" ")}`
   return problems.every(({ code }) => code === "run_open")
@@ -45,8 +45,8 @@ const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
 }
 
 /**
- * Returns the secrets that a left-over state may contain: those of its apply or, if unknown, those of the Capsule's current
- * state.
+ * Returns the secrets that a left-over state may contain: the secrets of its apply or, if unknown, the secrets of the
+ * Capsule's current state.
  */
 const secretsOf = Effect.fnUntraced(function* (row: OrphanedStateRow, current: StateVersionRow | undefined) {
   const states = yield* StateVersions
@@ -119,7 +119,7 @@ export const adoptOrphanedState = Effect.fnUntraced(function* (
   const before = yield* load
   const scope = { scope: before.workspace_id, actor: context.actorKey, route: `leftOverStates.adopt ${id}` }
   const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
-  // Does not report here whether the state exists: the transaction does, after it has checked the caller's permission again.
+  // A missing state is not reported here but in the transaction, after the caller's permission has been checked again.
   const stored = isRepeated || request.confirm !== before.name ? undefined : yield* leftOvers.find(id)
   const found =
     stored?.capsule_id === before.id

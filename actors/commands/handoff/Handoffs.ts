@@ -38,7 +38,7 @@ export class Handoffs extends Context.Service<
   {
     /**
      * Returns the URL to which the person's browser is redirected after a successful apply. It contains a new setup ticket, so it
-     * is a secret. Only people who may apply in the Workspace get one.
+     * is a secret. Only people who may apply in the Workspace get a ticket.
      */
     readonly complete: (
       context: CommandContext,

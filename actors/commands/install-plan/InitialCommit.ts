@@ -64,7 +64,7 @@ const pinned = Effect.fnUntraced(function* (row: InstallPlanRow) {
   } satisfies InstallFindings
 })
 
-/** Reads what is known about the module when the Capsule is created. */
+/** Reads the snapshot and report of the module from which the Capsule is created. */
 const installFindings = Effect.fnUntraced(function* (row: InstallPlanRow, request: StoredRequest) {
   if (request.preflight !== undefined) return yield* pinned(row)
   const results = yield* RunResults
@@ -80,7 +80,7 @@ const installFindings = Effect.fnUntraced(function* (row: InstallPlanRow, reques
   } satisfies InstallFindings
 })
 
-/** Converts a Capsule's name to a slug; `capsule` if none of its characters can be used. */
+/** Converts a Capsule's name to a slug, or to `capsule` if none of the characters can be used. */
 const slugOf = (name: string): string =>
   name
     .normalize("NFKD")
@@ -97,7 +97,7 @@ export class InstallRefused extends Schema.TaggedError<InstallRefused>()("Instal
 const refused = (diagnostics: ReadonlyArray<Finding>) => new InstallRefused({ diagnostics })
 const reason = (code: string, message: string): Finding => ({ severity: "error", code, message })
 
-/** The finding if an install has completed and its Capsule was imported. */
+/** The finding for a completed install whose Capsule was imported. */
 const importUnconfirmed: Finding = {
   severity: "warning",
   code: "import_unconfirmed",
@@ -244,7 +244,8 @@ export class InitialCommit extends Context.Service<
         const capsuleId = derivedId(CapsuleId, "cap", row.id, "capsule")
         const configId = derivedId(InstallConfigId, "icfg", row.id, "config")
         const importedFrom = adopted?.upload.imported_from ?? undefined
-        // An imported Capsule has no plan before its confirmation, so the Run that checked the module is used instead.
+        // An imported Capsule has no plan until an owner confirms the import, so the Run that checked the module is used
+        // instead.
         const runId = importedFrom === undefined ? derivedId(RunId, "run", row.id, "plan") : row.check_run_id
         if (runId === null) return yield* Effect.die(new Error(`${row.id} has no check Run`))
         if (findings.staged) yield* insertSource(row, request, findings, { subject: context.actor.subject, isManager })

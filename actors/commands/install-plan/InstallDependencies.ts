@@ -36,7 +36,7 @@ export const checkMayDepend = Effect.fnUntraced(function* (
   })
 })
 
-/** Checks what does not depend on the module: each producer is visible to the Workspace and ready. */
+/** Performs the checks that do not depend on the module: each producer must be ready and visible to the Workspace. */
 export const checkProducers = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   request: Asked

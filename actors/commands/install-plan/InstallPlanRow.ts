@@ -65,7 +65,9 @@ export interface InstallEnd {
   readonly isCapsuleOpen: boolean
 }
 
-/** Returns the finding for a void plan: the Capsule must be planned again, unless that has happened or the Capsule has ended. */
+/**
+ * Returns the finding for a void plan: the Capsule must be planned again, unless a new plan exists or the Capsule has ended.
+ */
 const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
   const goOn = isCapsuleOpen ? `To go on, plan the Capsule ${row.capsule_id ?? ""} again.` : ""
   const finding = row.phase === "reviewable" ? voidFinding(plan, goOn) : undefined
@@ -74,7 +76,7 @@ const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
     : { finding, nextAction: isCapsuleOpen ? ("plan_again" as const) : ("none" as const) }
 }
 
-/** Returns true if the Capsule was imported, so that nothing was planned. */
+/** Returns true if the Capsule was imported, in which case nothing was planned. */
 const isImported = ({ phase, plan_run_id }: InstallPlanRow) => phase === "reviewable" && plan_run_id === null
 
 /**

@@ -38,8 +38,7 @@ export class InstallPlanSteps extends Context.Service<
     /** Takes the next step if it is due, in the caller's transaction. Returns `false` if the plan must wait or has ended. */
     readonly step: (id: InstallPlanId) => Effect.Effect<boolean>
     /**
-     * Prepares everything that the steps of `work` need but must not wait for inside their transaction, and then runs
-     * `work`.
+     * Prepares everything that the steps in `work` must not wait for inside their transaction, and then runs `work`.
      */
     readonly prepared: (id: InstallPlanId) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
@@ -140,12 +139,12 @@ export class InstallPlanSteps extends Context.Service<
           case "creating_capsule": {
             yield* initialCommit.commit(row, request, context).pipe(
               Effect.catchTag("InstallRefused", ({ diagnostics }) => store.fail(id, diagnostics)),
-              // A savepoint, so that nothing written before the fault remains. The fault is recorded, because another attempt
+              // Uses a savepoint to discard everything written before a fault. Records the fault, because another attempt
               // would fail again.
               transaction(sql),
               orOnIntegrityFault(() => store.fail(id, [{ severity: "error", ...integrityFault }]))
             )
-            // Erases the private values from the write-ahead log too, after the row no longer contains them.
+            // Also erases the private values from the write-ahead log, once the row no longer contains them.
             yield* sql.afterCommit(Effect.ignore(databaseFile.checkpoint))
             return true
           }
@@ -171,7 +170,7 @@ export class InstallPlanSteps extends Context.Service<
       })
 
       /**
-       * Returns true if the next step is an initial commit that takes over a state. This is the case once the check has ended.
+       * Returns true if the next step may be an initial commit that takes over a state.
        */
       const adopts = Effect.fnUntraced(function* (row: InstallPlanRow | undefined) {
         if (!precedesCommit(row)) return false
@@ -183,7 +182,7 @@ export class InstallPlanSteps extends Context.Service<
         <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
           Effect.gen(function* () {
             const row = yield* store.find(id)
-            // The initial commit seals the secret of the Source's webhook and the values of variables.
+            // The initial commit seals the Source's webhook secret and the variable values.
             if (precedesCommit(row)) yield* vault.prepare(row.workspace_id, ["sources", "install_configs"])
             return yield* row !== undefined && (yield* adopts(row)) ? adoption.withReading(row, work) : work
           })

@@ -74,8 +74,8 @@ export class InstallPlanStore extends Context.Service<
             Effect.orDie
           ),
         update,
-        // A failed install erases its private values and releases an upload that no Capsule has taken over, because it needs
-        // neither.
+        // A failed install no longer needs its private values or an upload that no Capsule has taken over, so the values are
+        // erased and the upload is released.
         fail: (id, diagnostics) =>
           Effect.andThen(
             update(id, {

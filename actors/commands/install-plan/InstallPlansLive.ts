@@ -14,7 +14,7 @@ export const layer = Layer.effect(
     const sql = yield* ReadSql
 
     return InstallPlans.of({
-      // Derives the id from the key, so that concurrent repetitions reach the same mailbox.
+      // Derives the id from the key, so that concurrent duplicates of a request reach the same mailbox.
       create: (context, workspaceId, request, idempotency) => {
         const id = derivedId(InstallPlanId, "ipl", `${workspaceId} ${context.actorKey}`, idempotency.key)
         return command.Create(id, { context, workspaceId, request, idempotency })

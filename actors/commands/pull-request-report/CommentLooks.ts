@@ -39,8 +39,9 @@ const isNewer = (look: Pick<CommentLookRow, "last_comment" | "since">) => (remar
 const context: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
 
 /**
- * Reads new comments after each poll of the repository. `/svc plan` by somebody who may push to the repository makes svc
- * plan the head again if the Source's rule allows the plan. No comment allows, approves or applies anything.
+ * Reads new comments after each poll of the repository. If somebody who may push to the repository comments `/svc plan`, svc
+ * plans the head again, provided that the Source's rule allows the plan. A comment never allows, approves or applies
+ * anything.
  */
 export class CommentLooks extends Context.Service<
   CommentLooks,
@@ -92,8 +93,8 @@ export class CommentLooks extends Context.Service<
         )
 
       /**
-       * Reads the new comments. Returns the numbers of the pull requests that somebody with write access wants to be planned
-       * again.
+       * Reads the new comments. Returns the numbers of the pull requests for which somebody with write access has requested
+       * a new plan.
        */
       const read = Effect.fnUntraced(function* (look: CommentLookRow) {
         const source = yield* sources.find(look.id)

@@ -7,7 +7,7 @@ export interface ReportedCapsule {
   readonly name: string
   readonly environment: string
   readonly verdict: CapsuleVerdict
-  /** The page of the plan or, without a plan, of the Capsule. */
+  /** The plan's page, or the Capsule's page if there is no plan. */
   readonly url: string
   readonly summary?: PlanSummary | undefined
   readonly risks: ReadonlyArray<PullRequestRisk>
@@ -29,7 +29,7 @@ export interface PullRequestReport {
   readonly state: "open" | "closed" | "merged"
   /** The reason why svc does not yet know which Capsules use the files. */
   readonly unread?: string | undefined
-  /** For a commit that a merge queue tests: the pull requests of its group. */
+  /** The pull requests of the merge group, if a merge queue is testing the commit. */
   readonly mergeGroup?: ReadonlyArray<number> | undefined
   readonly base?:
     | { readonly branch: string; readonly commit?: string | undefined; readonly behind?: string | undefined }
@@ -52,12 +52,12 @@ const bytesOf = (text: string) => new TextEncoder().encode(text).length
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]+/gu
 
 /**
- * Returns foreign text as a code span, because forges resolve no mentions, references, links or HTML there. Replaces backticks,
- * which would end the span, and vertical bars, which would end the table cell.
+ * Returns untrusted text as a code span, because forges do not resolve mentions, references, links or HTML inside code
+ * spans. Replaces backticks, which would end the span, and vertical bars, which would end the table cell.
  */
 export const codeSpan = (text: string, longest = longestName): string => {
   const visible = text.replaceAll(unseen, " ").replaceAll(/\s+/g, " ")
-  // Escaped, because the beginning of an HTML comment would look like a marker.
+  // Escapes the beginning of an HTML comment, because it would look like a marker.
   const plain = visible.replaceAll("`", "'").replaceAll("|", "¦").replaceAll(/<!-+/g, "<!").trim()
   const points = [...plain]
   const shown = points.length > longest ? `${points.slice(0, longest - 1).join("")}…` : plain
@@ -87,7 +87,10 @@ const urgency = Object.keys(verdictWords)
 const byUrgency = (a: ReportedCapsule, b: ReportedCapsule) =>
   b.risks.length - a.risks.length || urgency.indexOf(a.verdict) - urgency.indexOf(b.verdict)
 
-/** Returns one sentence about all Capsules of the pull request. The comment begins with it, and the status contains it. */
+/**
+ * Returns one sentence about all Capsules of the pull request. The comment begins with this sentence, and the status
+ * contains it.
+ */
 export const verdictOf = (report: Pick<PullRequestReport, "capsules" | "mergeGroup" | "unread">): string => {
   const { capsules, mergeGroup, unread } = report
   if (unread !== undefined) return unread
@@ -256,5 +259,8 @@ export const commentOf = (report: PullRequestReport, marker: string): string => 
   return [...lines, ...foot].join("\n")
 }
 
-/** The marker by which svc finds its comment. A digest in it identifies this installation and this pull request. */
+/**
+ * The marker by which svc finds its comment. The marker contains a digest that identifies this installation and this pull
+ * request.
+ */
 export const markerOf = (pullRequestId: string, digest: string): string => `<!-- svc ${pullRequestId} ${digest} -->`

@@ -30,10 +30,10 @@ const statusCommits = ({
     ? [head_commit]
     : [head_commit, merge_commit]
 
-/** All data that a report writes to the forge. */
+/** All data of a report that svc writes to the forge. */
 interface Written {
   readonly marker: string
-  /** Absent for a merge group, and if no Capsule uses the changed files, so that there is nothing to comment on. */
+  /** Absent for a merge group, or if no Capsule uses the changed files and there is nothing to comment on. */
   readonly body: string | undefined
   readonly status: Parameters<Forge["Service"]["setStatus"]>[4]
 }
@@ -73,14 +73,15 @@ export class PullRequestReporter extends Context.Service<
             state: statusStateOf(report),
             description: statusTextOf(report),
             url: report.url,
-            // Only checks show the text. A commit status is not written again if only the comment has changed.
+            // Only checks can show the text of the comment. A commit status does not contain it and is therefore not written
+            // again if only the comment has changed.
             ...(credential._tag === "App" ? { summary: text } : {})
           }
         } satisfies Written
       })
 
       /**
-       * Finds the repository by its path at first and by its id afterwards, so that another repository with the same path
+       * Finds the repository by path the first time and by id afterwards, so that another repository with the same path
        * receives nothing.
        */
       const repositoryOf = Effect.fnUntraced(function* (report: PullRequestReportRow, { access, path }: ForgePlace) {
@@ -118,7 +119,7 @@ export class PullRequestReporter extends Context.Service<
         if (commentId === null) return yield* createOnce(access, repository, number, marker, text)
         return yield* forge.editComment(access, repository, number, commentId, text).pipe(
           Effect.as(commentId),
-          // If somebody has deleted the comment, creates a new one.
+          // Creates a new comment if the previous comment was deleted.
           Effect.catchIf(
             (cause: ForgeFailure) => cause.reason === "missing",
             () => createOnce(access, repository, number, marker, text)

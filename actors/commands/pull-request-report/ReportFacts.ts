@@ -21,8 +21,8 @@ import { behindText, capsuleVerdict, risksOf, undoneBy } from "../../ledger/pull
 const withoutValues = (line: string) => line.replace(/: [\s\S]*$/, "")
 
 /**
- * Returns the lines in which the plan differs from the approved change. Without such lines, returns the reasons why svc did not
- * carry the approvals over.
+ * Returns the lines in which the plan differs from the approved change. If there are no differing lines, returns the reasons
+ * why svc did not carry the approvals over.
  */
 const differencesOf = (
   plan: { readonly differsFrom?: Pick<DiffersFrom, "lines" | "moreLines" | "reasons"> } | undefined
@@ -69,7 +69,10 @@ const factsOf = (review: StaticReview): ReadonlyArray<ReportedFact> =>
     return added.length + removed.length === 0 ? [] : [{ kind, added, removed }]
   })
 
-/** Returns the reason why the Capsules that use the files are unknown. A removed review counts as read. */
+/**
+ * Returns the reason why the Capsules that use the files are unknown. If the review has already been removed, the files have
+ * been read.
+ */
 const unreadOf = (
   row: Pick<PullRequestRow, "error_code" | "error_message" | "merge_group" | "review" | "state">,
   touched: number

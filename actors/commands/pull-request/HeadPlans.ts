@@ -16,7 +16,7 @@ import { RunRow } from "../../ledger/run/RunRow.ts"
 import { replacedReason } from "../../ledger/run/RunLifecycle.ts"
 import type { SourceRow } from "../../ledger/source/SourceRow.ts"
 
-/** Maximum number of unfinished plans of one Source's pull requests. Further plans wait. */
+/** Maximum number of unfinished plans for the pull requests of one Source. Further plans wait. */
 const mostPlans = 8
 
 /** The error code if nobody has allowed svc to plan a head. */

@@ -42,8 +42,8 @@ const notRun: ToolCheck = { status: "not_run" }
 const unchecked = { validation: notRun, formatting: notRun }
 
 /**
- * Determines which Capsules the head of a pull request affects, and how it changes their modules. It only reads snapshots: it
- * runs no code of the head and decrypts nothing.
+ * Determines which Capsules the head of a pull request affects, and how it changes their modules. Only reads snapshots:
+ * never runs code from the head and decrypts nothing.
  */
 export class PullRequestJudgement extends Context.Service<
   PullRequestJudgement,
@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
       AND ${sql.in("adopted_ref", refs)} AND adopted_path = ${source.default_path}
       AND ${sql.literal(livingCapsule())} ORDER BY created_at, id`)
 
-  /** Finds the newest commit of the base with a snapshot. `newest` lists the commits in order. */
+  /** Finds the newest commit of the base that has a snapshot. `newest` lists the commits in order. */
   const baseSnapshot = Effect.fnUntraced(function* (
     source: SourceRow,
     refs: ReadonlyArray<string>,

@@ -57,8 +57,8 @@ export class PullRequestLooks extends Context.Service<
       const killPoint = yield* KillPoint
 
       /**
-       * The newest commits of each Source's base, by base commit. Forges keep the refs of pull requests that were closed
-       * before the first poll.
+       * Cache of the newest commits of each Source's base, valid for one base commit. Saves reading them at each poll for
+       * pull requests that were closed before the first poll, because forges keep the refs of those pull requests.
        */
       const histories = new Map<SourceId, { readonly commit: string; readonly ancestors: ReadonlyArray<string> }>()
 
@@ -84,7 +84,10 @@ export class PullRequestLooks extends Context.Service<
         return ancestors
       })
 
-      /** Asks the forge for the outcome of each known pull request that is missing from its list of open ones, up to a limit. */
+      /**
+       * Asks the forge for the outcome of each known pull request that is missing from the forge's list of open pull
+       * requests, up to a limit.
+       */
       const endedOf = Effect.fnUntraced(function* (
         place: ForgePlace,
         repository: ForgeRepository,
@@ -125,7 +128,8 @@ export class PullRequestLooks extends Context.Service<
           heads,
           ended: asked.ended
         })
-        // Only GitHub gives the branches of merge queues such names. On other forges, they are ordinary branches.
+        // Only GitHub uses these names for merge queue branches. On other forges, branches with these names are ordinary
+        // branches.
         return { sighting, queues: kind === "github" ? heads : noQueues }
       })
 
@@ -166,7 +170,7 @@ export class PullRequestLooks extends Context.Service<
             defaultBranch: heads.defaultBranch ?? null,
             fromNumber,
             forgeFault: fault,
-            // Without a forge, no queue waits for a status.
+            // Without a forge, no merge queue waits for a status.
             queues: onForge === undefined && trustsKnown ? undefined : (onForge?.queues ?? noQueues)
           })
         })

@@ -30,7 +30,7 @@ export const RevisionPlanRow = table(
     workspace_id: WorkspaceId,
     capsule_id: CapsuleId,
     ref: Schema.String,
-    /** True for a plan that only shows what the ref would change. */
+    /** True if the plan only shows the changes that the ref would make. */
     speculative: Flag,
     /** The progress of the coordinator's own steps. The outcome of the plan is read from its Run. */
     phase: SteppedPhase,
@@ -52,8 +52,8 @@ export type RevisionPlanRow = RowOf<typeof RevisionPlanRow.columns>
 const decodePlan = storedRecord(RevisionPlan)
 
 /**
- * The coordinator is reviewable while its plan is waiting for review or for its apply. Any other outcome of the plan ends
- * the coordinator too.
+ * The coordinator is reviewable while its plan is waiting for review or for its apply. Any other outcome of the plan also
+ * ends the coordinator.
  */
 const endOf = (
   row: RevisionPlanRow,

@@ -121,7 +121,7 @@ export const layer = serve(RunCommands, {
       switch (cancelStep(row)) {
         case "withdraw": {
           yield* lifecycle.withdraw(row, by)
-          // Deletes the sealed plan file: the plan counts as used even if its apply never started.
+          // Deletes the sealed plan file, because the plan cannot be applied any more, even if its apply never started.
           yield* (yield* RunPlans).drop(row.plan_run_id ?? id)
           const cancelled = yield* load(id)
           yield* (yield* RunHandover).finished(cancelled)

@@ -119,15 +119,15 @@ const make = Effect.gen(function* () {
     return yield* redaction.redactor(secrets).pipe(
       Effect.flatMap((redactor) => redactor.items([{ as: "text", text }])),
       Effect.map(([shown]) => shown ?? redactionMark),
-      // If the worker thread fails, applies the same rule here, because a comment is short.
+      // If the worker thread fails, redacts on this thread, which is fast because comments are short.
       Effect.orElseSucceed(() => new Redactor(secrets).text(text)),
       Effect.scoped
     )
   })
 
   /**
-   * Returns those of the given people who can read the Run: active members of its Workspace. Excludes automations, which receive
-   * no mail.
+   * Filters the given people to those who can read the Run, which are the active members of its Workspace. Excludes
+   * automations, which receive no mail.
    */
   const readersAmong = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subjects: ReadonlyArray<Subject>) {
     if (subjects.length === 0) return []
@@ -153,8 +153,8 @@ const make = Effect.gen(function* () {
     for (const subject of mentions) {
       const address = subject === author ? undefined : yield* inDatabase(verifiedAddress(subject))
       if (address === undefined) continue
-      // Sends no mail if the author has caused too many mails, but still stores the comment. The mentioned people see it in
-      // the dashboard.
+      // Sends no mail if the author has triggered too many mails, but still stores the comment. The mentioned people can see
+      // the comment in the dashboard.
       const isAdmitted = yield* mails.admit(sender).pipe(
         Effect.as(true),
         Effect.orElseSucceed(() => false)

@@ -24,7 +24,7 @@ import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 import { notSpeculative } from "../../../schema/tables/RunTables.ts"
 import type { RunGroupId, RunId } from "../../../schema/records/Ids.ts"
 
-/** Maximum number of plans to list: more than a person reads at once. */
+/** Maximum number of plans to list, which is more than a person reads at once. */
 const mostUnfinished = 50
 
 export const layer = Layer.effect(
@@ -106,7 +106,7 @@ export const layer = Layer.effect(
       }),
       facets: (workspaceId, filter) => countRuns(sql, workspaceId, filter),
       latest: Effect.fn("Runs.latest")(function* (workspaceId, capsuleIds) {
-        // Needs one index lookup per Capsule, however many Runs it has, and reads no evidence.
+        // Uses one index lookup per Capsule, regardless of the number of Runs, and reads no evidence.
         const rows = yield* Effect.orDie(LatestRunRow.rows(
           sql
         )`SELECT r.id, r.capsule_id, r.type, r.status, r.approved_at,

@@ -5,8 +5,8 @@ import { RunRow, SpecJson } from "../../ledger/run/RunRow.ts"
 import type { SourceId } from "../../../schema/records/Ids.ts"
 
 /**
- * Triggers whose requests can share a queued sync. Automatic triggers share with each other. Requests by people share with each
- * other, and the history records them.
+ * Triggers whose requests can share a queued sync. Requests by automatic triggers share syncs with each other. Requests by
+ * people share syncs with each other and are recorded in the history.
  */
 const sharing = { service: ["webhook", "schedule"], person: ["user"] } as const
 

@@ -16,7 +16,7 @@ import { rowShape } from "../../base/database/Table.ts"
 import { InstallPlanId, type RunId, type SourceId } from "../../../schema/records/Ids.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 
-// Declares only the id, because the InstallPlan model is in a higher folder.
+// Declares only the id, because the InstallPlan model is in a higher layer.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
 /** Maximum number of users in the message. If there are more, the message contains only their number. */
@@ -56,7 +56,7 @@ const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
 
 /**
  * Retires a Source: removes its webhook secret, schedule and Connection, and all snapshots and reports except those of ended
- * Capsules. Returns true if it dropped snapshots, because nothing may need their archives any more.
+ * Capsules. Returns true if it dropped snapshots, because their archives may then no longer be needed.
  */
 const takeOut = Effect.fnUntraced(function* (row: SourceRow) {
   const sql = yield* SqlClient.SqlClient
@@ -105,7 +105,7 @@ const removed = Effect.fnUntraced(function* (row: SourceRow, { actor, requestId 
 })
 
 /**
- * Removes a Source if its first sync failed and nothing uses it. Clears `unread_due` either way. Only applies to a Source
+ * Removes a Source if its first sync failed and nothing uses it. Clears `unread_due` either way. Applies only to a Source
  * that was created for this sync. If another sync is in progress, the decision is made after that sync. Keeps a Source that
  * has been read, is used, or has been changed since (another ref, a Connection or a new webhook secret). Runs in the
  * caller's transaction.

@@ -192,7 +192,7 @@ export const layer = Layer.effect(
         })
         const without = (verdict: DeliveryVerdict) => Effect.as(store.noteDelivery(id, verdict, 0), { runIds: [] })
         // An unknown Source gets the same response as a wrong secret, after the same work, so that the URL of a webhook reveals
-        // nothing. Nobody can detect a recent renewal either.
+        // nothing. For the same reason, a recent renewal of the secret cannot be detected.
         const { current = nobodysSecret, former = nobodysSecret } = (yield* secretsOf(yield* store.find(id))) ?? {}
         const proven = yield* provenSecret([current, former], delivery.proofs, delivery.body)
         // Reads the Source again: the body may take half a minute to arrive, and the Source and its secret may have changed
@@ -242,7 +242,8 @@ export const layer = Layer.effect(
             )
           )
         }).pipe(
-          // Forgets the delivery: the forge gets an error and delivers it again, and that delivery must not count as a duplicate.
+          // Removes the record of the delivery. The forge gets an error and sends the delivery again, and the repeated
+          // delivery must not be rejected as a duplicate.
           Effect.onError(() =>
             Effect.andThen(
               deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId),

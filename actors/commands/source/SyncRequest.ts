@@ -24,7 +24,8 @@ export const laneOf = (row: SourceRow, lane: Lane | undefined): Lane =>
   lane ?? { ref: row.default_ref, path: row.default_path }
 
 /**
- * Returns true if the Source was created with `removeUnread` and no sync has read it. Each attempt passes this on to the next.
+ * Returns true if the Source was created with `removeUnread` and no sync has read it. Each sync passes the flag on to the
+ * next sync.
  */
 const wasForReading = Effect.fn("Source.wasForReading")(function* (source: SourceRow) {
   if (source.last_synced_at !== null) return false

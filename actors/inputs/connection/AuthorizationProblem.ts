@@ -64,7 +64,10 @@ export const renewable = <Row extends Pick<ConnectionRow, "status" | "oauth">>(r
 const earliest = (...times: ReadonlyArray<string | null | undefined>): string | undefined =>
   times.filter((time) => typeof time === "string").sort()[0]
 
-/** Returns when the Connection expires because of its token: a token that cannot be renewed limits the Connection. */
+/**
+ * Returns the expiry that the token imposes on the Connection: a Connection expires with its token if the token cannot be
+ * renewed.
+ */
 const endOf = (oauth: StoredOAuth) => (oauth.refreshable ? undefined : oauth.accessTokenExpiresAt)
 
 /** Returns the expiry of a new Connection. */

@@ -33,7 +33,7 @@ import { SourceRow } from "../../ledger/source/SourceRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 
-// Declares only the id, because the InstallPlan model is on a higher floor.
+// Declares only the id, because the InstallPlan model is in a higher layer.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
 /** Maximum number of users to list in the message. If there are more, the message contains only their number. */

@@ -39,8 +39,8 @@ const credentialIn = (path: string, value: Schema.Json): string | undefined => {
 type CheckedConnection = Omit<CreateConnection, "workspaceId" | "displayName" | "expiresAt" | "use">
 
 /**
- * Returns the reason why the use rule does not fit this kind. Git Connections have no Project rule, because Sources belong to no
- * Project; their origins limit them instead.
+ * Returns the reason why the use rule does not fit this kind. Git Connections have no Project rule, because a Source does
+ * not belong to a Project. Their origins limit them instead.
  */
 const useProblem = (kind: ConnectionKind, use: ConnectionUse | undefined): string | undefined => {
   if (kind === "provider" || use === undefined) return undefined
@@ -150,7 +150,8 @@ export const checkCredentials = (request: CheckedConnection): Effect.Effect<void
 }
 
 /**
- * Checks what the request schema cannot express. Fails with `invalid_request`; the error contains the field but never its value.
+ * Performs checks that the request schema cannot express. Fails with `invalid_request`; the error contains the field but
+ * never its value.
  */
 export const checkConnection = (request: CheckedConnection, policy: GitPolicyShape): Effect.Effect<void, ApiError> => {
   const problem =

@@ -56,7 +56,7 @@ export class ConnectionTokens extends Context.Service<
     readonly read: (row: ConnectionRow) => Effect.Effect<Option.Option<Redacted.Redacted<ConnectionTokenPair>>>
     /** Call it before a renewal. Records that the outcome of the renewal is unknown. */
     readonly renewing: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
-    /** Clears the record of a renewal that had no effect. */
+    /** Clears the record of a renewal that changed nothing at the server. */
     readonly settled: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
     readonly fault: (id: ConnectionId, code: ConnectionOAuthFault["code"], message: string) => Effect.Effect<void>
     /** Deletes tokens that are no longer needed. */

@@ -5,9 +5,9 @@ import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import type { OpenedForRef } from "../../../schema/records/OpenedForRef.ts"
 
 /**
- * Facts that decide whether a ref is reviewed. Private inputs, states and Connections are only for reviewed refs: the adopted
- * lane, the Source's default, and refs that a rule allows. Code of any other ref could transform private data so that redaction
- * does not recognise it, so an owner or admin must start its plan in person.
+ * Facts that determine whether a ref is reviewed. Private inputs, states and Connections are available only to reviewed
+ * refs: the adopted lane, the Source's default, and refs that a rule allows. Code from any other ref could transform private
+ * data so that redaction does not recognise it, so an owner or admin must start its plan in person.
  */
 export interface RefAttempt {
   readonly ref: string
@@ -21,7 +21,7 @@ export interface RefAttempt {
   readonly automatic: boolean
 }
 
-/** Returns the reason why the ref may receive private data, or `undefined` if it may not. */
+/** Returns the basis on which the ref may receive private data, or `undefined` if it may not. */
 export const decideRef = (attempt: RefAttempt): "lane" | OpenedForRef["basis"] | undefined => {
   if (attempt.isOfLane || attempt.lanes.includes(attempt.ref)) return "lane"
   if (attempt.allowed.includes(attempt.ref)) return "rule"
@@ -36,7 +36,7 @@ export interface UseAttempt {
    */
   readonly role: Role | undefined
   readonly automatic: boolean
-  /** Absent for a Git Connection, because Sources belong to no Project. */
+  /** Absent for a Git Connection, because a Source does not belong to a Project. */
   readonly projectId?: ProjectId | undefined
   /** `path` is absent until a module has been selected. */
   readonly module?: { readonly url: string; readonly path: string | undefined } | undefined

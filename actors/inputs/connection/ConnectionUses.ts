@@ -14,7 +14,7 @@ export interface UseStarter {
   readonly automatic: boolean
 }
 
-/** The purpose and site of the use. */
+/** The Workspace, Project, module and ref for which a Connection is used. */
 export interface UseSite extends Omit<UseAttempt, "role" | "automatic"> {
   readonly workspaceId: WorkspaceId
 }

@@ -198,7 +198,7 @@ export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
 
 const isForgeKind = Schema.is(ForgeKind)
 
-/** Returns true for recipes of forges. The provider of such a recipe is a kind of forge, such as `github`. */
+/** Returns true for recipes of forges. The provider of a forge recipe is the kind of forge, such as `github`. */
 export const isForgeRecipe = ({ provider }: Pick<CredentialRecipe, "provider">): boolean => isForgeKind(provider)
 
 /** Returns the provider arguments that correspond to environment variables, for recipes that define them. */

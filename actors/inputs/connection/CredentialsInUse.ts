@@ -76,7 +76,10 @@ export class CredentialsInUse extends Context.Service<
   {
     /** Records that a Run receives exactly these values. Call it in the transaction that read the row. */
     readonly hold: (runId: RunId, row: ConnectionRow) => Effect.Effect<void>
-    /** Keeps values that are being replaced as long as Runs have them. Call it in the transaction that replaces them. */
+    /**
+     * Keeps values that are being replaced for as long as Runs have them. Call it in the transaction that replaces the
+     * values.
+     */
     readonly keep: (row: ConnectionRow, secrets: Redacted.Redacted<ConnectionSecrets>) => Effect.Effect<void>
     /** Like `keep`, for tokens. */
     readonly keepTokens: (row: ConnectionRow) => Effect.Effect<void>
@@ -87,7 +90,10 @@ export class CredentialsInUse extends Context.Service<
      * redacted from the Run's output.
      */
     readonly renewedSince: (runId: RunId) => Effect.Effect<ReadonlyArray<SecretText>>
-    /** Returns true if a Run received values that only a pool has. svc cannot recognise such values in the Run's output. */
+    /**
+     * Returns true if a Run received values that exist only in a pool. svc cannot recognise these values in the Run's
+     * output.
+     */
     readonly holdsUnknown: (runId: RunId) => Effect.Effect<boolean>
     /** Deletes values that no Run needs any more. */
     readonly release: Effect.Effect<void>
@@ -111,7 +117,7 @@ export class CredentialsInUse extends Context.Service<
         row: ConnectionRow,
         secrets: Redacted.Redacted<ConnectionSecrets>
       ) {
-        // Also finds Runs with older values, because every later value is redacted from their output too.
+        // Also finds Runs with older values, because later values are redacted from the output of those Runs.
         const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
           WHERE h.connection_id = ${row.id} AND r.status = 'running' LIMIT 1`
         if (holders.length === 0) return

@@ -7,7 +7,10 @@ export const connectionRevoked =
   "A Connection that this plan was made with was revoked. Bind another one, and plan again."
 export const connectionRotated = "A Connection that this plan was made with has new values. Plan again."
 
-/** Returns the reason why a Connection no longer matches what the plan used. Removed Connections are reported elsewhere. */
+/**
+ * Returns the reason why a Connection no longer matches the version that the plan used. Removed Connections are reported
+ * elsewhere.
+ */
 export const rotationProblem = (
   use: Pick<NonNullable<ProviderResolution["use"]>, "connectionVersion"> | undefined,
   row: Pick<ConnectionRow, "status" | "version"> | undefined

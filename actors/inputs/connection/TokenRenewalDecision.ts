@@ -81,7 +81,7 @@ export const stopsUse = (oauth: StoredOAuth, isLasting: boolean, at: string): bo
 
 type Renewable = Pick<ConnectionRow, "version" | "token_generation">
 
-/** Returns true if the tokens were requested for this version of the Connection. */
+/** Returns true if the request for the tokens was made for this version of the Connection. */
 export const takesTokens = (asked: Renewable, row: Renewable & Pick<ConnectionRow, "status">): boolean =>
   row.version === asked.version && row.token_generation === asked.token_generation && isUsable(row.status)
 

@@ -13,7 +13,7 @@ export class TokenRenewals extends Context.Service<
      * id. Never call it in a transaction, because it contacts a server.
      */
     readonly renew: (connectionIds: ReadonlyArray<ConnectionId>) => Effect.Effect<ReadonlyMap<string, string>>
-    /** Revokes the tokens of ended Connections at their servers. Repeat it until it succeeds. */
+    /** Revokes the tokens of ended Connections at their servers. Call it repeatedly until it succeeds. */
     readonly revokeEnded: Effect.Effect<void>
   }
 >()("svc/actors/inputs/connection/TokenRenewals") {

@@ -29,7 +29,7 @@ const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens
 
 /**
  * Revokes the tokens of an ended Connection at the authorization server. The tokens are kept sealed until the server accepts
- * the revocation, for at most a week. A failure is shown to people, and retried even after a restart.
+ * the revocation, for at most a week. Failures are shown to people, and the revocation is retried even after a restart.
  */
 export const revokeTokens = Effect.fn("Connection.revokeTokens")(function* (id: ConnectionId, insist: boolean) {
   const sql = yield* SqlClient.SqlClient

@@ -34,13 +34,13 @@ export const secretShapes = (requires: ReadonlyArray<CompiledRequirement>): Read
       : []
   )
 
-/** Variables that deliver a secret to the module for introspecting tokens of the Capsule's client. */
+/** Variables that deliver a secret with which the module can introspect tokens of the Capsule's client. */
 const introspectionTargets: ReadonlyArray<string> = [
   "variable:oidc_introspection_secret",
   "binding:OIDC_INTROSPECTION_SECRET"
 ]
 
-/** Returns the generated secret that also allows introspection, if any. */
+/** Returns the generated secret that can also be used for token introspection, if any. */
 export const introspectionShape = (shapes: ReadonlyArray<SecretShape>): SecretShape | undefined =>
   shapes.find(({ target }) => introspectionTargets.includes(target))
 

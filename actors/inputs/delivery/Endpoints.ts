@@ -11,7 +11,7 @@ export interface EndpointValues {
   readonly url: string
   readonly subdomain?: string
   readonly routePattern?: string
-  /** Only used for an identity; no slot delivers it. */
+  /** Only used for an identity; not delivered in any slot. */
   readonly postLogoutPaths?: ReadonlyArray<string>
 }
 

@@ -33,7 +33,7 @@ export const generatedPlace = (workspaceId: WorkspaceId, id: string) => ({
 
 /**
  * Random secrets that svc generates for a Capsule, once per target. Every later plan gets the same secrets, regardless of
- * its configuration. Only Runs receive them.
+ * its configuration. Only Runs receive the secrets.
  */
 export class GeneratedSecrets extends Context.Service<
   GeneratedSecrets,

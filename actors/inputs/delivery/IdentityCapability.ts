@@ -37,7 +37,7 @@ export class IdentityCapability extends Context.Service<
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/inputs/delivery/IdentityCapability") {
-  /** For an installation without an issuer. Fails before the tool runs if anything needs an identity. */
+  /** Implementation for an installation without an issuer. Fails before the tool runs if a requirement needs an identity. */
   static readonly unavailable = Layer.succeed(IdentityCapability, {
     pin: unavailable,
     check: unavailable,

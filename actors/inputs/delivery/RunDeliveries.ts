@@ -82,8 +82,8 @@ const place = (workspaceId: WorkspaceId, runId: RunId) => ({
 const digestPurpose = "run-delivery-authority"
 
 /**
- * The text that is digested for a delivery's authority: the Workspace, Capsule, epoch and whole configuration, and
- * everything delivered for them.
+ * The input of the digest that identifies a delivery's authority: the Workspace, the Capsule and its epoch, the complete
+ * configuration, and all delivered values.
  */
 const authorityText = (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) =>
   canonicalJson([

@@ -13,8 +13,8 @@ const AdoptedRef = rowShape({ ref: Schema.String })
 type SourceDefault = Pick<SourceRow, "default_ref" | "default_ref_by_manager">
 
 /**
- * Returns the default refs for a use rule. Members can also set a Source's default ref, so it counts only if an owner or
- * admin set it, or if it is the repository's default. A new Source uses the repository's default ref.
+ * Returns the default refs for a use rule. Members can also set a Source's default ref, so the result includes it only if an
+ * owner or admin set it, or if it is the repository's default. A new Source uses the repository's default ref.
  */
 export const chosenDefault = (source: SourceDefault | undefined): ReadonlyArray<string> =>
   source === undefined ? ["HEAD"] : source.default_ref_by_manager === 1 ? [source.default_ref] : []
@@ -34,7 +34,7 @@ export const isCommitOf = Effect.fn("isCommitOf")(function* (
   return rows.length > 0
 })
 
-/** A fetch that sends a Git Connection. */
+/** A fetch that sends the credentials of a Git Connection. */
 export interface GitFetch {
   readonly workspaceId: WorkspaceId
   readonly url: string

@@ -21,7 +21,7 @@ export const SyncSpec = Schema.Struct({
   expectedCommit: Schema.optionalKey(Schema.String),
   authConnectionId: Schema.optionalKey(ConnectionId),
   intent: Schema.Literals(["observe", "manual_plan"]),
-  /** True if a person requested a sync of the whole Source. Every other lane in use is then checked too. */
+  /** True if a person requested a sync of the whole Source. All other lanes in use are then checked as well. */
   everyLane: Schema.optionalKey(Schema.Boolean),
   ...UnreadSource
 })
@@ -33,7 +33,7 @@ export type FetchedLane =
   | { readonly kind: "fetched"; readonly synced: SyncedSnapshot }
 
 /**
- * Returns the error code of a Run for an error tag. The API uses the same codes; any other error becomes `source_sync_failed`.
+ * Maps an error tag to the error code of a Run. The API uses the same codes; any other error becomes `source_sync_failed`.
  */
 export const runErrorCode = (tag: string): string => {
   switch (tag) {

@@ -18,9 +18,9 @@ import { type FetchedBy, makeFetchCredentials } from "./FetchCredentials.ts"
 
 const mostNames = 200
 const mostCommits = 30
-/** Maximum number of cached histories. Plans of one head for several Capsules need the same histories. */
+/** Maximum number of cached histories. Plans of several Capsules for the same head need the same histories. */
 const mostHistories = 64
-/** Maximum time for a query. It is short, because a person is waiting. */
+/** Maximum time for a query. Kept short, because a person is waiting for the result. */
 const patience = Duration.seconds(20)
 
 /** A cached history, set once it has been read. `lock` is held during the request. */

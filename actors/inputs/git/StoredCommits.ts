@@ -8,7 +8,7 @@ import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import type { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 import { type FetchedBy, makeFetchCredentials } from "./FetchCredentials.ts"
 
-/** The files of a recorded commit are not stored, and its repository does not provide them any more. */
+/** The files of a recorded commit are not stored, and its repository no longer provides them. */
 class SnapshotUnavailable extends Schema.TaggedError<SnapshotUnavailable>()("SnapshotUnavailable", {
   message: Schema.String
 }) {}

@@ -32,15 +32,16 @@ const Part = rowShape({ bytes: Schema.Uint8Array })
 /** Size of a part. Each part is written by one statement without the database's write lock. */
 const partBytes = 1024 * 1024
 
-/** The name of an archive, the same as in the on-disk store. */
+/** The name of an archive. The on-disk store uses the same name. */
 export interface ArchiveName {
   readonly kind: ArchiveKind
   readonly digest: string
 }
 
 /**
- * Copies of the archives of commits and builds in the database, if several servers share it, because any server may need an
- * archive that another server has stored on its disk. The reader checks the digest. A single server keeps only files.
+ * Stores copies of commit and build archives in a database that several servers share, because any server may need an
+ * archive that another server has stored on its disk. The reader checks the digest. A single server stores archives only as
+ * files.
  */
 export class SharedArchives extends Context.Service<
   SharedArchives,

@@ -23,7 +23,7 @@ type Capsule = Pick<
   "status" | "execution_authority_epoch" | "install_config_id" | "current_state_generation"
 >
 
-/** The refusal of a decision about a speculative plan. It explains how to approve the plan's change. */
+/** The message that refuses a decision about a speculative plan. It explains how to approve the plan's change. */
 export const speculativeRefusal = (decision: "approved" | "applied"): ApiError =>
   failedPrecondition(
     `A speculative plan is never ${decision}: it only shows what its ref would change. Approve its change with POST /api/v1/runs/{runId}/change-approvals; the Capsule's lane is planned again after the merge.`

@@ -18,7 +18,7 @@ export const authorityColumns = [
   { column: "id", fenced: true },
   { column: "status", fenced: true },
   // Not fenced, because the value changes whenever a Run finishes: a fence would reject the Run's own settlement. The guard
-  // must include it.
+  // must include the value.
   { column: "runtime_safety", fenced: false },
   { column: "execution_authority_epoch", fenced: true, ofRun: "execution_authority_epoch" },
   { column: "install_config_id", fenced: true, ofRun: "install_config_id" },

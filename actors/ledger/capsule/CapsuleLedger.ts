@@ -74,14 +74,15 @@ export class CapsuleLedger extends Context.Service<
     /** Makes the next `StaleReasons.compareUnread` compare all consumers of this Capsule. */
     readonly consumersUnread: (producerCapsuleId: CapsuleId) => Effect.Effect<void>
     /**
-     * Records that the Capsules of this lane must decide about the snapshot. The step that clears the record makes the decision.
+     * Records that a decision about the snapshot is due for the Capsules of this lane. The step that makes the decision also
+     * clears the record.
      */
     readonly followDue: (found: {
       readonly sourceId: SourceId
       readonly snapshotId: SourceSnapshotId
       readonly look: RunTrigger
     }) => Effect.Effect<void>
-    /** Records that the Capsule has decided. */
+    /** Records that the decision is no longer due. */
     readonly followed: (id: CapsuleId) => Effect.Effect<void>
     /** Drops the deferred snapshots of the Source's Capsules, so that they are not planned later. */
     readonly forgetDeferred: (sourceId: SourceId) => Effect.Effect<void>
@@ -185,7 +186,7 @@ export class CapsuleLedger extends Context.Service<
         snapshotId,
         sourceId
       }) {
-        // Skips Capsules that have already decided about this snapshot under their current authority and state.
+        // Skips Capsules for which this snapshot has already been decided under the current authority and state.
         yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { follow_snapshot_id: snapshotId, follow_look: look })}
           WHERE id IN (SELECT c.id FROM capsules c
             JOIN source_snapshots s ON s.id = ${snapshotId}

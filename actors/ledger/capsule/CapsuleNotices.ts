@@ -62,8 +62,8 @@ const currentRun = (sql: SqlClient.SqlClient, id: CapsuleId) =>
   ).pipe(Effect.orDie)
 
 /**
- * Writes the notices about a change to a Capsule's row, in the transaction of the change. `before` contains or reads the row
- * before the change.
+ * Writes the notices about a change to a Capsule's row, in the transaction that makes the change. `before` returns the row
+ * as it was before the change.
  */
 export const reportChange = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

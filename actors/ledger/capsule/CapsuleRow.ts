@@ -31,7 +31,10 @@ import { CommitDescriptionJson, SnapshotRow } from "../source/SourceRow.ts"
 import { ImportedFromJson } from "../state/StateUploads.ts"
 import { CredentialWaitJson } from "./CredentialWait.ts"
 
-/** The people who enabled auto-update and who last changed it. An automation is replaced by the people behind it. */
+/**
+ * The people who enabled auto-update and who last changed it. If an automation made the change, contains the people behind
+ * the automation instead.
+ */
 const AutoUpdateAuthors = Schema.Struct({ turnedOnBy: Schema.Array(Subject), changedBy: Schema.Array(Subject) })
 export type AutoUpdateAuthors = typeof AutoUpdateAuthors.Type
 export const AutoUpdateAuthorsJson = jsonText(AutoUpdateAuthors)
@@ -72,14 +75,15 @@ export const CapsuleRow = table(
     public_endpoint: Schema.NullOr(Schema.String),
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** The person who last changed auto-update. Its Runs use this person's authority. */
+    /** The person who last changed auto-update. Automatic Runs use this person's authority. */
     auto_update_by: Schema.NullOr(Schema.String),
     /** The authors of plans that auto-update creates; `NULL` if an earlier release last changed auto-update. */
     auto_update_authors: Schema.NullOr(AutoUpdateAuthorsJson),
     /** A snapshot of the lane that could not be planned because the queue was full. */
     deferred_snapshot_id: Schema.NullOr(SourceSnapshotId),
     /**
-     * The newest snapshot that the Capsule has not decided about yet. `follow_look` is what triggered the check that found it.
+     * The newest snapshot for which a decision is still due. `follow_look` is the trigger of the check that found the
+     * snapshot.
      */
     follow_snapshot_id: Schema.NullOr(SourceSnapshotId),
     follow_look: Schema.NullOr(RunTrigger),
@@ -98,7 +102,7 @@ export const CapsuleRow = table(
     release_comment: Schema.NullOr(Schema.String),
     /** The credential problem that blocks the Capsule's Runs. */
     credential_wait: Schema.NullOr(CredentialWaitJson),
-    /** Hours between drift checks. `NULL` uses the Workspace's setting; 0 disables them. */
+    /** Hours between drift checks. `NULL` means the Workspace's setting; 0 disables the checks. */
     drift_check_hours: Schema.NullOr(Schema.Int),
     drift_check_by: Schema.NullOr(Schema.String),
     drift_check_due_at: Schema.NullOr(Timestamp),
@@ -137,8 +141,8 @@ export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, i
 const guardPurpose = "authority-guard"
 
 /**
- * Computes the guard that clients send back with changes. It is opaque and depends only on authority, never on audit times
- * (design, section 3).
+ * Computes the guard that clients send back with changes. The guard is opaque and depends only on authority, never on audit
+ * times (design, section 3).
  */
 export const authorityGuard = (row: GuardedCapsuleRow) =>
   Effect.flatMap(Vault, (vault) => Effect.map(vault.mac(guardPurpose, guardText(row)), (digest) => `ag1.${digest}`))
@@ -247,7 +251,7 @@ type Import = Pick<CapsuleRow, "imported_from" | "import_confirmed_at">
 export const isUnconfirmed = ({ import_confirmed_at, imported_from }: Import): boolean =>
   imported_from !== null && import_confirmed_at === null
 
-/** The message if a Run is refused because the import is unconfirmed. */
+/** The message for a Run that is refused because the import is unconfirmed. */
 export const unconfirmed =
   "The Capsule was imported from another installation and is disabled until an owner confirms that the original no longer manages it."
 

@@ -11,7 +11,7 @@ import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { RevisionPlanId } from "../../../schema/records/Ids.ts"
 
-// Declares only the id, because the RevisionPlan model is on a higher floor.
+// Declares only the id, because the RevisionPlan model is in a higher layer.
 const OpenRevision = rowShape({ id: RevisionPlanId })
 
 export const guardMoved = () =>

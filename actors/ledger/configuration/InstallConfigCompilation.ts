@@ -148,7 +148,7 @@ export class InstallConfigCompilation extends Context.Service<
         operatorBaseOf(operator, { url: snapshot.url, path: repositoryPathOf(snapshot, modulePath) })
 
       const compile = ({ moduleScan, report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
-        // Taken from the report instead of the caller, so that the comparison can detect a difference.
+        // Uses the pins in the report instead of the caller's pins, so that the comparison can detect a difference.
         const made: InstallPins = {
           sourceSnapshotId: report.sourceSnapshotId,
           compatibilityReportId: report.id,

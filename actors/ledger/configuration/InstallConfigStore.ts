@@ -62,8 +62,9 @@ export const ProviderBindingRow = table("provider_bindings", {
 export type ProviderBindingRow = RowOf<typeof ProviderBindingRow.columns>
 
 /**
- * An immutable configuration without its private values; the digest covers both. `compiled` is the manifest compiler's output for
- * the snapshot, report and operator policy. Plan and apply use the manifest only through this output.
+ * An immutable configuration without its private values. The digest covers the configuration and the private values.
+ * `compiled` is the manifest compiler's output for the snapshot, report and operator policy. Plan and apply use the manifest
+ * only through this output.
  */
 export const StoredConfig = Schema.Struct({
   compiled: CompiledInstall,
@@ -143,8 +144,8 @@ export class InstallConfigStore extends Context.Service<
     readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
     readonly bindings: (id: InstallConfigId) => Effect.Effect<ReadonlyArray<Binding>>
     /**
-     * Fails if the stored rows no longer match the configuration's digest, because somebody must have modified the rows
-     * outside svc.
+     * Fails if the stored rows no longer match the configuration's digest, which means that the rows were modified outside
+     * svc.
      */
     readonly checkDigest: (id: InstallConfigId) => Effect.Effect<void, ApiError>
     /** Deletes unused configurations that checks created and whose report no longer exists. Runs in the caller's transaction. */

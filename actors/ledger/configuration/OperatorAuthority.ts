@@ -46,7 +46,7 @@ export const operatorMoved = (
     : `The operator has changed the execution profile ${name} since the plan was made. Plan again.`
 }
 
-/** Returns what a profile requires of the runner. */
+/** Returns the requirements that a profile sets for the runner. */
 export const requirementsOf = (name: string, { isolation, limits, network }: ExecutionProfile): RunRequirements => ({
   profile: name,
   ...(isolation === undefined ? {} : { isolation }),

@@ -95,7 +95,10 @@ const readyMade = (workspaceId: WorkspaceId, config: OperatorBaseConfig, loadedA
   })
 }
 
-/** Returns the operator's base configurations as a Workspace lists them, by id. They have no rows yet and include no values. */
+/**
+ * Returns the operator's base configurations in the form that a Workspace lists, by id. These configurations have no rows
+ * yet and include no values.
+ */
 export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: WorkspaceId) =>
   Effect.sync(() =>
     operator.baseConfigs
@@ -104,8 +107,8 @@ export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: Wo
   )
 
 /**
- * Finds the Workspace of a ready-made configuration's id. Ids cannot be reversed, so the first lookup of an unknown id computes
- * the ids of all Workspaces, once per set of base configurations.
+ * Finds the Workspace to which the id of a ready-made configuration belongs. Ids cannot be reversed, so the first lookup of
+ * an unknown id computes the ids of all Workspaces, once per set of base configurations.
  */
 export const readyMadeOwners = (operator: OperatorConfigsShape) => {
   let derivedFrom: OperatorConfigsShape["baseConfigs"] = []

@@ -77,8 +77,9 @@ const manifestInputs = ({ inputs }: StoredConfig["compiled"]): ReadonlySet<strin
   new Set(inputs.filter(({ origin }) => origin === "manifest").map(({ name }) => name))
 
 /**
- * Returns the variables that a person may set during an install. With a manifest, these are its user inputs, and required
- * variables that it omits. Configurations from earlier releases marked all other variables as user inputs too.
+ * Returns the variables that a person may set during an install. With a manifest, these are the manifest's user inputs and
+ * the required variables that the manifest omits. Configurations from earlier releases marked all other variables as user
+ * inputs too.
  */
 export const governedVariables = ({
   compiled,
@@ -94,8 +95,8 @@ export const governedVariables = ({
 }
 
 /**
- * Returns the variables that a person may set in a configuration plan or re-adoption. With a manifest, these are only its user
- * inputs (specification, Configuration plans).
+ * Returns the variables that a person may set in a configuration plan or re-adoption. With a manifest, these are only the
+ * manifest's user inputs (specification, Configuration plans).
  */
 export const changeableVariables = ({
   compiled,

@@ -10,11 +10,13 @@ import { CapsuleId, DependencyId, OutputShareId, type RunId, StateVersionId } fr
 /** A value that a plan received from a dependency. Also recorded for dependencies that provided nothing. */
 export const ConsumedOutput = Schema.Struct({
   dependencyId: DependencyId,
-  /** Set if the producer is in another Workspace: the share that provided the value. */
+  /** The share that provided the value, if the producer is in another Workspace. */
   outputShareId: Schema.optionalKey(OutputShareId),
   /** Absent in plans created before this field existed. */
   producerCapsuleId: Schema.optionalKey(CapsuleId),
-  /** The consumer's and the producer's name of the Output. Absent for `remote_state`, which can read every Output. */
+  /**
+   * The names that the consumer and the producer use for the Output. Absent for `remote_state`, which can read every Output.
+   */
   output: Schema.optionalKey(Schema.String),
   name: Schema.optionalKey(Schema.String),
   input: Schema.optionalKey(Schema.String),

@@ -17,7 +17,7 @@ import { CapsuleRow } from "../capsule/CapsuleRow.ts"
 import { SharedOutput } from "../../../schema/records/OutputShare.ts"
 import { rowShape } from "../../base/database/Table.ts"
 
-// Declares only these columns, because the OutputShare model is in a higher folder.
+// Declares only these columns, because the OutputShare model is in a higher layer.
 const ActiveShare = rowShape({ id: OutputShareId, outputs: Schema.String })
 
 const decodeShared = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))

@@ -53,7 +53,7 @@ const make = Effect.gen(function* () {
     return outputs
   })
 
-  /** Returns the person who installed the Capsule; none if that person is no longer an active member. */
+  /** Returns the person who installed the Capsule, or no one if that person is no longer an active member. */
   const installingPrincipal = Effect.fnUntraced(function* (capsule: CapsuleRow) {
     const rows = yield* Installer.rows(sql)`SELECT r.created_by AS subject FROM runs r
       JOIN memberships m ON m.workspace_id = r.workspace_id AND m.subject = r.created_by AND m.status = 'active'

@@ -117,7 +117,9 @@ export const capsuleProgress = Effect.fn("capsuleProgress")(function* (
   )
 }, Effect.orDie)
 
-/** Returns true if the speculative plan would undo newer files of the base. svc never carries its approvals over. */
+/**
+ * Returns true if the speculative plan would undo newer files of the base. svc never carries over approvals of such a plan.
+ */
 export const isStale = ({ row: { base } }: CapsuleProgress): boolean =>
   base !== null && BaseJson.read(base).standing === "stale"
 
@@ -133,7 +135,7 @@ export const countsOf = (progress: ReadonlyArray<CapsuleProgress>): ReadonlyMap<
 
 const awaiting: ReadonlySet<CapsuleVerdict> = new Set(["planned", "needs_approval", "differs"])
 
-/** Returns a key for the Project and environment, because all of their Capsules require the same approvals. */
+/** Returns a key for a Project and environment. All Capsules with the same key require the same approvals. */
 const placeOf = ({ environment, project_id }: Progress): string => `${project_id} ${environment}`
 
 /** Returns the Capsule data for one pull request's page. Reads plans, which may be large. */

@@ -13,7 +13,7 @@ export const PullRequestReportRow = table(
     workspace_id: WorkspaceId,
     due: Schema.Int,
     taken: Schema.Int,
-    /** The pull request's state as shown by the last report. */
+    /** The state of the pull request that the last report showed. */
     seen: Schema.String,
     /** Earliest time of the next report. */
     next_at: Schema.NullOr(Timestamp),
@@ -39,7 +39,7 @@ const longestWait = Duration.hours(1)
 
 /**
  * Columns of a pull request whose change requires a new report. svc may report a merge group before it has assessed the
- * commit, so the end of the assessment requires a new report too.
+ * commit, so the end of the assessment also requires a new report.
  */
 const seenText = `p.head_commit || ' ' || p.state || ' ' || COALESCE(p.base_commit, '') || ' ' || COALESCE(p.head_snapshot_id, '')
   || ' ' || COALESCE(p.planned_commit, '') || ' ' || p.attempt || ' ' || COALESCE(p.error_code, '')

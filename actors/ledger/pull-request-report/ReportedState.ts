@@ -21,7 +21,7 @@ export interface CapsuleFacts {
   readonly plan: (ReportedPlan & { readonly differs: boolean }) | undefined
   /** The latest apply of that plan. */
   readonly apply: RunStatus | undefined
-  /** For a commit that a merge queue tests: true if its plan makes the approved change. */
+  /** For a commit that a merge queue is testing, the result of comparing the plan with the approved change. */
   readonly queued?: "approved" | "differs" | "unapproved" | undefined
 }
 

@@ -27,8 +27,8 @@ type KnownPullRequest = Pick<
 >
 
 /**
- * A queued commit counts as the repository's own code if each of its pull requests does, or if an owner or admin allowed plans of
- * the current head.
+ * Treats a queued commit as the repository's own code if, for each of its pull requests, the head belongs to the repository
+ * or an owner or admin allowed plans of the current head.
  */
 export const groupIsFork = (
   numbers: ReadonlyArray<number>,

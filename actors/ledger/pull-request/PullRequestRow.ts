@@ -65,7 +65,9 @@ export const PullRequestRow = table(
     planned_actor: Schema.NullOr(PlanningActorJson),
     /** Number of times that svc gave up the plans of one head or a person requested new plans. */
     attempt: Schema.Int,
-    /** Numbers of the pull requests whose merge a queue tests. `NULL` for a pull request. */
+    /**
+     * For a merge group, the numbers of the pull requests whose merge is being tested. `NULL` for an ordinary pull request.
+     */
     merge_group: Schema.NullOr(MergeGroupJson)
   },
   ["due", "sync_attempts", "attempt"]
@@ -103,7 +105,7 @@ export const PullRequestLookRow = table(
     last_look_at: Schema.NullOr(Timestamp),
     /** Full name of the repository's default branch, as of the last poll. */
     default_branch: Schema.NullOr(Schema.String),
-    /** The highest number at the first poll without a forge. Higher numbers are new. */
+    /** The highest pull request number at the first poll without a forge. Pull requests with higher numbers are new. */
     from_number: Schema.NullOr(Schema.Int),
     /** Number of open pull requests above the limit, as of the last poll. */
     left_out: Schema.Int,
@@ -119,7 +121,7 @@ const decode = storedRecord(PullRequest)
 const faultOf = (code: string | null, message: string | null) =>
   code === null ? undefined : { code, message: message ?? "" }
 
-/** Returns the pull requests whose merge a queue tests, or `undefined` for a pull request. */
+/** Returns the pull requests whose merge is being tested by a merge queue, or `undefined` for an ordinary pull request. */
 export const mergeGroupOf = ({
   merge_group
 }: Pick<PullRequestRow, "merge_group">): ReadonlyArray<number> | undefined =>

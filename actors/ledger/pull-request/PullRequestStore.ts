@@ -28,7 +28,7 @@ const DuePullRequest = rowShape({ id: PullRequestId, workspace_id: WorkspaceId }
 
 const Found = rowShape({ id: SourceId, workspace_id: WorkspaceId })
 
-/** The result of one look. */
+/** The result of one poll. */
 interface Seen {
   readonly sighting: Sighting
   readonly defaultBranch: string | null

@@ -25,7 +25,7 @@ export interface Ended {
   readonly merge_commit: string | null
 }
 
-/** The result of one look. */
+/** The result of one poll. */
 export interface Sighting {
   readonly open: ReadonlyArray<SeenPullRequest>
   /** Number of open pull requests above the limit. */
@@ -47,7 +47,7 @@ interface RefsToJudge {
   readonly base: string | undefined
   /** The newest commits of the base, including its current one. */
   readonly ancestors: ReadonlySet<string>
-  /** The highest number at svc's first poll. */
+  /** The highest pull request number at svc's first poll. */
   readonly fromNumber: number
   readonly known: ReadonlyArray<Known>
   /**
@@ -115,8 +115,8 @@ interface ForgeListing {
 }
 
 /**
- * Assesses the pull requests that a forge lists as open. A head counts as part of this repository only if both repository ids are
- * known and equal, and the branch points to the head.
+ * Assesses the pull requests that a forge lists as open. A head is treated as part of this repository only if both
+ * repository ids are known and equal, and the branch points to the head.
  */
 export const seenOnForge = ({ ended, heads, kind, open, repositoryId }: ForgeListing): Sighting => {
   const seen = open.map((one): SeenPullRequest => {

@@ -13,8 +13,8 @@ export const stepAfterJob = (run: Pick<RunRow, "status"> | undefined): Coordinat
 }
 
 /**
- * Decides the step for plans. A computed plan is ready for review, and a speculative plan has succeeded, regardless of the
- * review's later decision.
+ * Decides the step for plans. The coordinator advances once the plan is ready for review or, for a speculative plan, has
+ * succeeded. It does not wait for the review.
  */
 export const stepAfterPlan = (run: Pick<RunRow, "status" | "approved_at" | "purpose"> | undefined): CoordinatorStep => {
   if (run === undefined || run.status === "queued" || run.status === "running") return "wait"

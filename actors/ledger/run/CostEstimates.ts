@@ -42,7 +42,7 @@ const has = (change: ResourceChange, ...actions: ReadonlyArray<string>) =>
 
 const fits = (change: ResourceChange, side: Side, name: string, wanted: unknown): boolean | undefined => {
   const attribute = change.changedAttributes.find((candidate) => candidate.name === name)
-  // A review of an update lists only changed attributes; a create or delete lists all of them.
+  // A review lists only the changed attributes of an update, but all attributes of a create or delete.
   if (attribute === undefined) return has(change, "create") !== has(change, "delete") ? false : undefined
   if (attribute.sensitive === true || (side === "after" && attribute.unknown === true)) return undefined
   return attribute[side] === wanted

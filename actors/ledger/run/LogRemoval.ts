@@ -16,7 +16,7 @@ import { Flag, rowShape } from "../../base/database/Table.ts"
 import { notSpeculative } from "../../../schema/tables/RunTables.ts"
 import { pendingPlan, RunRow } from "./RunRow.ts"
 
-/** Facts that decide whether the log of a Run may be removed. */
+/** Facts that determine whether the log of a Run may be removed. */
 export interface KeptLog {
   /** Time at which the last line was written; null while more lines may follow. */
   readonly endedAt: string | null
@@ -47,7 +47,7 @@ export const logKeptReason = (log: KeptLog, before: string): LogKeptReason | und
 /** Number of Runs that one statement examines. */
 const candidatesAtOnce = 100
 
-/** A position in the list of Runs, which is sorted by the end of their logs: the last examined Run. */
+/** The last examined Run, as a position in the list of Runs sorted by the time at which their logs ended. */
 interface LookedAt {
   readonly endedAt: string
   readonly id: RunId
@@ -148,7 +148,7 @@ const sizesOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: Read
 const chunksAtOnce = 32
 /** Pause between steps, to let other writers in. */
 const pause = "5 millis"
-/** Maximum number of steps per turn, because the cleanup has other jobs too. */
+/** Maximum number of steps per turn, because the cleanup also has other jobs. */
 const stepsOfTurn = 200
 /** Delay before kept logs are examined again. */
 const cooldown = Duration.toMillis("1 hour")
@@ -160,9 +160,9 @@ interface Pass {
 }
 
 /**
- * Removes logs whose retention period has ended and that nothing needs (see `LogRetention`). Each step is a short transaction
- * that either marks a batch of Runs, with one audit event per Workspace, or deletes lines of marked Runs. After a crash, the next
- * process continues.
+ * Removes logs that are no longer needed and whose retention period has ended (see `LogRetention`). Each step is a short
+ * transaction that either marks a batch of Runs, with one audit event per Workspace, or deletes lines of marked Runs. After
+ * a crash, the next process continues.
  */
 export class LogRemoval extends Context.Service<
   LogRemoval,

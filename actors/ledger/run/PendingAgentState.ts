@@ -1,7 +1,7 @@
 /**
  * Returns an SQL condition on a row of `agent_runs` that is true if the agent of an abandoned apply may hold a state that
  * exists nowhere else. `of` is the table alias with a trailing dot. Ignores evidence from an earlier claim of the Run,
- * because it proves nothing about this claim.
+ * because that evidence proves nothing about the current claim.
  */
 export const mayOweEvidence = (of: string): string =>
   `(${of}kind = 'apply' AND ${of}accepted_at IS NOT NULL AND ${of}ended_at IS NOT NULL AND ${of}result IS NULL
@@ -9,8 +9,8 @@ export const mayOweEvidence = (of: string): string =>
       AND e.fence = ${of}fence))`
 
 /**
- * Like `mayOweEvidence`, but also requires that the server allowed the tool to start. A started Run is never assigned to another
- * agent, so this is its last claim.
+ * Like `mayOweEvidence`, but also requires that the server allowed the tool to start. A started Run is never assigned to
+ * another agent, so its current claim is the last one.
  */
 export const owesEvidence = (of: string): string =>
   `(${mayOweEvidence(of)}

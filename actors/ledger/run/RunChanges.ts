@@ -18,7 +18,10 @@ const findings = "('source_sync', 'compatibility_check')"
  */
 const followsCommit = `p.type = 'plan' AND (p.purpose IS NULL OR ${speculative("p.")})`
 
-/** SQL condition for plans that replace each other. Excludes speculative plans, which replace no plan of their Capsule. */
+/**
+ * SQL condition for plans that replace each other. Excludes speculative plans, which do not replace other plans of their
+ * Capsule.
+ */
 const replaces = (of: string) => `${of}type IN ${plans} AND ${notSpeculative(of)}`
 
 /** SQL condition on `runs` that selects one Run per change: its plan, or a Run that belongs to no plan. */

@@ -7,7 +7,7 @@ import { withStoredSpelling } from "../../../schema/records/EmailAddress.ts"
 /** Maximum number of words in a search. */
 const mostWords = 8
 
-// Matches the start of a Run id. "run" alone counts as an ordinary word, because every Run's id starts with it.
+// Matches the start of a Run id. "run" alone is treated as an ordinary word, because every Run id starts with it.
 const beginsAnId = /^[a-z]+_[a-z0-9]+$/
 const beginsACommit = /^[0-9a-f]{4,64}$/
 

@@ -5,8 +5,8 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import type { RunEvidence } from "../../../schema/records/Run.ts"
 
 /**
- * The right to write for a running Run. The hold belongs to the owner that claimed the Run, under one fence. Once the Run
- * has ended or been claimed again, writes with the old hold are refused.
+ * The right to write to a running Run. The hold is valid only for the owner that claimed the Run, and only under the fence
+ * of that claim. Once the Run has ended or been claimed again, writes with the old hold are refused.
  */
 export interface RunHold {
   readonly runId: RunId

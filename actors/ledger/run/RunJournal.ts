@@ -104,8 +104,8 @@ export class RunJournal extends Context.Service<
     ) => Effect.Effect<void, HoldLost>
     /**
      * Buffers an event, to be written soon with others in one transaction. Use it for events that a tool emits in large numbers,
-     * where a commit per event would delay the tool and other writers. The order of events is kept. A crash may lose the last few
-     * milliseconds.
+     * where a commit per event would delay the tool and other writers. The order of events is kept. A crash may lose the
+     * events of the last few milliseconds.
      */
     readonly note: <Kind extends RunEventKind>(
       hold: RunHold,
@@ -117,7 +117,7 @@ export class RunJournal extends Context.Service<
      * the events cannot be written afterwards.
      */
     readonly flush: (hold: RunHold) => Effect.Effect<void, HoldLost>
-    /** Runs `effect` inside the trace of the request that queued the Run, if this process still has it. */
+    /** Runs `effect` inside the trace of the request that queued the Run, if this process still has the trace. */
     readonly within: <A, E>(runId: RunId, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
     readonly wake: (runId: RunId) => void
     readonly listen: (runId: RunId, listener: Listener) => () => void
@@ -130,7 +130,7 @@ export class RunJournal extends Context.Service<
       const listeners = new Map<RunId, Set<Listener>>()
       const origins = new Map<string, Tracer.AnySpan>()
 
-      // Copies the set first: a listener may subscribe again when it is woken, and the loop would then never end.
+      // Copies the set first, because a listener may subscribe again when it is woken, and the loop would then never end.
       const wake = (runId: RunId) => {
         for (const listener of Array.from(listeners.get(runId) ?? [])) listener()
       }

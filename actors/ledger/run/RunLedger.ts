@@ -181,7 +181,9 @@ export type RecordedColumns = Pick<
   | "agent_unreachable_since"
 >
 
-/** Inserts and updates Runs. Status changes belong to `RunLifecycle`. Every method works in the caller's transaction. */
+/**
+ * Inserts and updates Runs. Status changes are made only by `RunLifecycle`. Every method works in the caller's transaction.
+ */
 export class RunLedger extends Context.Service<
   RunLedger,
   {
@@ -192,7 +194,7 @@ export class RunLedger extends Context.Service<
     /** Writes columns that the execution has determined. */
     readonly record: (hold: RunHold, columns: RecordedColumns) => Effect.Effect<void, HoldLost>
     readonly mergeEvidence: (hold: RunHold, evidence: RunEvidence) => Effect.Effect<void, HoldLost>
-    /** Records that the tool of an apply may start. Call it before the tool starts; repeating it changes nothing. */
+    /** Records that the tool of an apply may start. Call it before the tool starts; repeated calls change nothing. */
     readonly acknowledgeStart: (hold: RunHold) => Effect.Effect<void, HoldLost>
     /** Voids every unapplied plan that was reviewed under an earlier version of the redaction rules. */
     readonly supersedeOutdated: Effect.Effect<void>

@@ -37,7 +37,7 @@ export type SeenRun = Pick<
   "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence" | "plan_details"
 >
 
-/** The author and reason of a decision. Without `subject`, svc decided. */
+/** The author and reason of a decision. If `subject` is absent, svc made the decision. */
 interface Decider {
   readonly subject?: string | undefined
   readonly reason?: string | undefined
@@ -55,7 +55,7 @@ const endKind = (seen: SeenRun, to: RunStatus): RunEndKind | undefined => {
   return seen.status === "succeeded" ? "approval_withdrawn" : "cancelled"
 }
 
-/** The approver of a plan. Without `subject`, svc approved it. */
+/** The approver of a plan. If `subject` is absent, svc approved the plan. */
 export interface Approval {
   readonly subject?: string | undefined
   readonly comment?: string | undefined
@@ -63,7 +63,8 @@ export interface Approval {
 }
 
 /**
- * Cancel reason of a speculative plan that the plan of a newer commit replaces. Such a plan gets the status `superseded`.
+ * Cancel reason of a speculative plan that is replaced by the plan of a newer commit. The replaced plan gets the status
+ * `superseded`.
  */
 export const replacedReason = "A newer commit of the pull request is planned."
 
@@ -73,7 +74,9 @@ type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
 type Held = Effect.Effect<void, HoldLost>
 type Settled = Effect.Effect<void, HoldLost | StopRequested>
 
-/** The error if the tool of an apply finished before the stop request reached it, so that its effects cannot be undone. */
+/**
+ * The error of an apply whose tool finished before the stop request reached it. The effects of the tool cannot be undone.
+ */
 const allWasDone: RunError = {
   code: "applied_before_cancel",
   message:
@@ -264,7 +267,7 @@ export class RunLifecycle extends Context.Service<
         yield* held(hold, "succeeded", { kind: "run.succeeded", data }, { evidence })
       })
 
-      /** Adds a newer commit to the failure if there is one, because it may fix the problem of the deployed commit. */
+      /** Adds the newer commit to the failure, if there is one, because the newer commit may fix the problem. */
       const withNewerCommit = Effect.fnUntraced(function* (hold: RunHold, error: RunError) {
         const [row] = yield* RunRow.some(sql, "evidence")`SELECT evidence FROM runs WHERE id = ${hold.runId}`
         const newer = row === undefined ? undefined : EvidenceJson.read(row.evidence).newerCommit

@@ -25,7 +25,7 @@ export const RunLogChunkRow = table("run_log_chunks", {
 /** Writes the log of one running Run. */
 export interface RunLog {
   /**
-   * Writes a redacted line. Returns as soon as the line is buffered. If the buffer is full, the line is only counted as dropped.
+   * Writes a redacted line. Returns as soon as the line is buffered. If the buffer is full, drops the line and counts it.
    */
   readonly write: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void, HoldLost>
   readonly flush: Effect.Effect<void, HoldLost>
@@ -58,8 +58,8 @@ const endAgain = Schedule.spaced("5 seconds")
 
 /**
  * The log of each Run, written in batches so that a noisy Run causes few transactions. Line numbers have no gaps, and a
- * restarted Run continues them. Once a log exceeds its limit, only the Run's last lines are added, when the Run ends, so
- * that no Run can fill the disk, which also holds the states.
+ * restarted Run continues them. Once a log exceeds its limit, only the Run's last lines are added, when the Run ends.
+ * Otherwise a Run could fill the disk, which also holds the states.
  */
 export class RunLogs extends Context.Service<
   RunLogs,

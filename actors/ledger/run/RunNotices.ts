@@ -17,8 +17,9 @@ const run = RunRow.columns
 const SummaryJson = jsonText(PlanSummary)
 
 /**
- * A Run, with the names for a notice about it. `changes` is the summary of the plan, even if the Run is the plan's apply.
- * `carried_from` is set if approvals of the same change approve the plan in the transaction that makes it ready for review.
+ * A Run, with the names that a notice about the Run contains. `changes` is the summary of the plan, even if the Run is the
+ * plan's apply. `carried_from` is set if approvals of the same change approve the plan in the transaction that makes it
+ * ready for review.
  */
 const Reported = rowShape({
   id: run.id,
@@ -43,7 +44,10 @@ const Reported = rowShape({
 })
 type Row = RowOf<typeof Reported.columns>
 
-/** Returns `undefined` for a speculative plan, because only the plan's pull request or starter is notified. */
+/**
+ * Returns `undefined` for a speculative plan, because such a plan is reported only to its pull request or to the person who
+ * started it.
+ */
 const reported = (sql: SqlClient.SqlClient, id: RunId) =>
   Effect.map(
     Reported.rows(sql)`SELECT r.id, r.type, r.status, r.workspace_id, r.trigger_kind, r.created_by, r.plan_run_id,
@@ -143,7 +147,7 @@ const endFields = (row: Row) => {
 
 const isOfModule = (type: RunType): boolean => isPlan(type) || type === "apply" || type === "destroy_apply"
 
-/** Writes the notices about a Run's change of status, in the transaction of the change. */
+/** Writes the notices about a change to a Run's status, in the transaction that makes the change. */
 export const reportMove = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   id: RunId,
@@ -195,7 +199,7 @@ export const reportMove = Effect.fnUntraced(function* (
       )
     )
   }
-  // Excludes syncs, because the lane reports a ref that cannot be read.
+  // Excludes syncs, because a separate notice about the lane reports a ref that cannot be read.
   if (to === "failed" && type !== "source_sync") {
     const kind = type === "backup" ? "backup.failed" : "run.failed"
     return yield* writeNotice(

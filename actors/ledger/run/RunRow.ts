@@ -36,7 +36,7 @@ import type { RunStanding } from "../../../schema/records/RunTransitions.ts"
 import { jsonText, storedJson, storedRecord } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 
-/** Evidence without the plan details. Earlier releases also stored the sandbox level in it. */
+/** Evidence without the plan details. Earlier releases also stored the sandbox level in the evidence. */
 export const EvidenceJson = jsonText(
   Schema.Struct({
     ...Struct.omit(RunEvidence.fields, planDetailNames),
@@ -109,21 +109,21 @@ export const RunRow = table(
     error_message: Schema.NullOr(Schema.String),
     state_version_id: Schema.NullOr(StateVersionId),
     connection_id: Schema.NullOr(ConnectionId),
-    /** True for a check that has found nothing so far. Lists omit such a check. */
+    /** True if the Run is a check that has found nothing so far. Lists omit these checks. */
     quiet: Flag,
     isolation: Schema.NullOr(RecordedSandboxLevel),
     network: Schema.NullOr(RunNetwork),
     profile: Schema.NullOr(Schema.String),
     /** Digest of the execution profile when the Run started. */
     profile_digest: Schema.NullOr(Schema.String),
-    /** For an apply: true if the tool succeeded, regardless of later failures. */
+    /** For an apply, true if the tool succeeded, regardless of later failures. */
     provider_apply_succeeded: Schema.NullOr(Flag),
     cancel_requested_at: Schema.NullOr(Timestamp),
     cancel_reason: Schema.NullOr(Schema.String),
     created_at: Timestamp,
     queued_at: Timestamp,
     slot_pool: Schema.String,
-    /** The Capsule in whose queue the Run waits; null if the Run may run in parallel with other Runs of its Capsule. */
+    /** The Capsule whose queue contains the Run; null if the Run may run in parallel with other Runs of its Capsule. */
     capsule_line: Schema.NullOr(CapsuleId),
     /** Set by triggers while the Run waits for other Runs of its Capsule. */
     capsule_wait: Flag,
@@ -185,7 +185,9 @@ export const mergedEvidence = (stored: StoredEvidence, added: RunEvidence & RunD
 /** The purpose of a plan that only changes the state, and of its apply. */
 export const acceptsDrift = "accept_drift" satisfies PlanPurpose
 
-/** Returns true for a plan that only shows what a ref would change. Such a plan is never approved or applied. */
+/**
+ * Returns true for a speculative plan, which only shows the changes that a ref would make and is never approved or applied.
+ */
 export const isSpeculative = ({ purpose }: Pick<RunRow, "purpose">): boolean => purpose === "speculative"
 
 /** The evidence of a new Run. */

@@ -59,7 +59,7 @@ export class Runs extends Context.Service<
       id: RunGroupId,
       request: { readonly comment?: string; readonly planDigests?: ReadonlyArray<string> }
     ) => Effect.Effect<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }, ApiError>
-    /** Stops an update: plans nothing more and voids its unapplied plans. Running applies continue. */
+    /** Stops an update: creates no more plans and voids the unapplied plans of the update. Running applies continue. */
     readonly cancelGroup: (
       context: CommandContext,
       id: RunGroupId,
@@ -82,7 +82,7 @@ export interface SequencePage<A> {
 
 /**
  * The durable event and log sequences of Runs, which can be read in pages and followed live. `changed` completes once there
- * may be entries after `after`; to miss no entries, subscribe, then read, then wait.
+ * may be entries after `after`; to avoid missing entries, first subscribe, then read, then wait.
  */
 export class RunStreams extends Context.Service<
   RunStreams,

@@ -2,9 +2,9 @@ import { Option, Schema } from "effect"
 import type { SourceId } from "../../../schema/records/Ids.ts"
 import type { RunRow } from "./RunRow.ts"
 
-/** Parameters of a sync that affect how it ends. */
+/** Parameters of a sync that determine what happens to its Source when the sync ends. */
 export const UnreadSource = {
-  /** Removes the Source unless some sync has read it. */
+  /** If true, the Source is removed unless a sync has read it. */
   removeUnread: Schema.optionalKey(Schema.Boolean)
 }
 

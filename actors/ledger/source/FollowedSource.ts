@@ -9,7 +9,7 @@ export const FollowSpec = Schema.Struct({ look: Schema.optionalKey(RunTrigger) }
 
 const FollowJson = jsonText(FollowSpec)
 
-/** Returns what triggered the check that found the commit of an automatic plan. */
+/** Returns the trigger of the check that found the commit of an automatic plan. */
 export const lookOf = ({ spec }: Pick<RunRow, "spec">) => FollowJson.read(spec).look
 
 /** Returns true for checks started by a webhook or a schedule, and for checks without a recorded trigger. */
@@ -18,8 +18,8 @@ const isAutomatic = (look: typeof RunTrigger.Type | undefined) =>
 
 /**
  * Returns the reason why a check must not take effect, or why a commit that it found must not be planned or applied
- * automatically; `undefined` if nothing prevents it. A disabled Source stops every check. A Source that does not sync
- * automatically stops checks that no person started.
+ * automatically; `undefined` if nothing prevents it. If the Source is disabled, no check may take effect. If the Source does
+ * not sync automatically, only checks that a person started may take effect.
  */
 export const followObstacle = (
   source: Pick<SourceRow, "auto_sync" | "removed_at" | "status"> | undefined,

@@ -7,8 +7,8 @@ import { RunResultRow } from "../run/RunResults.ts"
 const decodeStaged = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ archiveDigest: Schema.String })))
 
 /**
- * Removes archives that a crash left without a record. Keeps the archives of installs in progress, which only the result of a Run
- * refers to.
+ * Removes archives that a crash left without a record. Keeps the archives of installs in progress, which are referenced only
+ * by the result of a Run.
  */
 export const cleanUpSnapshots = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -119,8 +119,8 @@ export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
     ORDER BY l.error_since, s.id, l.ref, l.path LIMIT 100`)
 
 /**
- * Returns true if a later check has already finished. A check with a future date counts as earlier, because it was recorded
- * before the clock was corrected.
+ * Returns true if a later check has already finished. A check with a future date is treated as earlier, because it was
+ * recorded before the clock was corrected.
  */
 const isOvertaken = (before: RowOf<typeof StoredLane.columns> | undefined, lookedAt: string) =>
   Effect.map(now, (at) => before?.last_look_at != null && before.last_look_at > lookedAt && before.last_look_at <= at)

@@ -122,7 +122,7 @@ const hookPlace = (workspaceId: WorkspaceId, id: SourceId, column = "hook_secret
   rowId: id
 })
 
-/** The webhook secret of a removed Source, because the column must not be null. */
+/** Placeholder for the webhook secret of a removed Source, because the column must not be null. */
 export const noHookSecret = ""
 
 /** The only writer of `sources`, `source_snapshots`, `compatibility_reports` and `webhook_deliveries`. */
@@ -163,7 +163,10 @@ export class SourceStore extends Context.Service<
     readonly judgeManifest: (snapshotId: SourceSnapshotId, status: RepositoryManifestStatus) => Effect.Effect<void>
     /** Records that a sync succeeded, whether or not it found a new commit. */
     readonly synced: (sourceId: SourceId) => Effect.Effect<void>
-    /** Sets or clears `unread_due`, the sync that ended without reading the Source. Does not count as a change to the Source. */
+    /**
+     * Sets or clears `unread_due`, the sync that ended without reading the Source. Does not change `updated_at`, because the
+     * Source itself has not changed.
+     */
     readonly setUnreadDue: (id: SourceId, runId: RunId | null) => Effect.Effect<void>
     readonly insertReport: (workspaceId: WorkspaceId, staged: StagedReport) => Effect.Effect<void>
     readonly findReport: (id: CompatibilityReportId | null) => Effect.Effect<ReportRow | undefined>

@@ -22,7 +22,7 @@ export class Sources extends Context.Service<
   Sources,
   {
     readonly create: (context: CommandContext, request: CreateSource) => Effect.Effect<CreatedSource, ApiError>
-    /** Removes an unused Source and those of its archives that nothing else needs. */
+    /** Removes an unused Source and its archives, except archives that are still needed elsewhere. */
     readonly remove: (context: CommandContext, id: SourceId) => Effect.Effect<void, ApiError>
     readonly sync: (
       context: CommandContext,

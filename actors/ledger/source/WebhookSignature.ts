@@ -51,9 +51,9 @@ const comparison = (secret: string, { secrets = [], signatures = [], standard }:
 }
 
 /**
- * Returns the first of these secrets that a delivery proves, or `undefined` if the delivery proves none of them. Forges may
- * send up to four proofs per request. At least one is required, and all must be correct for the same secret. The body is
- * hashed as it arrives and never buffered. Fails if the body is too long or arrives too slowly.
+ * Returns the first of these secrets that matches the proofs of a delivery, or `undefined` if none matches. Forges may send
+ * up to four proofs per request. At least one is required, and all must be correct for the same secret. The body is hashed
+ * as it arrives and never buffered. Fails if the body is too long or arrives too slowly.
  */
 export const provenSecret = Effect.fnUntraced(function* (
   known: ReadonlyArray<string>,
@@ -68,6 +68,6 @@ export const provenSecret = Effect.fnUntraced(function* (
       for (const { update } of comparisons) update(bytes)
     })
   )
-  // Makes all comparisons, so that the duration reveals nothing.
+  // Always makes all comparisons, so that the duration does not reveal the result.
   return comparisons.filter(({ isRight }) => isRight())[0]?.secret
 })

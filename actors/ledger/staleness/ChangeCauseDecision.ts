@@ -26,7 +26,7 @@ interface DriftedAttributes {
   readonly possible: ReadonlySet<string>
 }
 
-/** Sorts the changed attributes of a resource that also drifted. */
+/** Classifies the drifted attributes that the plan changes in a resource. */
 const driftedAttributes = (change: ResourceChange, drift: ResourceChange | undefined): DriftedAttributes => {
   const certain = new Set<string>()
   const possible = new Set<string>()
@@ -78,7 +78,10 @@ const isOf = (change: ResourceChange, action: string) => change.actions.includes
 /** The tool's reasons for removing a resource whose block is gone or has fewer instances. */
 const goneReasons = new Set(["delete_because_no_resource_config", "delete_because_no_module"])
 
-/** Returns true if a value contains a timestamp, since `plantimestamp()` is evaluated during the plan. */
+/**
+ * Returns true if a value contains a timestamp, which may come from `plantimestamp()`, because that function is evaluated
+ * during the plan.
+ */
 const holdsTime = (value: unknown) => /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(JSON.stringify(value ?? null))
 
 /** Removes duplicate causes, keeping the order. */
@@ -122,7 +125,8 @@ const judgeOf = (plan: PlanEvidence) => {
       .filter(({ name }) => !putBack.has(name))
       .flatMap((attribute): ReadonlyArray<ChangeCause> => {
         const references = change.references?.find((each) => each.attribute === attribute.name)
-        // Such a value has no cause, because the provider recomputes it from the other attributes.
+        // An unknown value without references has no cause, because the provider recomputes the value from the other
+        // attributes.
         if (references === undefined && attribute.unknown === true) return []
         // Every difference may be a cause, because the references of repeated blocks and of provider-normalised values are
         // unknown.

@@ -23,7 +23,7 @@ export interface SnapshotContent {
 
 export const contentOf = (row: SnapshotRow): SnapshotContent => stagedOf(row)
 
-/** Returns the manifest's content for comparison, which is unknown if the bytes of the document were never read. */
+/** Returns the digest of the manifest for comparison, or null if the content of the manifest was never read. */
 const manifestOf = ({ repositoryManifest: { digest, status } }: SnapshotContent) =>
   status === "absent" ? "absent" : (digest ?? null)
 
@@ -43,8 +43,9 @@ const uncompared: ModuleChange = { kind: "touched", because: "The commits could 
 const unfiltered: ModuleChange = { kind: "touched", because: "The Capsule follows every commit" }
 
 /**
- * Decides whether a commit changes files of a Capsule's module. A comparison reads two archives. Therefore `prepare` runs
- * before the transaction, which only looks up the result. A commit that was not compared counts as a change.
+ * Decides whether a commit changes files of a Capsule's module. Because a comparison reads two archives, `prepare` runs
+ * before the transaction, and the transaction only looks up the result. A commit that was not compared is treated as a
+ * change.
  */
 export class PathFilters extends Context.Service<
   PathFilters,
@@ -53,7 +54,7 @@ export class PathFilters extends Context.Service<
     readonly prepare: (capsules: ReadonlyArray<Filtered>, newer: SnapshotContent) => Effect.Effect<void>
     /**
      * Compares two snapshots for a Capsule, regardless of its path filter. Call it outside a transaction. An unreadable
-     * archive counts as a change.
+     * archive is treated as a change.
      */
     readonly between: (
       capsule: Pick<Filtered, "module_path" | "install_config_id">,

@@ -58,7 +58,7 @@ export class StaleReasons extends Context.Service<
     readonly restored: (capsuleId: CapsuleId, runId: RunId) => Effect.Effect<void>
     /** Called after a destroy. An ended Capsule consumes nothing. */
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** Compares the inputs of a Capsule's last apply with what its producers offer now. */
+    /** Compares the inputs of a Capsule's last apply with the current offers of its producers. */
     readonly compare: (capsuleId: CapsuleId) => Effect.Effect<void>
     /**
      * Called when the values that a producer offers may have changed. Compares the producer's consumers in every Workspace,

@@ -34,7 +34,7 @@ export type ArchivedCapsule = RowOf<typeof capsuleColumns>
 /** Leaves the rows undecoded; `rowsOf` decodes them in small groups. */
 const AnyRows = Schema.Array(Schema.Unknown)
 
-/** The parts of an archive that a restore reads. Values that are sealed in the database are sealed in the archive too. */
+/** The parts of an archive that a restore reads. Values that are sealed in the database are also sealed in the archive. */
 const Archive = Schema.Struct({
   format: Schema.Literal("svc.backup/v1"),
   capsules: AnyRows,
@@ -127,7 +127,7 @@ const grouped = <Row>(rows: ReadonlyArray<Row>, of: (row: Row) => string): Reado
   return groups
 }
 
-/** Returns the Capsules in an archive's document, or `none` if this release cannot read it. */
+/** Returns the Capsules in an archive's document, or `none` if this release cannot read the document. */
 export const capsulesInDocument = Effect.fnUntraced(function* (document: Option.Option<Schema.Json>) {
   const content = Option.getOrUndefined(Option.flatMap(document, decodeArchive))
   if (content === undefined) return Option.none<ReadonlyArray<CapsuleInBackup>>()

@@ -56,7 +56,7 @@ export const ListedOrphanedState = OrphanedStateRow.without(
 )
 export type ListedOrphanedState = RowOf<typeof ListedOrphanedState.columns>
 
-/** A state that was completely scanned, ready to keep. */
+/** A completely scanned state that is ready to be stored. */
 export interface ReadOrphanedState {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly digest: string
@@ -123,9 +123,12 @@ export class OrphanedStates extends Context.Service<
     readonly open: (row: OrphanedStateRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     /** Returns the secret inputs of the apply that left the state, or `undefined` if they are unknown. */
     readonly secrets: (row: OrphanedStateRow) => Effect.Effect<ReadonlyArray<SecretText> | undefined>
-    /** Erases the sealed state after a StateVersion has been created from it. Returns `false` if somebody has already decided. */
+    /**
+     * Erases the sealed state after a StateVersion has been created from it. Returns `false` if the state has already been
+     * adopted or discarded.
+     */
     readonly adopted: (id: OrphanedStateId, decision: Decision) => Effect.Effect<boolean>
-    /** Erases the sealed state. Returns `false` if somebody has already decided. */
+    /** Erases the sealed state. Returns `false` if the state has already been adopted or discarded. */
     readonly discarded: (id: OrphanedStateId, decision: Decision) => Effect.Effect<boolean>
     /**
      * Imports states that earlier releases kept as checkpoints of ended Runs, where nobody could access them. Skips states that

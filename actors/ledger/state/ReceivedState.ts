@@ -16,8 +16,8 @@ export interface ReceivedState {
 }
 
 /**
- * Identifies an agent's state by its contents, not by what the agent reports about it. Bytes that are not a state, or that do not
- * descend from the Run's base state, never become the Capsule's state, but are kept for a person to examine.
+ * Identifies an agent's state by its contents, not by the agent's report about it. Bytes that are not a state, or that do
+ * not descend from the Run's base state, never become the Capsule's state, but are kept for a person to examine.
  */
 export const identifyReceivedState = Effect.fnUntraced(function* (
   state: Bytes | undefined,

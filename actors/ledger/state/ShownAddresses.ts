@@ -8,7 +8,7 @@ import { Redactor } from "../../../runner/redaction/Redactor.ts"
 import type { SecretText } from "../../../runner/redaction/SecretText.ts"
 import { inTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 
-/** A text without secrets. If redaction changes it, the redaction thread has failed. */
+/** A text without secrets. If the redaction thread does not return this text unchanged, the thread has failed. */
 const probe = "-"
 
 const items = (texts: ReadonlyArray<string>) => texts.map((text): RedactionItem => ({ as: "text", text }))
@@ -33,7 +33,8 @@ const withSecrets = Effect.fnUntraced(function* (
     Effect.orElseSucceed((): ReadonlyArray<string> => []),
     Effect.scoped
   )
-  // If the redaction thread fails, applies the same rule without it, because the same address must always be shown the same way.
+  // If the redaction thread fails, applies the same rule on the current thread, because an address must always be shown in
+  // the same way.
   const direct = new Redactor(secrets)
   return new Set(texts.filter((text, index) => (answered === probe ? shown[index] : direct.text(text)) !== text))
 })
@@ -42,8 +43,8 @@ const mostVerdicts = 16
 
 /**
  * Returns a function that finds the texts that contain a secret. Searching for many secrets needs a thread, and a
- * transaction cannot wait for a thread. Therefore the search must have run beforehand; otherwise every text counts as a
- * secret.
+ * transaction cannot wait for a thread. Therefore the search must run before the transaction; otherwise every text is
+ * treated as a secret.
  */
 export const makeSecretTexts = (redaction: Redaction["Service"]) => {
   const verdicts = new Map<string, ReadonlySet<string>>()
@@ -76,13 +77,13 @@ export interface KeySecrets {
   readonly addressKey: string
   /** `undefined` if unknown; every key is then hidden. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
-  /** Texts whose addresses already hide some keys. Those keys remain hidden. */
+  /** Texts with addresses in which some keys are already hidden. These keys remain hidden. */
   readonly hiddenIn: ReadonlyArray<string>
 }
 
 /**
- * Returns a function that hides the secret instance keys in a Capsule's addresses, for its plans and its index. Keys that contain
- * the path of a Run's folder are hidden too.
+ * Returns a function that hides the secret instance keys in a Capsule's addresses, for its plans and its index. The function
+ * also hides keys that contain the path of a Run's folder.
  */
 export const shownAddresses = Effect.fnUntraced(function* (
   secretTexts: SecretTexts,

@@ -20,7 +20,7 @@ const Unchecked = rowShape({ capsule_id: CapsuleId })
 /** SQL condition for StateVersions of a Capsule that are not in the index yet. */
 const unread = `v.generation > COALESCE((SELECT MAX(i.generation) FROM state_indexes i WHERE i.capsule_id = v.capsule_id), 0)`
 
-/** Decrypts the state and its secrets. Returns neither of them if decryption fails. */
+/** Decrypts the state and its secrets. Returns neither if decryption fails. */
 const opened = Effect.fnUntraced(function* (id: StateVersionId) {
   const states = yield* StateVersions
   const row = yield* states.find(id)

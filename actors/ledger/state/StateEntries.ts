@@ -37,7 +37,10 @@ export interface IndexKeys {
 export interface ResourceEntry {
   readonly address: string
   readonly deposed: string
-  /** The object's first address in the index. It keys the digests, so they remain comparable after a move. */
+  /**
+   * The object's first address in the index. The digests are keyed by this address, so that they remain comparable after a
+   * move.
+   */
   readonly origin: string
   readonly tainted: boolean
   readonly type: string

@@ -227,7 +227,10 @@ export class StateIndex extends Context.Service<
         if (objects.length > 0) yield* rekey(capsuleId, keys, objects)
       })
 
-      /** Returns a function that names new objects. Each name is unique, even if an object has moved away from the address. */
+      /**
+       * Returns a function that assigns names to new objects. Each name is unique, even if an object has moved away from the
+       * address.
+       */
       const newOrigins = Effect.fnUntraced(function* (
         { capsuleId, generation }: IndexedState,
         moving: Iterable<string>

@@ -57,7 +57,7 @@ const toResource = (row: RowOf<typeof Listed.columns>): StateResource =>
     ...(row.resolved_commit === null ? {} : { commit: row.resolved_commit })
   })
 
-/** Reads the contents of StateVersions from the index. It never decrypts a state, so values are not available. */
+/** Reads the contents of StateVersions from the index. Never decrypts a state, so values are not available. */
 export class StateResources extends Context.Service<
   StateResources,
   {

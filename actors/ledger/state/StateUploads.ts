@@ -34,7 +34,7 @@ export const StateUploadRow = table("state_uploads", {
   created_at: Timestamp,
   expires_at: Timestamp,
   used_at: Schema.NullOr(Timestamp),
-  /** Set for a state from another installation's backup: its origin, and the sealed secrets from the backup. */
+  /** The origin and the sealed secrets of a state from another installation's backup; `NULL` for other states. */
   imported_from: Schema.NullOr(ImportedFromJson),
   sealed_secrets: Schema.NullOr(Schema.String)
 })
@@ -82,7 +82,7 @@ export interface HeldUpload {
   readonly secrets: ImportedSecrets | undefined
 }
 
-/** Maximum number of pending uploads per Workspace. Each contains a whole state. */
+/** Maximum number of pending uploads per Workspace. Each upload contains a complete state. */
 const mostWaiting = 10
 
 const place = (row: Pick<StateUploadRow, "id" | "workspace_id">) => ({
@@ -112,7 +112,10 @@ export class StateUploads extends Context.Service<
       adopt: { readonly uploadId: StateUploadId; readonly sha256: string },
       installPlanId: InstallPlanId
     ) => Effect.Effect<void, ApiError>
-    /** Releases the upload of a failed install. Until the upload's hour ends, another install can reserve the upload. */
+    /**
+     * Releases the upload of a failed install. Another install can reserve the upload until it is deleted, an hour after it
+     * was received.
+     */
     readonly release: (installPlanId: InstallPlanId) => Effect.Effect<void>
     /** Returns the upload that an install has reserved, without its state. */
     readonly heldRow: (installPlanId: InstallPlanId) => Effect.Effect<StateUploadRow | undefined>

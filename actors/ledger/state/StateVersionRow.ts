@@ -60,7 +60,7 @@ export const OutputRow = table("outputs", {
   value: Schema.NullOr(OutputJson),
   sealed_value: Schema.NullOr(Schema.String),
   sensitive: Flag,
-  /** For an Output that is private because it repeats secrets: the origins of those secrets. */
+  /** The origins of the secrets that the Output repeats, if it is private for that reason. */
   private_origins: Schema.NullOr(PrivateOriginsJson)
 })
 export type OutputRow = RowOf<typeof OutputRow.columns>

@@ -55,14 +55,14 @@ export interface NewStateVersion {
 }
 
 /**
- * Derives the id of the StateVersion that a Run, an adopted left-over state or an upload commits. Each of them commits
- * exactly one StateVersion.
+ * Derives the id of the StateVersion that a Run, an adopted left-over state or an upload commits. Each Run, left-over state
+ * or upload commits exactly one StateVersion.
  */
 export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
 
 /**
- * The sealing context of a state. It includes the generation, so that nobody can replace a newer state with an older one
- * unnoticed.
+ * The sealing context of a state. It includes the generation, so that replacing a newer state with an older state is
+ * detected.
  */
 export const statePlace = (row: {
   readonly workspace_id: WorkspaceId
@@ -146,7 +146,8 @@ export class StateVersions extends Context.Service<
   StateVersions,
   {
     /**
-     * Performs the slow parts of `insert`. Call it before the transaction, with the same bytes. Takes longer for larger states.
+     * Performs the slow parts of `insert`. Call it before the transaction, with the same bytes. The duration depends on the
+     * size of the state.
      */
     readonly prepare: (
       version: Pick<NewStateVersion, "workspaceId" | "capsuleId" | "runId" | "state"> & {

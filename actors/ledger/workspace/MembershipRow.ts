@@ -18,14 +18,17 @@ export const MembershipRow = table("memberships", {
   left_at: Schema.NullOr(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp,
-  /** A higher role that a link offered, until an owner confirms or dismisses it. Any change to the membership removes it. */
+  /**
+   * A higher role that a link offered, stored until an owner confirms or dismisses the offer. Any change to the membership
+   * removes the offer.
+   */
   offered_role: Schema.NullOr(Role)
 })
 export type MembershipRow = RowOf<typeof MembershipRow.columns>
 
 /**
  * Makes a person an active member, in the caller's transaction. Call it only after the person has agreed. A former member is
- * readmitted with this role.
+ * readmitted with the given role.
  */
 export const admitMember = Effect.fn("admitMember")(function* (member: {
   readonly workspaceId: WorkspaceId
@@ -107,7 +110,8 @@ export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): Restor
       const held = yield* rowShape(HeldRecord.fields).rows(sql)`SELECT id, status AS "previousStatus" FROM memberships
         WHERE status = 'active' ORDER BY id`
       yield* sql`UPDATE memberships SET status = 'unconfirmed' WHERE status = 'active'`
-      // Removes roles that were waiting for an owner at the time of the backup. The roles can be offered again.
+      // Removes roles that were waiting for confirmation by an owner at the time of the backup. These roles can be offered
+      // again.
       yield* sql`UPDATE memberships SET offered_role = NULL WHERE offered_role IS NOT NULL`
       // Suspends invited members: their invitation may have been withdrawn after the backup, so the invitation must not
       // become valid again.

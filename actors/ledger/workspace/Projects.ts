@@ -29,7 +29,7 @@ const decodeProjects = storedRecord(Schema.Array(Project))
 
 const columns = `id, workspace_id AS "workspaceId", name, slug, created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** Returns a slug for any name; `project` if none of its characters can be used. */
+/** Returns a slug for any name, or `project` if none of the characters can be used. */
 const slugFrom = (name: string): string =>
   name
     .normalize("NFKD")

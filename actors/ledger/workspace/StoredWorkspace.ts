@@ -4,7 +4,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 import { SqlClient } from "effect/sql"
 
-/** The `workspaces` table. Readers get `WorkspaceRow` instead. */
+/** The `workspaces` table. Reads use `WorkspaceRow` instead. */
 export const StoredWorkspace = table("workspaces", {
   id: WorkspaceId,
   handle: Schema.String,

@@ -139,7 +139,10 @@ const freeHandle = Effect.fnUntraced(function* (wanted: string) {
   return `${wanted.slice(0, 30)}-${Buffer.from(yield* random.randomBytes(4)).toString("hex")}`
 })
 
-/** Creates or completes the personal Workspace, in the caller's transaction. Returns its id if it was created. */
+/**
+ * Creates or completes the personal Workspace, in the caller's transaction. Returns the Workspace's id if the Workspace was
+ * created.
+ */
 export const repairPersonal = Effect.fn("repairPersonal")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const [found] = yield* findPersonal(sql)(subject)

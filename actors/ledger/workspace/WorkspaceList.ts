@@ -53,7 +53,7 @@ export interface WorkspaceListRequest extends PageRequest {
   /** The Workspace to add to the first page if it would otherwise be on a later page. */
   readonly selectedWorkspaceId?: string | undefined
   readonly includeTotal?: boolean | undefined
-  /** The only Workspace that the caller's credential may see, if it is bound to one. */
+  /** The only Workspace to which the caller's credential gives access, if the credential is bound to a Workspace. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
 }
 

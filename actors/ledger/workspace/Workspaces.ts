@@ -22,7 +22,7 @@ import {
 import { StoredWorkspace } from "./StoredWorkspace.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** The error for a membership that a restore brought back and that nobody has confirmed yet. */
+/** Error for a membership that was restored from a backup and that nobody has confirmed yet. */
 export const membershipUnconfirmed = new ApiError({
   code: "restore_unconfirmed",
   message:
@@ -30,8 +30,8 @@ export const membershipUnconfirmed = new ApiError({
 })
 
 /**
- * Returns true if all of a person's memberships come from a restore. Until one of them is confirmed, the person receives no new
- * memberships.
+ * Returns true if all of a person's memberships were restored from a backup. The person receives no new memberships until
+ * one of the restored memberships is confirmed.
  */
 const isUnconfirmed = Effect.fn("isUnconfirmed")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
@@ -74,7 +74,7 @@ export class Workspaces extends Context.Service<
         readonly driftChecks?: WorkspaceDriftChecks | undefined
       }
     ) => Effect.Effect<Workspace, ApiError>
-    /** Pauses or resumes automation in the Workspace. Repeating a pause keeps its original author and reason. */
+    /** Pauses or resumes automation in the Workspace. Pausing a paused Workspace keeps the original author and reason. */
     readonly setAutomation: (
       context: CommandContext,
       subject: string,

@@ -4,7 +4,7 @@ import type { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
 import { SandboxLevel, type ToolIdentity } from "../../../schema/records/Run.ts"
 
 /**
- * Requirements of a Run for its agent.
+ * A Run's requirements for its agent.
  * - `tool`: the tool's name, and its version if only one is possible
  * - `platform`: for an apply, the platform of its plan
  * - `isolation`: the lowest level that both the pool and the execution profile accept
@@ -90,7 +90,7 @@ export const lackOf = (
   return others ? { property: "credentials", needed: credentialsInWords(need) } : undefined
 }
 
-/** Describes the Run's requirements, for a message that no agent meets them. */
+/** Describes the Run's requirements for the message shown when no agent meets them. */
 export const needInWords = (need: AgentNeed): string =>
   [
     named(need.tool),

@@ -30,7 +30,7 @@ const Needed = rowShape({
 const Provided = rowShape({ name: ProvidedName })
 
 /**
- * Computes the requirements of a pool's Run for its agent, from the reviewed plan, the Capsule, the execution profile and the
+ * Determines the agent requirements of a Run in a pool from the reviewed plan, the Capsule, the execution profile and the
  * pool.
  */
 export class AgentNeeds extends Context.Service<

@@ -12,8 +12,8 @@ import { SharedDatabase } from "../../base/node/Nodes.ts"
 const nonceSeconds = 60
 const mostNonces = 10_000
 /**
- * Maximum difference between the clocks of two servers, in milliseconds. With a greater difference, a server rejects nonces
- * from the other servers.
+ * Maximum difference between the clocks of two servers, in milliseconds. If the clocks differ by more, the servers reject
+ * each other's nonces.
  */
 const clockDifferenceMillis = 120_000
 
@@ -25,14 +25,15 @@ export const AgentNonceRow = table("agent_nonces", {
 })
 
 /**
- * The nonces that agents sign to prove their identity. Each can be used once. A single server keeps them in memory. Servers
- * that share a database keep them in rows, because an agent may request a nonce from one server and sign in to another.
+ * The nonces that agents sign to prove their identity. Each nonce can be used once. A single server keeps nonces in memory.
+ * Servers that share a database keep them in rows, because an agent may request a nonce from one server and sign in to
+ * another.
  */
 export class AgentNonces extends Context.Service<
   AgentNonces,
   {
     readonly make: (agentId: AgentId) => Effect.Effect<string>
-    /** Uses a nonce up. Returns false if it is unknown, used, too old, or belongs to another agent. */
+    /** Consumes a nonce. Returns false if the nonce is unknown, already used, too old, or was issued to another agent. */
     readonly use: (agentId: AgentId, nonce: string) => Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent-pool/AgentNonces") {
@@ -78,7 +79,7 @@ const inRows = Effect.gen(function* () {
     const expires_at = new Date((yield* Clock.currentTimeMillis) + nonceSeconds * 1000 + clockDifferenceMillis)
     const row = { nonce_hash: hashOf(nonce), agent_id: agentId, expires_at: expires_at.toISOString() }
     yield* withoutWriteLock(sql`DELETE FROM agent_nonces WHERE expires_at <= ${at}`)
-    // Strangers can request nonces, so svc stores nothing for an agent that does not exist.
+    // Anyone can request nonces, so svc stores nothing for an agent that does not exist.
     yield* withoutWriteLock(sql`INSERT INTO agent_nonces (nonce_hash, agent_id, expires_at)
       SELECT ${row.nonce_hash}, id, ${row.expires_at} FROM agents WHERE id = ${agentId}`)
     return nonce

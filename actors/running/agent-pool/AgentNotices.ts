@@ -9,7 +9,9 @@ import { writeNotice } from "../../base/notice/Notices.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow } from "./PoolRows.ts"
 
-/** Silence after which an agent is reported. Restarting its machine or a proxy takes less time. */
+/**
+ * Time without contact after which an agent is reported. It is long enough for a restart of the agent's machine or a proxy.
+ */
 const awayFor = Duration.minutes(3)
 const awayNanos = seconds(Duration.toSeconds(awayFor))
 
@@ -20,8 +22,8 @@ type Watched = RowOf<typeof Watched.columns>
 const Affected = rowShape({ workspace_id: Schema.NullOr(WorkspaceId), runs: Schema.Int })
 
 /**
- * Reports silent agents and their return, to the Workspaces that may use their pool and to the server's endpoints. Ignores agents
- * that announced their exit.
+ * Notifies the Workspaces that may use a pool, and the server's endpoints, when an agent of the pool falls silent or
+ * returns. Ignores agents that announced their exit.
  */
 export class AgentNotices extends Context.Service<
   AgentNotices,
@@ -72,7 +74,7 @@ export class AgentNotices extends Context.Service<
           FROM agents a WHERE a.revoked_at IS NULL
             AND (a.last_contact_at < ${silentSince} OR a.away_reported_at IS NOT NULL) ORDER BY a.id LIMIT 500`
         for (const agent of agents) {
-          // Checks the presence too, because the stored contact time may be older than the session.
+          // Also checks the agent's presence, because the stored contact time may be older than the session.
           const isConnected = yield* presence.isConnected(agent.id)
           const isReported = agent.away_reported_at !== null
           if (isConnected === isReported && (isConnected || agent.is_expected === 1)) {

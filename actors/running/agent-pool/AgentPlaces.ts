@@ -1,6 +1,6 @@
 import type { RunId } from "../../../schema/records/Ids.ts"
 
-/** An agent that accepts Runs: the number of Runs it can execute at once, and the number it is executing. */
+/** An agent that accepts Runs, with the number of Runs it can execute at once and the number it is executing now. */
 export interface AgentPlaces {
   readonly id: string
   readonly places: number
@@ -28,8 +28,9 @@ export interface RunningCheck {
 }
 
 /**
- * Selects the scheduled drift check to stop so that one of `agents` has room for a person's Run: the most recently started one.
- * Returns `undefined` while one of the agents has a free slot, or one of the checks is already stopping.
+ * Selects the most recently started of the scheduled drift checks, to be stopped so that one of `agents` has a free slot for
+ * a Run that a person requested. Returns `undefined` if one of the agents already has a free slot or if a drift check is
+ * already stopping.
  */
 export const checkToPreempt = (
   agents: ReadonlyArray<AgentPlaces>,

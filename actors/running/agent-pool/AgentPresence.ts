@@ -5,11 +5,11 @@ import { SharedDatabase } from "../../base/node/Nodes.ts"
 import { AgentRow } from "./PoolRows.ts"
 import type { AgentId } from "../../../schema/records/Ids.ts"
 
-/** Silence, in nanoseconds, after which an agent counts as not connected. */
+/** Silence, in nanoseconds, after which an agent is considered disconnected. */
 const connectedNanos = 45_000_000_000n
 /**
- * Silence, in nanoseconds, after which svc assumes that an agent may never return. If another agent can do the same work,
- * nothing waits for the silent agent.
+ * Silence, in nanoseconds, after which svc assumes that an agent may never return. svc does not wait for a silent agent if
+ * another agent can do the same work.
  */
 const absentNanos = 3_600_000_000_000n
 
@@ -17,9 +17,9 @@ const absentNanos = 3_600_000_000_000n
 const writtenEveryMillis = 30_000
 
 /**
- * Tracks which agents are connected, using the monotonic clock. Kept in memory: after a server restart, an agent counts as
- * connected once it contacts the server, which takes at most one long poll. Servers that share a database also read the contacts
- * that other servers recorded.
+ * Tracks which agents are connected, using the monotonic clock. This information is only in memory: after a server restart,
+ * an agent is considered connected as soon as it contacts the server, which takes at most one long poll. Servers that share
+ * a database also read the contacts that other servers recorded.
  */
 export class AgentPresence extends Context.Service<
   AgentPresence,
@@ -68,7 +68,7 @@ export class AgentPresence extends Context.Service<
         left: (agentId) =>
           Effect.map(monotonicNow, (at) => {
             connectedAt.delete(agentId)
-            // Removes entries of silent agents to save memory. An agent without an entry counts as silent too.
+            // Removes entries of silent agents to save memory. An agent without an entry is considered silent.
             for (const [id, last] of heardAt) if (at - last >= absentNanos) heardAt.delete(id)
           }),
         isConnected: Effect.fnUntraced(function* (agentId) {

@@ -65,9 +65,9 @@ export class AgentSessions extends Context.Service<
     readonly begin: (
       greeting: Greeting
     ) => Effect.Effect<{ readonly session: AgentSession; readonly secret: Redacted.Redacted }, AgentRefusal>
-    /** Fails if the agent's release must not receive new Runs. Runs in progress continue. */
+    /** Fails if agents of this release must not receive new Runs. Runs in progress continue. */
     readonly mayTakeRuns: (session: Pick<AgentSession, "facts">) => Effect.Effect<void, UpgradeRequired>
-    /** Returns the session that a bearer token belongs to. */
+    /** Returns the session for a bearer token. */
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
     /** Returns false if the agent has been revoked, or has changed its keys, since the session began. */
     readonly stands: (session: AgentSession) => Effect.Effect<boolean>

@@ -20,8 +20,8 @@ const statusOf = (
 }
 
 /**
- * Returns the public projection of an agent, with its connection status. An agent whose release must not receive new Runs appears
- * as draining.
+ * Returns the public projection of an agent, with its connection status. An agent that must not receive new Runs because of
+ * its release appears as draining.
  */
 export const shownAgent = (presence: AgentPresence["Service"], release: string | undefined) =>
   Effect.fnUntraced(function* ({ runs, ...agent }: BusyAgentRow) {

@@ -2,16 +2,17 @@ import { Context, Effect, Layer } from "effect"
 import { monotonicNow, seconds } from "../../base/MonotonicNow.ts"
 import type { AgentId, RunId } from "../../../schema/records/Ids.ts"
 
-/** The time for which a declined Run is not offered to the same agent again. */
+/** Time during which a declined Run is not offered to the same agent again. */
 const notOfferedFor = seconds(60)
 /**
- * The time for which no drift check is stopped on that agent for a declined Run. It is longer than `notOfferedFor`;
- * otherwise an agent that always declines would cause a drift check to be stopped before each offer.
+ * Time during which svc stops no drift check on an agent to make room for a Run that the agent declined. Must be longer than
+ * `notOfferedFor`; otherwise, for an agent that always declines, svc would stop a drift check before each offer.
  */
 const noRoomFor = seconds(600)
 
 /**
- * Tracks the Runs that each agent recently declined. Kept in memory: after a restart, the server offers each Run once more.
+ * Tracks the Runs that each agent recently declined. The list is only in memory, so the server offers each Run once more
+ * after a restart.
  */
 export class DeclinedRuns extends Context.Service<
   DeclinedRuns,

@@ -15,8 +15,8 @@ const Longest = rowShape({ lease: Schema.NullOr(Schema.Int) })
 const Restored = rowShape({ restored_at: Schema.NullOr(Timestamp) })
 
 /**
- * Computes the time for which applies must wait after a restore. An agent may still be executing an apply that the backup does
- * not contain, and two tools must never work on one Capsule, even if the second runs in another pool or on the control plane.
+ * Computes how long applies must wait after a restore. An agent may still be executing an apply that the backup does not
+ * contain, and two tools must never work on one Capsule, even if the second runs in another pool or on the control plane.
  */
 export class EarlierLeases extends Context.Service<
   EarlierLeases,
@@ -38,7 +38,7 @@ export class EarlierLeases extends Context.Service<
         if (longest === undefined || longest.lease === null) return undefined
         const whole = applySeconds(longest.lease)
         const passed = (yield* monotonicNow) - begun.at
-        // Limits the wait even if the wall clock is wrong.
+        // Limits the wait in case the wall clock is wrong.
         if (passed >= seconds(whole)) return undefined
         const [row] = yield* Restored.rows(sql)`SELECT MAX(restored_at) AS restored_at FROM restore_review`
         if (row === undefined || row.restored_at === null) return undefined

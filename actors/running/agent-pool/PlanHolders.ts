@@ -14,7 +14,7 @@ interface Sources {
   readonly presence: AgentPresence["Service"]
 }
 
-/** Returns the credentials that agents of a pool report as their own. */
+/** Returns the credentials that each agent of a pool reports, and whether the agent is silent. */
 export const credentialsOf = Effect.fnUntraced(function* ({ presence, sql }: Sources, pool: string) {
   const agents = yield* MarkedAgent.rows(sql)`SELECT id, facts FROM agents WHERE pool = ${pool} AND revoked_at IS NULL`
   const marks = yield* ProvidedMarkRow.rows(sql)`SELECT m.* FROM agent_provided_marks m
@@ -32,7 +32,9 @@ export const credentialsOf = Effect.fnUntraced(function* ({ presence, sql }: Sou
   )
 }, Effect.orDie)
 
-/** Returns the agents of a pool whose credentials allow them to apply this plan, or `undefined` if every agent may. */
+/**
+ * Returns the agents of a pool whose credentials allow them to apply this plan, or `undefined` if every agent may apply it.
+ */
 export const planHolders = Effect.fn("planHolders")(function* (sources: Sources, planId: RunId | null, pool: string) {
   if (planId === null) return undefined
   const [plan] = yield* PlanMarks.rows(sources.sql)`SELECT provided_marks FROM run_plans

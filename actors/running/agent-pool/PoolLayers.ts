@@ -14,7 +14,7 @@ import { Pools } from "./Pools.ts"
 import { ServerKeys } from "./ServerKeys.ts"
 import { WorkspacePools } from "./WorkspacePools.ts"
 
-/** Layers of the pool services that the queue needs. */
+/** Layers of the pool services that the queue uses. */
 export const pools = Layer.mergeAll(
   PoolObstacles.layer,
   WorkspacePools.layer,

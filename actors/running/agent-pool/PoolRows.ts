@@ -50,7 +50,7 @@ export const FactsJson = jsonText(AgentFacts)
 export const KeysJson = jsonText(AgentKeys)
 
 export const AgentRow = table("agents", {
-  /** Time since which the agent has been unreachable, as reported in notices. */
+  /** Time at which the agent became unreachable, as reported in notices. */
   away_reported_at: Schema.NullOr(Timestamp),
   id: AgentId,
   pool: PoolName,
@@ -73,7 +73,7 @@ export const BusyAgentRow = rowShape({ ...AgentRow.columns, runs: Schema.Int })
 export type BusyAgentRow = RowOf<typeof BusyAgentRow.columns>
 export const runsOfAgent = "(SELECT COUNT(*) FROM runs r WHERE r.status = 'running' AND r.owner = a.id) AS runs"
 
-/** Keyed digests, so that a stolen database does not help to guess the values. */
+/** Keyed digests: without the key, a stolen database does not help an attacker to guess the values. */
 export const ProvidedMarksJson = jsonText(Schema.Array(ProvidedMark))
 
 export const ProvidedMarkRow = table("agent_provided_marks", { agent_id: AgentId, ...ProvidedMark.fields })
@@ -82,7 +82,7 @@ export const AgentSessionRow = table("agent_sessions", {
   secret_hash: Schema.String,
   agent_id: AgentId,
   incarnation: Schema.String,
-  /** True if the process accepts no new Runs. A second process may then open a session too. */
+  /** True if the process accepts no new Runs. A second process of the agent may then open a session. */
   draining: Flag,
   created_at: Timestamp,
   expires_at: Timestamp

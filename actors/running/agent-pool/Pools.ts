@@ -47,11 +47,14 @@ export class Pools extends Context.Service<
     readonly assign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     readonly unassign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     /**
-     * Allows Connections of a Workspace to use the agents' credentials of this name. Any module in that Workspace can then read
-     * them.
+     * Allows Connections in a Workspace to use the agents' credentials with this name. Any module in that Workspace can then
+     * read these credentials.
      */
     readonly provide: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
-    /** Withdraws the permission. From then on, Runs whose Connection uses the credentials are refused. */
+    /**
+     * Withdraws permission to use the agents' credentials. From then on, Runs whose Connection uses the credentials are
+     * refused.
+     */
     readonly withhold: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     /** Creates an enrolment token. The token is returned only once; the database stores its digest. */
     readonly token: (
@@ -179,7 +182,7 @@ export class Pools extends Context.Service<
       const unassign = Effect.fn("Pools.unassign")(function* (name: string, workspace: string) {
         const pool = yield* find(name)
         const workspaceId = yield* workspaceOf(workspace)
-        // Removed with the assignment, so that a later assignment does not restore these permissions.
+        // Removes the credential permissions together with the assignment, so that a later assignment does not restore them.
         yield* Effect.orDie(
           sql`DELETE FROM agent_pool_provisions WHERE pool = ${pool.name} AND workspace_id = ${workspaceId}`
         )

@@ -17,7 +17,10 @@ const MarkedPlan = rowShape({ id: RunId, pool: RunRow.columns.pool, provided_mar
 
 const isMark = Schema.is(ProvidedMark)
 
-/** Converts marks to stored form. They are keyed, so that a stolen database does not help to guess the values. */
+/**
+ * Converts marks to their stored form: keyed digests, so that a stolen database does not help an attacker to guess the
+ * values.
+ */
 export const keyedMarks = (
   vault: Vault["Service"],
   said: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
@@ -46,8 +49,8 @@ export class ProvidedMarks extends Context.Service<
       bindings: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
     ) => Effect.Effect<void>
     /**
-     * Voids every unapplied plan whose credentials no agent of its pool has any more. Keeps a plan while an agent with its
-     * credentials may still return.
+     * Voids every unapplied plan whose credentials are no longer available on any agent of its pool. Keeps a plan while an
+     * agent that has the plan's credentials may still return.
      */
     readonly voidReplaced: Effect.Effect<void>
   }

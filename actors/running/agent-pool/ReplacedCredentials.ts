@@ -2,8 +2,8 @@ import type { ProvidedMark } from "../../../schema/agent/ProvidedMark.ts"
 import type { ProvidedName } from "../../../schema/agent/ProvidedName.ts"
 
 /**
- * The credentials that an agent last reported. An agent of an earlier release does not fingerprint its values, so its names have
- * no marks.
+ * The credentials that an agent last reported. Agents of earlier releases do not fingerprint credential values, so their
+ * credential names have no marks.
  */
 export interface AgentCredentials {
   readonly agentId: string
@@ -23,15 +23,16 @@ const mayHave = (agent: AgentCredentials, { mark, name }: ProvidedMark): boolean
 }
 
 /**
- * Returns true if a plan may wait for the agent's credentials of this name. A silent agent does not count if another agent
- * reports credentials of that name.
+ * Returns true if a plan may wait for the agent's credentials of this name. A silent agent is ignored if another agent
+ * reports credentials with that name.
  */
 const counts = (agent: AgentCredentials, { name }: ProvidedMark, agents: ReadonlyArray<AgentCredentials>): boolean =>
   agent.isSilent !== true || !agents.some((other) => other.isSilent !== true && markOf(other, name) !== undefined)
 
 /**
- * Returns the credentials of a plan that have been replaced: another agent reports different values under the name, and no agent
- * can still have the original ones. If no agent reports the name, the credentials do not count as replaced.
+ * Returns the credentials of a plan that have been replaced. Credentials are replaced if another agent reports different
+ * values under their name and no agent can still have the original values. If no agent reports the name, the credentials are
+ * not considered replaced.
  */
 export const replacedOf = (
   planned: ReadonlyArray<ProvidedMark>,

@@ -31,8 +31,8 @@ const provisionOf = (id: string) => {
 }
 
 /**
- * Suspends the rows by deleting them, because they have no status. The review keeps their key and time, and writes a row again
- * when it is confirmed.
+ * The rows have no status column, so they are suspended by deletion. The review stores the key and time of each row, and
+ * inserts the row again when the row is confirmed.
  */
 const waiting = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -50,7 +50,7 @@ const importJwk = (jwk: JsonWebKey, name: string, uses: ReadonlyArray<KeyUsage>)
 /** Imports the receiving agent's key. */
 export const sealingKey = (x: string): Effect.Effect<OwnKeys["open"]> => importJwk({ crv: "X25519", x }, "X25519", [])
 
-/** The server's keys for agents. Created when the first agent enrols, and sealed in the database. */
+/** The server's keys for agents. They are created when the first agent enrols, and are stored sealed in the database. */
 export class ServerKeys extends Context.Service<ServerKeys, { readonly own: Effect.Effect<OwnKeys> }>()(
   "svc/actors/running/agent-pool/ServerKeys"
 ) {

@@ -23,7 +23,10 @@ const lookEvery = seconds(3600)
 const Gone = AgentRow.only("id", "pool", "name")
 const Token = rowShape({ id: Schema.String })
 
-/** SQL condition on `agents a` for ephemeral agents: they used a token for several agents, or are labelled as ephemeral. */
+/**
+ * SQL condition on `agents a` that selects ephemeral agents: agents that enrolled with a token for several agents, or that
+ * are labelled as ephemeral.
+ */
 const isEphemeral = `(json_extract(a.facts, '$.labels.ephemeral') = 'true'
   OR EXISTS (SELECT 1 FROM agent_enrolment_tokens t WHERE t.id = a.enrolment_token_id
     AND (t.uses_left > 0 OR EXISTS (SELECT 1 FROM agents o WHERE o.enrolment_token_id = t.id AND o.id <> a.id))))`
@@ -69,7 +72,7 @@ export class SilentAgents extends Context.Service<
           WHERE a.revoked_at IS NULL AND a.last_contact_at < ${since} AND ${ephemeral} AND NOT ${yield* owes}
           ORDER BY a.last_contact_at LIMIT ${mostAtOnce}`
         for (const { id, name, pool } of gone) {
-          // Checks the presence too, because the stored contact time may be older than the session.
+          // Also checks the agent's presence, because the stored contact time may be older than the session.
           if (yield* presence.isConnected(id)) continue
           yield* sql`UPDATE agents SET revoked_at = ${yield* now} WHERE id = ${id}`
           yield* sql`DELETE FROM agent_sessions WHERE agent_id = ${id}`
@@ -85,8 +88,8 @@ export class SilentAgents extends Context.Service<
       }).pipe(transaction(sql))
 
       /**
-       * Removes revoked agents that nothing refers to, ephemeral or not. Keeps them while another agent that enrolled with
-       * the same token exists, because their rows prove that the token was meant for several agents.
+       * Removes revoked agents that nothing refers to, whether or not they are ephemeral. Keeps them while another agent
+       * that enrolled with the same token exists, because their rows prove that the token was meant for several agents.
        */
       const remove = Effect.gen(function* () {
         const since = yield* before(goneAgents)

@@ -18,7 +18,7 @@ const provided = (names: ReadonlyArray<string>) => (names.length === 0 ? {} : { 
 
 /**
  * Pools and agents, as shown to Workspaces that may use them. Reveals nothing about other Workspaces except that slots are
- * taken. Revoked agents are not listed, but a Run that such an agent still holds shows its id.
+ * taken. Revoked agents are not listed, but a Run that is still held by a revoked agent shows the agent's id.
  */
 export class WorkspacePools extends Context.Service<
   WorkspacePools,

@@ -24,7 +24,7 @@ type Claim = typeof RunClaim.Type
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
 /**
- * A blob from an agent was refused: it is too large, does not match its digest, is missing or damaged, or could not be stored.
+ * Error for a refused blob: the blob is too large, does not match its digest, is missing or damaged, or could not be stored.
  */
 export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused", {
   reason: Schema.Literals(["too_large", "wrong_digest", "missing", "damaged", "storage"]),
@@ -43,7 +43,7 @@ export const mostBytes: Readonly<Record<Kind, number>> = {
   left_over: 1024 * mebibyte
 }
 
-/** Maximum unpacked size of each kind. A state inside JSON is a third larger; builds are not packed. */
+/** Maximum unpacked size of each kind. A state embedded in JSON is a third larger. Builds are not packed. */
 const mostUnpacked: Readonly<Record<Kind, number>> = {
   build: mostBytes.build,
   state: 512 * mebibyte,
@@ -53,8 +53,8 @@ const mostUnpacked: Readonly<Record<Kind, number>> = {
 }
 
 /**
- * Number of blobs of one kind that a claim keeps. For states, the number is two, so that the previous state survives until
- * the next one is complete.
+ * Maximum number of stored blobs of one kind per claim. The limit for states is two, so that the previous state is available
+ * until the next state is complete.
  */
 const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
 
@@ -113,7 +113,7 @@ export class AgentBlobs extends Context.Service<
       kind: Kind,
       digest: string
     ) => Effect.Effect<{ readonly path: string; readonly digest: string; readonly sizeBytes: number }, BlobRefused>
-    /** Claims for which files are stored. */
+    /** Claims that have stored files. */
     readonly claims: Effect.Effect<ReadonlyArray<Claim>>
     /** Time at which the last part of the claim arrived, in milliseconds; 0 if no part has arrived. */
     readonly receivedAt: (claim: Claim) => Effect.Effect<number>

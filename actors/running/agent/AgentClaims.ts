@@ -34,7 +34,7 @@ export const gone = new Gone({
   message: "The Run is not this agent's any more. Stop its tool, write nothing more, and hand in what it left."
 })
 
-/** Creates the error for an agent that must not start the tool. Agents of every release understand it. */
+/** Creates the error for an agent that must not start the tool. Agents of every release support this error. */
 export const refusedStart = (reason: string) => new Gone({ message: `The tool must not be started. ${reason}` })
 
 /** Maps a lost hold to `Gone`: the claim has ended, because its Run has ended or been claimed again. */

@@ -26,8 +26,8 @@ export const mostHandIns = 8
 const Worked = rowShape({ worked: Schema.Int })
 
 /**
- * Returns true if the tool certainly started: the agent sent a state or reported the start. A later report that nothing happened
- * is then rejected.
+ * Returns true if the tool is known to have started because the agent sent a state or reported the start. A later report
+ * that nothing happened is then rejected.
  */
 const isKnownToHaveWorked = (sql: SqlClient.SqlClient, claim: Pick<AgentRunRow, "checkpoint_serial" | "run_id">) =>
   claim.checkpoint_serial !== null

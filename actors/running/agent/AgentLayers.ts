@@ -43,7 +43,8 @@ export const workForAgents = Effect.gen(function* () {
   const settlement = yield* AgentSettlement
   yield* monitor.resume
   yield* settlement.resume
-  // If servers share a database and one of them ends, another server settles the results that the ended server received.
+  // If one of several servers that share a database stops, another server settles the results that the stopped server
+  // received.
   const work = (yield* Nodes).isShared
     ? Effect.repeat(Effect.andThen(monitor.look, settlement.resume), Schedule.spaced("1 second"))
     : monitor.work

@@ -18,8 +18,8 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
   readonly isAccepted: boolean
   readonly isUnreachable: boolean
   /**
-   * True if the lease was granted at startup and its agent has not contacted the server since. `heardAt` is then the time of the
-   * startup.
+   * True if the lease was granted at startup and its agent has not contacted the server since. `heardAt` is then the startup
+   * time.
    */
   readonly isResumed: boolean
   readonly heardAt: bigint
@@ -128,7 +128,7 @@ const inMemory = Effect.gen(function* () {
 
 /** Minimum time between two contacts that are counted in the row. The judge adds it to every lease. */
 const countEvery = seconds(5)
-/** Maximum time between two checks of the rows that counts as the agent's silence. */
+/** Maximum time between two checks of the rows that is added to an agent's silence. */
 const longestLook = seconds(5)
 /** The age that marks a lease as expired for a reason other than silence. */
 const over = seconds(10_000_000)

@@ -26,7 +26,7 @@ const lost = (agentId: string) => ({
   message: `The agent ${agentId} sent nothing until its lease expired. svc imported the state that the agent had saved. Check which resources may exist, then plan again. svc keeps the agent's later reports with the Run.`
 })
 
-/** The error if a person releases the Run before its agent's lease expires. */
+/** Error if a person tries to release a Run before its agent's lease expires. */
 const released = (agentId: string) => ({
   code: "agent_lost",
   message: `The Capsule was released from the agent ${agentId} before its lease expired, by a person who confirmed that its tool is dead. svc imported the state that the agent had saved. Check which resources may exist, then plan again. svc keeps the agent's later reports with the Run.`
@@ -37,7 +37,10 @@ const untouched = (agentId: string) => ({
   message: `The agent ${agentId} was lost before the tool was started; nothing was changed. Start it again.`
 })
 
-/** The error after a second agent was lost. Even a Run that changes nothing is not tried a third time. */
+/**
+ * Error if the second agent that executed a Run is lost. svc does not try the Run a third time, even if the Run changes
+ * nothing.
+ */
 const lostAgain = (agentId: string) => ({
   code: "agent_lost",
   message: `The agent ${agentId} was lost too, and the Run is not started a third time; nothing was changed. Start it again.`

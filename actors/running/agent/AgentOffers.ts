@@ -31,7 +31,7 @@ import { sealFor } from "../../../runner/agent/SealedMessage.ts"
 import { inlineFilesCapability } from "../../../schema/agent/InlineFile.ts"
 import { inlineFiles, type SmallFile, smallFiles } from "./InlineFiles.ts"
 
-/** A job that waits for its agent. It contains only the digests of large states and plan files, to save memory. */
+/** A job that is waiting for its agent. It contains only the digests of large states and plan files, to save memory. */
 interface OfferedJob {
   readonly text: Redacted.Redacted
   readonly blobs: ReturnType<typeof blobsOf>
@@ -85,7 +85,7 @@ const isUnfinishedOf =
   (row: Pick<AgentRunRow, "incarnation" | "result">): boolean =>
     row.incarnation === incarnation && row.result === null
 
-/** A prepared job with its secrets, until the agent accepts it. */
+/** A prepared job with its secrets, held in memory until the agent accepts the job. */
 interface Waiting {
   readonly row: AgentRunRow
   readonly prepared: Deferred.Deferred<Option.Option<OfferedJob>>
@@ -107,7 +107,7 @@ export class AgentOffers extends Context.Service<
     readonly start: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
     /** Discards the prepared job of an offer that was not accepted. */
     readonly forget: (runId: RunId) => Effect.Effect<void>
-    /** Returns true if the job may still be in preparation. It has no lease yet. */
+    /** Returns true if the job may still be in preparation. Its claim then has no lease yet. */
     readonly isPreparing: (runId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent/AgentOffers") {
@@ -205,7 +205,7 @@ export class AgentOffers extends Context.Service<
 
       const failure = { code: "internal_error", message: "The service failed while it prepared this Run." }
 
-      /** Ends a claim and its Run if somebody asked it to stop before its tool started. Returns `false` otherwise. */
+      /** Ends a claim and its Run if somebody requested a stop before the tool started. Returns `false` otherwise. */
       const stopped = Effect.fnUntraced(function* (hold: RunHold) {
         const isStopped = yield* Effect.gen(function* () {
           if (!(yield* controls.stopped(hold))) return false
@@ -310,7 +310,7 @@ export class AgentOffers extends Context.Service<
           yield* queue.wake
         }).pipe(leases.decided, Effect.uninterruptible)
 
-      /** Uninterruptible from claim to preparation, so that every claimed Run is prepared. */
+      /** Prevents interruption between claim and preparation, so that every claimed Run is prepared. */
       const taken = (session: AgentSession, claim: string) =>
         Effect.suspend(() => {
           claiming += 1

@@ -270,7 +270,7 @@ export class AgentReports extends Context.Service<
         const { kind } = yield* resultOf(opened)
         if (kind !== row.kind)
           return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
-        // Fails if the Run has been given up since. The agent then keeps its evidence and submits it later.
+        // Fails if the Run has been given up in the meantime. The agent then keeps its evidence and submits it later.
         yield* Effect.gen(function* () {
           if (lastReport !== undefined) yield* report(session, claim, lastReport)
           const { run } = yield* claims.held(session, claim)

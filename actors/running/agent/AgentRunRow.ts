@@ -40,7 +40,7 @@ export const AgentRunRow = table(
     result_at: Schema.NullOr(Timestamp),
     /** Set when the claim ends. */
     ended_at: Schema.NullOr(Timestamp),
-    /** Time since which the agent's requests have arrived but the responses to the agent have been lost. */
+    /** Time at which responses to the agent began to get lost, although the agent's requests still arrive. */
     unanswered_since: Schema.NullOr(Timestamp),
     /** Number of contacts, counted only by servers that share the database (`AgentLeases`). 0 while the job is prepared. */
     heard: Schema.Int,
@@ -48,7 +48,7 @@ export const AgentRunRow = table(
     newest_serial: Schema.NullOr(Schema.Int),
     /** Time at which a server decided to give the Run up. Servers reject later messages about the claim. */
     closed_at: Schema.NullOr(Timestamp),
-    /** The server that prepares the job. Later, the server that settles the result. */
+    /** The server that prepares the job or, later, the server that settles the result. */
     node_id: Schema.NullOr(Schema.String)
   },
   ["heard"]

@@ -53,7 +53,7 @@ const unfinishedFromResult = (
 }
 
 /**
- * Left-overs of an apply whose outcome is lost, for example because a restore does not bring back files. The state shows which
+ * Left-overs of an apply whose outcome is lost, for example because a restore does not recover files. The state shows which
  * objects exist, but there may be more.
  */
 const unfinishedFromStateOnly = (state: Option.Option<Redacted.Redacted<Uint8Array>>): FoundUnfinishedApply =>
@@ -124,7 +124,7 @@ const defect = {
   message: "The service failed while it settled this Run. The operator's log has the details."
 }
 
-/** The error if the agent's report about a plan does not match the plan file that it sent. */
+/** Error if the agent's report about a plan does not match the plan file that the agent sent. */
 const notThePlan = runnerFailure(
   "output_unreadable",
   "plan",

@@ -50,7 +50,8 @@ export const refusalOf = ({ message, reason }: BlobRefused): AgentRefusal =>
   reason === "storage" ? new Busy({ message, retryAfterSeconds: 10 }) : new Rejected({ message })
 
 /**
- * Called after a restore. A plan in the backup may have been applied since, so no restored plan may become ready for approval.
+ * Called after a restore. A plan in the backup may have been applied after the backup was made, so no restored plan may
+ * become ready for approval.
  */
 export const endCarriedPlans = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -66,21 +67,21 @@ export const endCarriedPlans = Effect.gen(function* () {
 export class InlineBlobs extends Context.Service<
   InlineBlobs,
   {
-    /** Collects the files of a message. Fails if the message contains a file that it does not refer to. */
+    /** Collects the files of a message. Fails if the message contains an unreferenced file. */
     readonly take: (
       agentId: AgentId,
       claim: Claim,
       files: ReadonlyArray<InlineFile>,
       named: Named
     ) => Effect.Effect<MessageFiles, AgentRefusal>
-    /** Decrypts a file of a stored result, whether inline or uploaded. */
+    /** Decrypts a file of a stored result, whether it is inline or was uploaded separately. */
     readonly open: (
       agentId: AgentId,
       claim: Claim,
       kind: Kind,
       digest: string
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
-    /** Returns true if a stored result contained this file. */
+    /** Returns true if a stored result includes this file. */
     readonly isStored: (claim: Claim, kind: string, digest: string) => Effect.Effect<boolean>
     /** Removes the stored files of a claim. */
     readonly remove: (claim: Claim) => Effect.Effect<void>

@@ -7,7 +7,10 @@ import { blobsOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
 
-/** Maximum size of a file to try, in bytes. A larger file is unlikely to compress well enough, and trying takes time. */
+/**
+ * Maximum size, in bytes, of a file that svc tries to compress for inline sending. A larger file is unlikely to compress
+ * well enough, and compressing it takes time.
+ */
 const mostPlainBytes = 8 * mostInlineBytes
 
 /** A small file of a job, compressed but not yet sealed. */

@@ -35,7 +35,7 @@ export const encodedJob = (prepared: PreparedJob): Effect.Effect<string> => {
 
 export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
 
-/** The parts of a job that are transferred separately, identified by digest. */
+/** The parts of a job that are transferred separately and identified by digest. */
 export const blobsOf = ({ job, kind }: PreparedJob) => ({
   snapshot: job.module.snapshotDigest,
   ...(job.state === undefined ? {} : { state: digestOf(Redacted.value(job.state)) }),
@@ -57,9 +57,9 @@ export const fromAgent = ({ agentId, installationId }: Names, claim: Claim, kind
   sealedFor({ from: agentId, to: serverParty(installationId) }, claim, kind)
 
 /**
- * Derivation input for the key of one blob of one claim. The key is the same after a restart, so an interrupted response can
- * be resumed. `contents` is the digest of the exact bytes to seal: another release may compress the blob differently, and
- * one key must never seal two plaintexts.
+ * Input from which the key for one blob of a claim is derived. The key is the same after a restart, so an interrupted
+ * response can be resumed. `contents` is the digest of the exact bytes to seal: another release may compress the blob
+ * differently, and one key must never seal two plaintexts.
  */
 export const blobUse = ({ fence, kind, runId, to }: SealedFor, digest: string, contents: string): string =>
   JSON.stringify(["blob", to, runId, fence, kind, digest, contents])

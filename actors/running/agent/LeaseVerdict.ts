@@ -3,7 +3,7 @@ import { seconds } from "../../base/MonotonicNow.ts"
 import { applySeconds } from "../agent-pool/EarlierLeases.ts"
 import type { Lease } from "./AgentLeases.ts"
 
-/** Silence after which an agent counts as unreachable. */
+/** Silence after which an agent is considered unreachable. */
 export const unreachableAfter = seconds(30)
 const acceptWithin = seconds(acceptWithinSeconds)
 /** Silence after which svc gives up Runs that change nothing, and applies whose tool has not started. */
@@ -11,7 +11,7 @@ const unstartedGivenUpAfter = seconds(60)
 
 const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(applySeconds(leaseSeconds))
 
-/** Returns the time for which an agent may be silent before its Run is given up. */
+/** Returns how long an agent may be silent before its Run is given up. */
 export const givenUpAfter = (kind: Lease["kind"], isStarted: boolean, leaseSeconds: number): bigint =>
   kind === "apply" && isStarted ? applyGivenUpAfter(leaseSeconds) : unstartedGivenUpAfter
 

@@ -9,18 +9,19 @@ import type { RunHold } from "../../ledger/run/RunHold.ts"
 import { RunJournal } from "../../ledger/run/RunJournal.ts"
 import { AgentClaims } from "./AgentClaims.ts"
 
-/** Responses count as lost when an agent has waited this many seconds for one. */
+/** Number of seconds an agent must wait for a response before the response is considered lost. */
 const lostAfterSeconds = 30
-/** Tolerance, in seconds, when comparing the clocks of agent and server. */
+/** Tolerance, in seconds, when comparing the agent's clock with the server's. */
 const toleranceSeconds = 5
 
 /**
- * Returns true if responses to an agent are being lost in transit: the agent has waited long for a response although the server
- * sent one in that time. If the server was down or the agent's machine suspended, the server sent none.
+ * Returns true if responses to an agent are being lost in transit: the agent has waited a long time for a response although
+ * the server sent one during that time. If the server was down or the agent's machine was suspended, the server sent no
+ * response.
  */
 export const areLost = (
   unansweredSeconds: number,
-  /** Time since the previous response to the agent; absent for the first. */
+  /** Time since the previous response to the agent; absent for the first response. */
   answeredAgo: bigint | undefined
 ): boolean =>
   unansweredSeconds >= lostAfterSeconds &&
@@ -28,15 +29,15 @@ export const areLost = (
   answeredAgo < seconds(Math.floor(unansweredSeconds - toleranceSeconds))
 
 /**
- * Detects agents whose requests arrive but that do not receive the responses, and marks their Runs. Such an agent stops its
- * tools when the leases expire.
+ * Detects agents that reach the server but do not receive its responses, and marks their Runs. These agents stop their tools
+ * when the leases expire.
  */
 export class LostAnswers extends Context.Service<
   LostAnswers,
   {
     /**
-     * Called when an agent renews these Runs. `unansweredSeconds` is the time for which the agent has received no response;
-     * earlier releases do not report it.
+     * Called when an agent renews these Runs. `unansweredSeconds` is the time since the agent last received a response.
+     * Agents of earlier releases do not report it.
      */
     readonly renewed: (
       session: AgentSession,
@@ -53,7 +54,7 @@ export class LostAnswers extends Context.Service<
       const journal = yield* RunJournal
       const answered = new Map<AgentId, bigint>()
 
-      /** Records the time since which responses have been lost, or that responses arrive again. */
+      /** Records when responses began to get lost, or that responses arrive again. */
       const noted = (session: AgentSession, hold: RunHold, since: string | undefined) =>
         Effect.gen(function* () {
           const row = yield* claims.find(session, hold)

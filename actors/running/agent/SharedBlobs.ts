@@ -29,9 +29,9 @@ export interface BlobName {
 }
 
 /**
- * Copies of uploaded blobs in the database. They are needed if several servers share it, because an agent may send a file to one
- * server and its result to another. The blobs are encrypted, and each server checks their digests. A single server keeps only the
- * files.
+ * Copies of uploaded blobs in the database. The copies are needed if several servers share the database, because an agent
+ * may send a file to one server and its result to another. The blobs are encrypted, and each server checks their digests. A
+ * single server keeps only the files.
  */
 export class SharedBlobs extends Context.Service<
   SharedBlobs,

@@ -61,10 +61,10 @@ type JudgedPlan = Pick<ReadyPlan, "run" | "capsule" | "changeDigest" | "evidence
   Pick<PlanBasis, "deliveries" | "provided">
 
 /**
- * The verdict on the plan of a commit that a merge queue tests.
+ * The verdict on the plan for a commit that a merge queue is testing.
  *
  * - `unapproved`: the plan makes a change that nobody has approved, or that too few people have approved (`reason`)
- * - `differs`: the plan is not the change that people approved
+ * - `differs`: the plan makes a different change from the one that people approved
  */
 export type QueuedVerdict =
   | { readonly kind: "approved" }
@@ -73,7 +73,8 @@ export type QueuedVerdict =
 
 /**
  * - `none`: no approved change could match this plan
- * - `carried`: the approvals of the same change approve this plan; if `applies` is true, svc also applies it
+ * - `carried`: the approvals of the same change are carried over to this plan; if `applies` is true, svc also applies the
+ *   plan
  * - `differs`: an approved change differs, so the plan needs new approvals
  */
 export type CarryVerdict =
@@ -136,28 +137,28 @@ const basisOf = (
 })
 
 /**
- * Only an ordinary plan of the lane receives carried approvals: not a rollback, a plan of another ref or a Capsule's first
- * plan.
+ * Approvals are carried over only to an ordinary plan of the lane. Rollbacks, plans of another ref and a Capsule's first
+ * plan are excluded.
  */
 const mayReceive = (run: Pick<RunRow, "coordinator_kind" | "purpose" | "type">) =>
   run.type === "plan" && run.purpose === null && run.coordinator_kind === null
 
 /**
  * Carries approvals of a change in a speculative plan over to the lane's plan if that plan makes the same change from the same
- * files and inputs. Reads all facts in the transaction that settles the plan, except the comparison of module files and reviews:
- * `prepare` computes these earlier, and a change that was not prepared counts as different.
+ * files and inputs. Reads all facts in the transaction that settles the plan, except for the comparison of module files and
+ * reviews, which `prepare` computes beforehand. A change that was not prepared is treated as different.
  */
 export class CarryOver extends Context.Service<
   CarryOver,
   {
     /** Compares the plan with the approved changes of its Capsule. Call it outside a transaction. */
     readonly prepare: (runId: RunId, outcome: PlanOutcome) => Effect.Effect<ComparedChanges>
-    /** Decides in the caller's transaction, without writing. */
+    /** Decides in the caller's transaction whether approvals are carried over. Writes nothing. */
     readonly decide: (plan: ReadyPlan, compared: ComparedChanges) => Effect.Effect<CarryVerdict>
     /**
      * Compares the successful speculative plan of a queued commit with the approved changes of the pull requests in its
-     * group. The rule about carrying approvals over does not matter here, because svc carries none over. Call it outside a
-     * transaction.
+     * group. The carry-over rule is ignored here, because svc carries no approvals over to a speculative plan. Call it
+     * outside a transaction.
      */
     readonly ofQueued: (runId: RunId, group: ReadonlyArray<number>) => Effect.Effect<QueuedVerdict>
   }
@@ -277,7 +278,7 @@ const make = Effect.gen(function* () {
       isUsed: yield* isUsed(given)
     })
     const review = compared.get(change.id)?.review
-    // Compares the reviews too, so that svc never carries over a change that a reviewer would see as different.
+    // Also compares the reviews, so that svc never carries approvals over to a change that looks different to a reviewer.
     const unseen: ReadonlyArray<Difference> =
       review === undefined
         ? [{ code: "unknown", message: "The change was approved while this plan was being settled." }]
@@ -331,7 +332,8 @@ const make = Effect.gen(function* () {
         }
       } satisfies CarryVerdict
     }
-    // Excludes changes that are irrelevant now: a used approval, or a different change that was planned for an earlier state.
+    // Excludes changes that no longer matter: changes whose approval was already used, and different changes that were
+    // planned for an earlier state.
     const [closest] = verdicts
       .filter((each) => !each.reasons.some(({ code }) => code === "used") && closeness(each) > 0)
       .toSorted((a, b) => closeness(b) - closeness(a))

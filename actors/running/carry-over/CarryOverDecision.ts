@@ -4,7 +4,7 @@ import type { DifferenceCode } from "../../../schema/records/CarryOver.ts"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import type { ToolIdentity } from "../../../schema/records/Run.ts"
 
-/** The inputs of a plan. A missing value is unknown, and unknown values never count as equal. */
+/** The inputs of a plan. A missing value is unknown, and unknown values are never equal. */
 export interface PlanBasis {
   readonly changeDigest: string | null
   readonly installConfigId: InstallConfigId | null
@@ -34,7 +34,7 @@ export interface CarryFacts {
   /** The reason why the speculative plan's injected Outputs or Connections are not current. */
   readonly movedInputs: string | undefined
   readonly movedConnections: string | undefined
-  /** The rules now and at the time of each approval, and the carry-over that each rule allows. */
+  /** The current rules and the rules at the time of each approval, with the carry-over that each rule allows. */
   readonly rulesNow: string
   readonly rulesThen: ReadonlyArray<string>
   readonly allowed: ReadonlyArray<CarryOver>

@@ -4,7 +4,7 @@ import type { PlanDetails } from "../../../schema/records/PlanDetails.ts"
 
 type Changes = Pick<PlanDetails, "checks" | "outputChanges" | "resourceChanges">
 
-/** Limits for the number of lines and the length of a line. */
+/** Limits on the number of lines and on the length of a line. */
 export const mostLines = 100
 const longestLine = 300
 
@@ -61,8 +61,8 @@ const surplus = (lines: ReadonlyArray<string>, other: Map<string, number>, side:
   })
 
 /**
- * Returns the lines that only one of two plans has, and the number of omitted lines. Returns none if the plans differ only in
- * private values.
+ * Returns the lines that appear in only one of two plans, and the number of omitted lines. Returns no lines if the plans
+ * differ only in private values.
  */
 export const differingLines = (approved: Changes, planned: Changes) => {
   const [before, after] = [linesOf(approved), linesOf(planned)]

@@ -2,9 +2,9 @@ import type { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import type { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 
 /**
- * Returns the reason why drift of the Capsule cannot be accepted, or `undefined` if it can. The state is refreshed with the
- * revision and configuration that created it. Any other revision or configuration would produce Outputs that nobody has
- * applied.
+ * Returns the reason why the Capsule's drift cannot be accepted, or `undefined` if it can be accepted. The state is
+ * refreshed with the revision and configuration that created it. Any other revision or configuration would produce Outputs
+ * that nobody has applied.
  */
 export const acceptanceRefusal = (
   capsule: Pick<CapsuleRow, "adopted_snapshot_id" | "install_config_id">,

@@ -11,8 +11,8 @@ type Base = Pick<StateVersionRow, "state_upload_id"> | undefined
 const isTakenOver = (base: Base): boolean => base !== undefined && base.state_upload_id !== null
 
 /**
- * Returns an error if the tool is older than the adopted state. Checked here because the Run's tool has only just been
- * determined.
+ * Returns an error if the tool is older than the adopted state. The check runs here because the Run's tool is not determined
+ * earlier.
  */
 export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, base: Base, tool: ToolIdentity) {
   if (!isTakenOver(base)) return undefined
@@ -48,8 +48,8 @@ export const takenOverWarning = (
 }
 
 /**
- * For reviewers: the left-over state or import that the plan is based on. Only set if no apply of the Capsule committed the
- * state.
+ * The left-over state or import on which the plan is based, shown to reviewers. Set only if the state was not committed by
+ * an apply of the Capsule.
  */
 export const adoptedBase = (
   base: Pick<StateVersionRow, "state_upload_id" | "left_over_state_id"> | undefined

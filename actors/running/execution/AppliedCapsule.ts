@@ -75,7 +75,7 @@ export const capsuleAfter = (
       ...settled,
       status: "active",
       public_endpoint: publicEndpoint(result.outputs),
-      // An apply clears known drift, but does not count as the first drift check.
+      // An apply clears known drift, but is not treated as the first drift check.
       drift_status: capsule.drift_checked_at === null ? "unknown" : "none"
     }
   }
@@ -87,7 +87,7 @@ export const capsuleAfter = (
   return uncertain ? { ...pointers, status: "error", runtime_safety: "unknown" } : pointers
 }
 
-/** Limits for the recorded secrets of earlier applies. Beyond them, only the newest secrets are kept. */
+/** Limits on the recorded secrets of earlier applies. When a limit is exceeded, only the newest secrets are kept. */
 const mostSecrets = { texts: 4_096, bytes: 512 * 1024 }
 
 /**

@@ -18,7 +18,9 @@ export interface PostApplyOutcome {
   readonly problem?: { readonly code: string; readonly message: string } | undefined
 }
 
-/** Returns the operator's checks after an apply. If the Run stored no preparation, they come from its configuration. */
+/**
+ * Returns the operator's checks after an apply. If the Run stored no preparation, the checks come from its configuration.
+ */
 export const lifecycleAfter = (
   configs: InstallConfigStore["Service"],
   run: Pick<RunRow, "install_config_id">,
@@ -28,7 +30,10 @@ export const lifecycleAfter = (
     ? Effect.map(configs.load(run.install_config_id), (config) => config?.config.operator?.lifecycle)
     : Effect.succeed(prepared.lifecycle)
 
-/** Ends an apply whose state is already committed, according to the outcome of its checks. Writes one transaction, once. */
+/**
+ * Ends an apply whose state is already committed, according to the outcome of its checks. Writes everything in one
+ * transaction, and only once.
+ */
 export const makeConclusion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runs = yield* RunLedger

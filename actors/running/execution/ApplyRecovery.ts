@@ -29,7 +29,7 @@ import { RunPreparations } from "../../ledger/run/RunPreparations.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 
-/** Used if nothing was recorded, so anything may have changed. */
+/** Used if nothing was recorded, because anything may then have changed. */
 const unknown: UnfinishedApply = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
 /** Converts the findings of recovery to the settlement's input. An unreadable folder may have contained anything. */
@@ -52,8 +52,8 @@ export class ApplyRecovery extends Context.Service<
   ApplyRecovery,
   {
     /**
-     * Settles a running apply for its owner, from the data that the execution left behind, or else from the last checkpoint.
-     * The error is `untouched` if the tool never started, and `interrupted` otherwise.
+     * Settles a running apply on behalf of its owner from the data that the execution left behind or, without such data,
+     * from the last checkpoint. The error is `untouched` if the tool never started, and `interrupted` otherwise.
      */
     readonly settle: (
       run: RunRow,
@@ -80,8 +80,8 @@ export class ApplyRecovery extends Context.Service<
       const preparations = yield* RunPreparations
 
       /**
-       * Relies only on the database, because a run folder can be lost: the phase, or the response to an agent, is stored before
-       * the tool starts.
+       * Relies only on the database, because a run folder can be lost. The phase, or the response to an agent, is stored in
+       * the database before the tool starts.
        */
       const mayHaveStarted = (run: RunRow) =>
         run.start_acknowledged_at !== null
@@ -111,8 +111,8 @@ export class ApplyRecovery extends Context.Service<
             // A replaced resource is in the state before and after the apply, so its presence proves nothing.
             !(actions.length === 1 && inState.has(form(address)))
         )
-        // Compares again with the key: the runner read the journal without it, so it could not compare hidden addresses with the
-        // state.
+        // Repeats the comparison with the key. The runner had no key when it read the journal, so it could not compare
+        // hidden addresses with the state.
         const reported = addressKey === undefined ? left.possiblyCreated : stillSuspected(left, state, addressKey)
         return [...new Set([...reported, ...untold.map(({ address }) => address)])]
       })
@@ -141,7 +141,7 @@ export class ApplyRecovery extends Context.Service<
       ) {
         const hold = holdOf(run)
         const prepared = Option.getOrUndefined(yield* preparations.load(hold, preparedApplySchema))
-        // The apply's state is already committed. Only its post-apply checks were interrupted, and they are not repeated.
+        // The apply's state is already committed. Only the post-apply checks were interrupted, and svc does not repeat them.
         const now = yield* ledger.find(run.id)
         if (now?.provider_apply_succeeded === 1) {
           return yield* settlement.conclude(hold, interruptedChecks(yield* lifecycleAfter(configs, run, prepared)))

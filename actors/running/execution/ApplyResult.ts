@@ -3,12 +3,15 @@ import type { ApplyExit, ApplyOutcome, StateOutput, StateProblem } from "../../.
 import type { RunEvidence } from "../../../schema/records/Run.ts"
 import type { RunError } from "../../ledger/run/RunLifecycle.ts"
 
-/** The end of an apply, as observed by the runner or reconstructed by recovery. Does not include the preparation. */
+/** The outcome of an apply, as observed by the runner or reconstructed by recovery. Does not include the preparation. */
 export interface ApplyResult {
   readonly exit: ApplyExit
   readonly state?: Redacted.Redacted<Uint8Array> | undefined
   readonly stateProblem?: StateProblem | undefined
-  /** A left-over state that cannot become the Capsule's next state. It is stored sealed until a person decides about it. */
+  /**
+   * A left-over state that cannot become the Capsule's next state. It is stored sealed until a person decides what to do
+   * with it.
+   */
   readonly rejectedState?: Redacted.Redacted<Uint8Array> | undefined
   readonly lineage?: string | undefined
   readonly serial?: number | undefined
@@ -40,7 +43,7 @@ export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutp
   error: outcome.limit
 })
 
-/** Marks every Output as private. Used if a secret is unknown, because any Output could then repeat it. */
+/** Marks every Output as private. Used if a secret is unknown, because any Output could contain that secret. */
 export const allPrivate = (outputs: ReadonlyArray<StateOutput>): ReadonlyArray<StateOutput> =>
   outputs.map((output) => ({ ...output, sensitive: true }))
 
@@ -59,7 +62,10 @@ const stateText = ({ state, stateProblem }: Pick<ApplyResult, "state" | "statePr
     : `${lost}, and nothing of it could be kept. Compare what exists with the possibly created resources, then plan again.`
 }
 
-/** Returns the error of an unsuccessful apply. If the tool reported none, the error describes how the apply ended. */
+/**
+ * Returns the error of an unsuccessful apply. If the tool reported no error, the returned error describes how the apply
+ * ended.
+ */
 export const errorOf = (
   { error, exit, ...left }: Pick<ApplyResult, "error" | "exit" | "state" | "stateProblem">,
   isKept = false

@@ -85,7 +85,7 @@ const makeAppliedLane = Effect.gen(function* () {
     yield* filters.prepare([{ ...capsule, install_config_id, adopted_snapshot_id: snapshot.id }], contentOf(newer))
   })
 
-  /** After a rollback: pins the Capsule, and records the lane's current commit. */
+  /** After a rollback, pins the Capsule and records the lane's current commit. */
   const pinned = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow, lane: Record<string, string>) {
     const plan = yield* runs.find(run.plan_run_id)
     const stands = yield* lanes.find(capsule.source_id, {
@@ -95,7 +95,7 @@ const makeAppliedLane = Effect.gen(function* () {
     return pinOf(run, plan, { at: yield* now, commit: stands?.resolved_commit ?? null })
   })
 
-  // If the comparison fails, the apply is still recorded, and the module counts as changed.
+  // If the comparison fails, the apply is still recorded, and the module is treated as changed.
   const compared = (runId: RunId) =>
     prepareFilter(runId).pipe(
       Effect.catchCause((cause) => Effect.logError(`The commits of ${runId} could not be compared`, cause))
@@ -104,21 +104,21 @@ const makeAppliedLane = Effect.gen(function* () {
   return { adopted, compared, pinned }
 })
 
-/** An apply whose state is committed, but which remains running until the operator's checks have finished. */
+/** An apply whose state is committed but that is still running until the operator's checks have finished. */
 export interface CheckedApply {
   readonly capsuleId: CapsuleId
   readonly lifecycle: Lifecycle
 }
 
-/** States of an apply that are kept for a person. They are read before the transaction. */
+/** States of an apply that are kept for a person to examine. They are read before the transaction. */
 interface ReadStates {
   readonly rejected: ReadOrphanedState | undefined
   readonly saved: ReadOrphanedState | undefined
-  /** The stored form of `saved`. If it has changed since it was read, the transaction starts over. */
+  /** The stored form of `saved`. If the stored form has changed since it was read, the transaction starts over. */
   readonly stored: string | undefined
 }
 
-/** The error if the agent stopped the tool because its lease was expiring or it received a signal. */
+/** Error if the agent stopped the tool because its lease was expiring or the agent received a signal. */
 const unasked = {
   code: "apply_interrupted",
   message:
@@ -282,7 +282,7 @@ export class ApplySettlement extends Context.Service<
           run.purpose === acceptsDrift
             ? refreshedCapsule(capsule, result, version?.id)
             : capsuleAfter(run.type, capsule, result, prepared, version?.id)
-        // Leaves the status unchanged until the checks have passed, because only then does the new deployment count as working.
+        // Leaves the status unchanged until the checks have passed, because only then is the new deployment known to work.
         const columns = isChecked ? { ...settled, status: capsule.status, runtime_safety: "unknown" } : settled
         const tracked = succeeded && deploys(run) ? yield* lane.adopted(run) : {}
         const pin = succeeded ? yield* lane.pinned(run, capsule, tracked) : {}
@@ -301,8 +301,8 @@ export class ApplySettlement extends Context.Service<
         if (version !== undefined)
           yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
         yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
-        // Keeps a state for a person. A final state replaces the state saved during the apply; without a final state, the saved
-        // state is kept.
+        // Keeps a state for a person to examine. A final state replaces the state saved during the apply; without a final
+        // state, the saved state is kept.
         const keep = (given: Pick<NewOrphanedState, "left" | "settled" | "part">) =>
           leftOvers.keep({ ...given, capsule, runId, reason: result.stateProblem, secrets, build: builds[0] })
         if (read.saved !== undefined) yield* keep({ left: read.saved, settled: undefined, part: "checkpoint" })
@@ -328,8 +328,8 @@ export class ApplySettlement extends Context.Service<
       const conclude = yield* makeConclusion
 
       /**
-       * Reads the states that are kept for a person: the rejected state, and the saved state of an apply that left no newer
-       * state.
+       * Reads the states that are kept for a person to examine: the rejected state, and the saved state of an apply that
+       * left no newer state.
        */
       const readStates = Effect.fnUntraced(function* (run: RunRow, result: ApplyResult): Effect.fn.Return<ReadStates> {
         const { rejectedState } = result

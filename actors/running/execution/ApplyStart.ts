@@ -8,7 +8,7 @@ import { ApplySettlement } from "./ApplySettlement.ts"
 import type { RunBlocked } from "./RunSteps.ts"
 import { makeStartObstacle } from "./AutomaticObstacle.ts"
 
-/** The decision whether the tool of an apply may start. After `refused`, the tool must not start. */
+/** The decision on whether the tool of an apply may start. After `refused`, the tool must not start. */
 export type StartAnswer = { readonly kind: "started" } | { readonly kind: "refused"; readonly reason: RunBlocked }
 
 /** Decides whether the tool of an apply may start. Checks everything that the decision depends on in one transaction. */
@@ -17,8 +17,8 @@ export class ApplyStart extends Context.Service<
   {
     /**
      * Records that an agent may start the tool. If the start is refused, ends the Run, which has changed nothing. A repeated
-     * request gets the same response, except after a cancellation: an agent that still asks has not started its tool, so its
-     * report then ends the Run.
+     * request gets the same response, except after a cancellation: an agent that repeats the request has not started its
+     * tool, so svc refuses the start and the agent's report ends the Run.
      */
     readonly record: (hold: RunHold) => Effect.Effect<StartAnswer, HoldLost>
     /**

@@ -61,7 +61,7 @@ const makeApplyPreparation = Effect.gen(function* () {
         madeWith: found === undefined ? undefined : toRun(found).tool
       })
     ).pipe(Effect.mapError(refuse))
-    // While the Run was queued, an approver may have lost the role, or the approval rule may have changed.
+    // While the Run was queued, an approver may have lost their role, or the approval rule may have changed.
     const unapproved = yield* approvals.obstacleAtStart(plan)
     if (unapproved !== undefined) {
       return yield* blocked("approval_lapsed", lapsed(unapproved), evidence)
@@ -159,7 +159,7 @@ export const makeApplySteps = Effect.gen(function* () {
         control.sink.log("prepare", "system", message)
       ),
     settle: Effect.fn("Run.settleApply")(function* (hold, result, control) {
-      // Records the outcome even if the disk is full, because the tool's work cannot be repeated.
+      // Records the outcome even if the disk is full, because the tool must not run again.
       const checked = yield* control.record(settlement.settle(hold, result))
       if (checked === undefined) return
       yield* killPoint("apply.committed")

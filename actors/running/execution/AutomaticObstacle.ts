@@ -16,7 +16,7 @@ import { approvedPlan } from "./ReviewedPlanProblem.ts"
 
 /**
  * Returns the reason why an automatic Run must not run: its automation may have been disabled while it was queued or prepared.
- * Returns `undefined` if it may run, or if a person started it. Runs in the caller's transaction.
+ * Returns `undefined` if the Run may run, or if a person started it. Runs in the caller's transaction.
  */
 export const makeAutomaticObstacle = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -63,12 +63,13 @@ export const makeAutomaticObstacle = Effect.gen(function* () {
   })
 })
 
-/** The message if an apply's approval no longer meets the rules. */
+/** Message if an apply's approval no longer meets the rules. */
 export const lapsed = (reason: string) => `Nothing was applied. ${reason} Plan again.`
 
 /**
- * Returns the reason why the tool of an apply must not start, or `undefined`, in the caller's transaction. Repeats the
- * checks of the preparation, because the records may have changed while the preparation fetched files and set up processes.
+ * Returns the reason why the tool of an apply must not start, or `undefined` if it may start. Reads in the caller's
+ * transaction. Repeats the checks of the preparation, because the records may have changed while the preparation fetched
+ * files and set up processes.
  */
 export const makeStartObstacle = Effect.gen(function* () {
   const ledger = yield* RunLedger

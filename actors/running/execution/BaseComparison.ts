@@ -116,7 +116,9 @@ const make = Effect.gen(function* () {
     Effect.provideService(ModuleScanner, scanner)
   )
 
-  /** Lists the files of the module that the base changed after the ref branched off, and whose changes the ref lacks. */
+  /**
+   * Lists the module's files that changed in the base after the ref branched off, if the ref does not contain these changes.
+   */
   const undone = Effect.fnUntraced(function* (compared: Compared, parted: string) {
     const { module_path } = compared.capsule
     const before = yield* moduleAt(yield* archiveOf(compared, parted), module_path)

@@ -15,7 +15,10 @@ export const repositoryPath = (folder: string, modulePath: string): string => {
   return modulePath === "." ? folder : `${folder}/${modulePath}`
 }
 
-/** Returns the site of a module that has no Capsule yet. Without a Source, the default ref is the repository's default branch. */
+/**
+ * Returns the location of a module that has no Capsule yet. Without a Source, the default ref is the repository's default
+ * branch.
+ */
 export const newCapsuleSite = Effect.fn("newCapsuleSite")(function* (install: {
   readonly workspaceId: WorkspaceId
   readonly projectId: ProjectId
@@ -24,7 +27,7 @@ export const newCapsuleSite = Effect.fn("newCapsuleSite")(function* (install: {
   readonly folder: string
   readonly modulePath: string | undefined
   readonly source: SourceRow | undefined
-  /** Unknown before the fetch. */
+  /** The value is unknown before the fetch. */
   readonly commit: string | undefined
 }) {
   const defaultRefs = chosenDefault(install.source)
@@ -42,8 +45,8 @@ export const newCapsuleSite = Effect.fn("newCapsuleSite")(function* (install: {
 })
 
 /**
- * Returns the site of the module that a Run of a Capsule executes, at its snapshot's ref or at a ref that has not been fetched
- * yet.
+ * Returns the location of the module that a Run of a Capsule executes, at its snapshot's ref or at a ref that has not been
+ * fetched yet.
  */
 export const capsuleSite = Effect.fn("capsuleSite")(function* (
   capsule: CapsuleRow,
@@ -78,7 +81,7 @@ export const starterOf = (
     ? { subject: capsule.auto_update_by ?? undefined, automatic: true }
     : { subject: run.created_by ?? undefined, automatic: run.trigger_kind === "schedule" || isUnasked(run) }
 
-/** Checks the use rule of each Connection, and records a refusal on the Run. */
+/** Checks the use rule of each Connection, and records a refusal in the Run. */
 export const checkUses = Effect.fn("checkUses")(function* (
   connectionIds: ReadonlyArray<ConnectionId>,
   starter: UseStarter,

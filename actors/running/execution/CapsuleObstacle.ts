@@ -15,8 +15,9 @@ import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import { blocked, type RunBlocked } from "./RunSteps.ts"
 
 /**
- * Returns the reason why a Run must not be executed on its Capsule, or `undefined`, in the caller's transaction. For an apply,
- * also checks that the authority, inputs and credentials are still those that were reviewed.
+ * Returns the reason why a Run must not be executed on its Capsule, or `undefined` if it may be executed. Reads in the
+ * caller's transaction. For an apply, also checks that the authority, inputs and credentials are still those that were
+ * reviewed.
  */
 export const makeCapsuleObstacle = Effect.gen(function* () {
   const ledger = yield* RunLedger

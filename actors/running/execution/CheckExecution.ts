@@ -27,18 +27,18 @@ import { type StagedReport, StagedReportJson, StagedSnapshot } from "../../ledge
 export const CheckSpec = Schema.Struct({
   sourceId: SourceId,
   snapshot: StagedSnapshot,
-  /** If absent, the snapshot must contain exactly one module. */
+  /** If the path is absent, the snapshot must contain exactly one module. */
   modulePath: Schema.optionalKey(Schema.String),
   /** The configuration to compare the module with. It must belong to the Source's Workspace. */
   installConfigId: Schema.optionalKey(InstallConfigId),
-  /** If the module is checked for a Capsule: the Capsule's tool. */
+  /** The Capsule's tool, if the module is checked for a Capsule. */
   tool: Schema.optionalKey(ToolIdentity.fields.name)
 })
 export type CheckSpec = typeof CheckSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(CheckSpec))
 const encodeReport = Schema.encodeEffect(StagedReportJson)
 
-/** Everything in the job comes from the Run's `spec`, so the preparation stores nothing. */
+/** The whole job is derived from the Run's `spec`, so the preparation stores nothing. */
 interface CheckJob {
   readonly runId: RunId
   readonly spec: CheckSpec

@@ -21,7 +21,7 @@ type Module = Pick<CompatibilityReport, "modulePath" | "rootProviderRequirements
 
 const finding = (severity: "info" | "warning", code: string, message: string): Finding => ({ severity, code, message })
 
-/** Describes the differences between two declarations of an input that matter to its value. */
+/** Describes the differences between two declarations of an input that affect the input's value. */
 const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet: boolean): ReadonlyArray<Finding> => {
   const { name } = before
   const found: Array<Finding> = []
@@ -44,7 +44,10 @@ const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet
   return found
 }
 
-/** Findings about inputs that the module declares and the configuration lacks. Lists names only; values are not read. */
+/**
+ * Returns findings for inputs that the module declares but the configuration lacks. The findings contain only names; values
+ * are not read.
+ */
 const inputFindings = (
   { config }: LoadedInstallConfig,
   module: Module,
@@ -81,8 +84,8 @@ const inputFindings = (
 
 /**
  * Compares a checked module with the configuration that the caller intends to use, and adds the findings to the report. Applies
- * the same rules as a plan. Anything that a person must decide becomes a warning, so the report needs attention. An unsupported
- * module remains unsupported with any configuration.
+ * the same rules as a plan. Every decision that a person must make becomes a warning, so the report is marked as needing
+ * attention. An unsupported module remains unsupported with any configuration.
  */
 export const makeConfigurationFit = Effect.gen(function* () {
   const configs = yield* InstallConfigStore

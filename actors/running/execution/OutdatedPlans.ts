@@ -10,15 +10,15 @@ import { pendingPlan, RunRow, toRun } from "../../ledger/run/RunRow.ts"
 import { toolMoved } from "./ReviewedPlanProblem.ts"
 
 /**
- * Finds plans that svc created with a different tool than their apply would use, for example before an upgrade of svc or of the
- * tool.
+ * Finds plans that were created with a different tool from the one that their apply would use, for example before an upgrade
+ * of svc or of the tool.
  */
 export class OutdatedPlans extends Context.Service<
   OutdatedPlans,
   {
     /**
      * Voids every unapplied plan whose apply would be refused because of its tool, before anyone approves it. Returns the number
-     * of voided plans. Keeps a plan if its tool cannot be determined at the moment.
+     * of voided plans. Keeps a plan if its tool cannot currently be determined.
      */
     readonly supersede: Effect.Effect<number>
   }

@@ -8,12 +8,12 @@ import { offeredOutputs } from "../../ledger/consumption/OfferedOutputs.ts"
 import { OutputJson } from "../../ledger/state/StateVersionRow.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 
-/** A required input has no value. */
+/** Error for a required input that has no value. */
 export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
 
 /**
- * Injects Outputs of the Capsule's producers as inputs, by target variable. If two Outputs have the same target variable, the
- * later one wins.
+ * Injects Outputs of the Capsule's producers as inputs, by target variable. If two Outputs have the same target variable,
+ * the later Output is used.
  */
 export const outputInjection = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

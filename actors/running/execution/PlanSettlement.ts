@@ -54,7 +54,7 @@ const diagnosticsOf = (
   found: ReadonlyArray<RunDiagnostic>
 ): ReadonlyArray<RunDiagnostic> => [...(evidence.diagnostics ?? []), ...found]
 
-/** Combines the evidence for reviewers: the plan's preparation and outcome. */
+/** Combines the evidence of a plan's preparation and outcome for reviewers. */
 export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: PlanOutcome): RunEvidence => ({
   ...prepared.evidence,
   planSummary: outcome.summary,
@@ -71,8 +71,8 @@ export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: 
 type Dependant = Pick<CapsuleRow, "name" | "workspace_id">
 
 /**
- * Warns approvers of a destroy that other Capsules consume this Capsule's Outputs. Consumers in other Workspaces are only
- * counted.
+ * Warns approvers of a destroy that other Capsules consume this Capsule's Outputs. For consumers in other Workspaces, the
+ * warning contains only their number.
  */
 export const dependantsWarning = (
   workspaceId: WorkspaceId,
@@ -156,7 +156,7 @@ export class PlanSettlement extends Context.Service<
 
       /**
        * Computes a second keyed digest of the change, with a key that never leaves this service. An agent has the first key,
-       * and could use the first digest to confirm guesses of values that it never received.
+       * so it could use the first digest to confirm guesses of values that the agent never received.
        */
       const changeDigestOf = (capsuleId: CapsuleId, { changeDigest }: PlanOutcome) =>
         changeDigest === undefined
@@ -175,7 +175,7 @@ export class PlanSettlement extends Context.Service<
         return config ?? (yield* Effect.die(new Error(`The configuration of the Run ${run.id} is gone`)))
       })
 
-      /** Combines everything that reviewers of a computed plan see. */
+      /** Combines all parts of a computed plan that reviewers see. */
       const reviewed = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -215,8 +215,8 @@ export class PlanSettlement extends Context.Service<
       })
 
       /**
-       * Ends a speculative plan. Changes to its Capsule in the meantime do not matter, because nobody applies the plan.
-       * Stores no data for an apply.
+       * Ends a speculative plan without storing data for an apply. Ignores changes that were made to the Capsule in the
+       * meantime, because nobody applies the plan.
        */
       const conclude = Effect.fnUntraced(function* (
         hold: RunHold,
@@ -247,7 +247,7 @@ export class PlanSettlement extends Context.Service<
         yield* handover.finished(run)
       })
 
-      /** Approves a plan with approvals of the same change, in the transaction that finishes the plan. */
+      /** Approves a plan by carrying over approvals of the same change, in the transaction that finishes the plan. */
       const approveCarried = Effect.fnUntraced(function* (
         id: RunRow["id"],
         { applies, approvals: given, carriedFrom }: Extract<CarryVerdict, { readonly kind: "carried" }>

@@ -12,8 +12,8 @@ const denied = (blockedReason: string): ProviderObstacle => ({ status: "blocked_
 type Bound = Pick<ConnectionRow, "id" | "provided_name" | "provided_pool">
 
 /**
- * Returns the reason why a Run in `pool` cannot use a Connection whose credentials are on a pool's agents. Without `pool`, no Run
- * is being started.
+ * Returns the reason why a Run in `pool` cannot use a Connection whose credentials are on a pool's agents. Omit `pool` if no
+ * Run is being started.
  */
 export const poolObstacle = Effect.fnUntraced(function* (row: Bound, workspaceId: WorkspaceId, pool?: string) {
   const providedBy = providedOf(row)

@@ -20,8 +20,9 @@ const nameOf = ({ childAlias, moduleLocalName }: ProviderRequirement) =>
   childAlias === undefined ? moduleLocalName : `${moduleLocalName}.${childAlias}`
 
 /**
- * Returns the reason why the operator does not allow the provider, or why the bound Connection cannot be used now; `undefined` if
- * nothing prevents it. Use rules are checked later, because they depend on the person and the site.
+ * Returns the reason why the provider is not allowed by the operator, or why the bound Connection cannot be used now.
+ * Returns `undefined` if the provider and the Connection can be used. Use rules are checked later, because they depend on
+ * the person and the site.
  */
 export const providerObstacle = (
   requirement: ProviderRequirement,

@@ -19,8 +19,8 @@ export interface ProviderUse {
 }
 
 /**
- * Resolves a module's provider requirements from the bindings of a configuration. Reads no secret. Without `use`, no Run is being
- * started, so no use rule applies.
+ * Resolves a module's provider requirements from the bindings of a configuration. Reads no secret. Omit `use` if no Run is
+ * being started; use rules then do not apply.
  */
 export const resolveProviders = Effect.fn("resolveProviders")(function* (
   workspaceId: WorkspaceId,

@@ -21,7 +21,9 @@ export const makeReportedMachine = Effect.gen(function* () {
     return FactsJson.read(agent.facts)
   })
 
-  /** Checks the tool again. The agent met these requirements when it was selected, but its facts may have changed since. */
+  /**
+   * Checks the tool again. The agent met these requirements when it was selected, but its facts may have changed since then.
+   */
   const tool = Effect.fnUntraced(function* (run: RunRow, evidence: RunEvidence) {
     const need = yield* needs.of(run.id)
     const facts = yield* factsOf(run)

@@ -24,8 +24,8 @@ const moved =
   "The Capsule's configuration or state has changed since the restore was reviewed. Ask for the restore again."
 
 /**
- * Restores a Capsule from a backup in two Runs: the first is reviewed, and the second performs the restore. Neither executes a
- * module. Each writes a single transaction, so both can be repeated after a crash.
+ * Restores a Capsule from a backup in two Runs: the first Run is reviewed, and the second performs the restore. Neither Run
+ * executes a module. Each Run writes a single transaction, so it can be repeated after a crash.
  */
 export const makeRestoreExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -101,7 +101,8 @@ export const makeRestoreExecution = Effect.gen(function* () {
     if (missing !== undefined) return yield* refuse("failed_precondition", `Not restored. ${missing}`)
     const target = yield* targetOf(capsule, archived)
     if (Result.isFailure(target)) return yield* failRun(ending, run, target.failure)
-    // Compares the digest, which covers generation, epoch and pointers: an apply may have ended since the restore was requested.
+    // Compares the digest, which covers generation, epoch and pointers, because an apply may have ended since the restore
+    // was requested.
     if (target.success.digest !== plan.plan_digest) return yield* refuse("guard_conflict", moved)
     yield* commit({ run, plan, capsule, target: target.success })
     yield* killPoint("restore.committing")

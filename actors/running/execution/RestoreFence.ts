@@ -13,9 +13,11 @@ import { CapsuleId } from "../../../schema/records/Ids.ts"
 
 const PlannedCapsule = rowShape({ capsule_id: CapsuleId, plans: Schema.Int })
 
-/** Numbers of the records that a restore revoked. They may have been used or withdrawn after the backup was made. */
+/**
+ * Numbers of records that a restore revoked, because the records may have been used or withdrawn after the backup was made.
+ */
 export interface RestoreFence {
-  /** Plans that were waiting for approval, or approved but not applied. */
+  /** Plans that were waiting for approval, or that were approved but not applied. */
   readonly plans: number
   /** Applies that were queued or running. */
   readonly applies: number
@@ -32,8 +34,8 @@ const outcomeUnknown = {
 }
 
 /**
- * Voids every plan, approval and automatic apply in a restored database. The database does not contain the applies made after the
- * backup, and they must not be repeated.
+ * Voids every plan, approval and automatic apply in a restored database. The database does not contain the applies that ran
+ * after the backup was made, and these applies must not be repeated.
  */
 export const fenceRestored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

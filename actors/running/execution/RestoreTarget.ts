@@ -38,7 +38,7 @@ interface ComparedConfig {
   }>
 }
 
-/** Returns the names whose values differ or exist on one side only. */
+/** Returns the names whose values differ or that exist on one side only. */
 const differences = (
   kind: ConfigurationDifference["kind"],
   current: ReadonlyMap<string, string>,
@@ -155,8 +155,8 @@ export const archivedIn = Effect.fn("archivedIn")(function* (capsuleId: CapsuleI
 export type ArchivedIn = Effect.Success<ReturnType<typeof archivedIn>>
 
 /**
- * Computes the changes that restoring a backup would make to the Capsule, in the caller's transaction. Review and commit both
- * compute them and compare the digests.
+ * Computes the changes that restoring a backup would make to the Capsule, in the caller's transaction. Both the review and
+ * the commit compute the changes and compare the digests.
  */
 export const restoreTarget = Effect.fn("restoreTarget")(function* (
   capsule: GuardedCapsuleRow,

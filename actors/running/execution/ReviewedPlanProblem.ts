@@ -13,8 +13,8 @@ const refused = (code: PlanRefusal["code"], message: string) => Result.fail<Plan
 type Tool = Pick<NonNullable<Run["tool"]>, "name" | "version">
 
 /**
- * Returns the reason why a plan from a different tool is not applied. Only the tool that created a plan is guaranteed to read it
- * as reviewed.
+ * Returns the reason why a plan from a different tool must not be applied. Only the tool that created a plan is guaranteed
+ * to interpret the plan as it was reviewed.
  */
 export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | undefined => {
   if (madeWith?.name === tool.name && madeWith.version === tool.version) return undefined

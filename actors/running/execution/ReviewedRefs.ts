@@ -79,9 +79,9 @@ const refusal = ({ source, site, starter }: RefStart, kinds: ReadonlyArray<Priva
 }
 
 /**
- * Decides whether the code may read the private data that it would receive. Returns `undefined` if the ref is reviewed or no data
- * is private. Fails with `permission_denied`; the error contains the ref, the data and the remedy. Connections have separate use
- * rules.
+ * Checks whether a Run's code may read the private data that it would receive. Returns `undefined` if the ref is reviewed or
+ * no data is private. Fails with `permission_denied`; the error contains the ref, the data and the remedy. Connections have
+ * separate use rules.
  */
 const judged = Effect.fnUntraced(function* <R>(
   start: RefStart,
@@ -117,8 +117,8 @@ const judged = Effect.fnUntraced(function* <R>(
 export const openForRef = Effect.fn("openForRef")((opening: RefOpening) => judged(opening, received(opening)))
 
 /**
- * Like `openForRef`, for a Capsule that does not exist yet. The person enters the values, except the values that the operator
- * sets for the module.
+ * Like `openForRef`, but for a Capsule that does not exist yet. The person enters the values, except the values that the
+ * operator sets for the module.
  */
 export const openForInstall = Effect.fn("openForInstall")(function* (start: RefStart) {
   const { module } = start.site

@@ -17,7 +17,7 @@ export const failRun = ({ lifecycle, handover }: Services, run: RunRow, error: R
     yield* handover.finished(run)
   })
 
-/** Cancels a running Run that was asked to stop and changed nothing. Runs in the caller's transaction. */
+/** Cancels a running Run that changed nothing and that somebody asked to stop. Runs in the caller's transaction. */
 export const cancelRun = ({ lifecycle, handover }: Services, run: RunRow, evidence?: RunEvidence) =>
   Effect.gen(function* () {
     yield* lifecycle.cancel(holdOf(run), evidence)
@@ -31,6 +31,6 @@ export const supersedeRun = ({ lifecycle, handover }: Services, run: RunRow, rea
     yield* handover.finished(run)
   })
 
-/** Ends a running Run that changed nothing: cancelled if somebody asked it to stop, otherwise failed. */
+/** Ends a running Run that changed nothing. The Run becomes cancelled if somebody asked it to stop, and failed otherwise. */
 export const endRun = (services: Services, run: RunRow, error: RunError, evidence?: RunEvidence) =>
   error.code === "cancelled" ? cancelRun(services, run, evidence) : failRun(services, run, error, evidence)

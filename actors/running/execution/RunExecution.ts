@@ -9,7 +9,10 @@ export interface RunControl {
   readonly sink: RunSink
   /** Completes when somebody asks the Run to stop. */
   readonly cancelRequested: Effect.Effect<void>
-  /** Absolute path of the folder for this attempt. The execution creates it; it is removed once the Run is settled. */
+  /**
+   * Absolute path of the folder for this attempt. The execution creates the folder, which is removed once the Run is
+   * settled.
+   */
   readonly runFolder: string
   /**
    * Records the end of a Run. If the database refuses the write, for example because the disk is full, retries until svc stops.
@@ -18,8 +21,8 @@ export interface RunControl {
 }
 
 /**
- * Executes and settles one claimed Run, and records every outcome on the Run. It fails only if it has lost the Run (it then
- * writes nothing more) or if somebody asked the Run to stop (the executor then ends the Run).
+ * Executes and settles one claimed Run, and records every outcome in the Run. Fails only if the hold on the Run was lost
+ * (the execution then writes nothing more) or if somebody asked the Run to stop (the executor then ends the Run).
  */
 export type RunExecution = (run: RunRow, control: RunControl) => Effect.Effect<void, HoldLost | StopRequested>
 

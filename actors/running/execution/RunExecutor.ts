@@ -36,7 +36,9 @@ const defectOf = (cause: Cause.Cause<never>) => {
   return hasStorageFull(cause) ? storageFull : defect
 }
 
-/** Returns true for events about resources. The runner keeps these events in the run folder, because recovery needs them. */
+/**
+ * Returns true for events about resources. The runner stores these events in the run folder, because recovery needs them.
+ */
 const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.")
 
 /**
@@ -49,8 +51,8 @@ type Ended = "settled" | "unreadable" | "lost"
 const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
 
 /**
- * Executes Runs in fibers outside any mailbox, so that reads and cancels never wait for a Run. Nothing else in this process owns
- * running Runs. After a crash, `RunRecovery` settles the Runs that were interrupted.
+ * Executes Runs in fibers outside any mailbox, so that reads and cancellations never wait for a Run. Nothing else in this
+ * process owns running Runs. After a crash, `RunRecovery` settles the Runs that were interrupted.
  */
 export class RunExecutor extends Context.Service<
   RunExecutor,
@@ -62,7 +64,7 @@ export class RunExecutor extends Context.Service<
      * waits until each is settled.
      */
     readonly drain: Effect.Effect<void>
-    /** Delivers the cancel requests that other servers accepted for this server's Runs, until it is interrupted. */
+    /** Until it is interrupted, delivers the cancel requests that other servers accepted for this server's Runs. */
     readonly followCancels: Effect.Effect<never>
     /** Executes Runs from the queue until the scope closes. */
     readonly work: Effect.Effect<never>
@@ -208,7 +210,10 @@ export class RunExecutor extends Context.Service<
         }
       })
 
-      /** Requeues work that changes nothing, for the next process. This does not count as a failed attempt. */
+      /**
+       * Requeues Runs that change nothing, so that the next process can execute them. The interruption does not count as a
+       * failed attempt.
+       */
       const requeue = Effect.fnUntraced(function* (run: RunRow) {
         yield* FiberMap.remove(fibers, run.id)
         const reason = "The service is stopping; the Run starts again with it."
@@ -239,8 +244,8 @@ export class RunExecutor extends Context.Service<
       }).pipe(Effect.withSpan("RunExecutor.drain"))
 
       /**
-       * Delivers cancel requests that another server accepted. The Run's row contains the request. A single server has already
-       * delivered it.
+       * Delivers cancel requests that another server accepted. The request is in the Run's row. If there is only one server,
+       * it has already delivered the request.
        */
       const lookForCancels = Effect.gen(function* () {
         const asked = yield* RunRow.some(sql, "id")`SELECT id FROM runs

@@ -16,12 +16,12 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { removableBy } from "../../ledger/run/UnreadSource.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 
-/** Runs that have ended and plans that are ready, to which the coordinator or Capsule has not reacted yet. */
+/** Ended Runs and ready plans to which the coordinator or Capsule has not reacted yet. */
 export const RunFollowDueRow = table("run_follow_due", { run_id: RunId })
 
 /**
- * Notifies a Run's coordinator and its Capsule's lane when the Run ends. The transaction that ends the Run records what is due;
- * the work follows after the commit (design, section 3).
+ * Notifies a Run's coordinator and its Capsule's lane when the Run ends. The transaction that ends the Run records the
+ * notifications that are due; they are sent after the commit (design, section 3).
  */
 export class RunHandover extends Context.Service<
   RunHandover,
@@ -33,7 +33,7 @@ export class RunHandover extends Context.Service<
     readonly finished: (run: RunRow) => Effect.Effect<void>
     /** Called when a plan is ready for review. The Capsule may apply automatic plans itself. */
     readonly planned: (run: RunRow) => Effect.Effect<void>
-    /** Called after carried approvals have approved a plan that svc applies. */
+    /** Called after a plan that svc applies has been approved by carried-over approvals. */
     readonly carried: (run: Pick<RunRow, "id">) => Effect.Effect<void>
     /** Called when a Source has a new snapshot. Capsules that follow the lane may need a plan. */
     readonly snapshotTaken: (snapshot: {
@@ -67,7 +67,8 @@ export class RunHandover extends Context.Service<
           if (run.coordinator_id !== null) return yield* follow(run.id)
           const sourceId = removableBy(run)
           if (sourceId === undefined) return
-          // The Source's actor then checks whether any sync has read the Source. `run` is the row from before the Run ended.
+          // The Source's actor then checks whether any sync has read the Source. `run` is the Run's row as it was before the
+          // Run ended.
           yield* sources.setUnreadDue(sourceId, run.id)
           yield* sql.afterCommit(wake)
         }),

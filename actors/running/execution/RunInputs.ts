@@ -29,11 +29,11 @@ export interface ResolvedProviders {
   readonly blocked: ProviderResolution | undefined
   readonly credentials: ReadonlyArray<ProviderCredentials>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
-  /** Previous values that another Run still uses. They are redacted too. */
+  /** Previous values that another Run still uses, and which must therefore be redacted as well. */
   readonly formerSecrets: ReadonlyArray<SecretText>
 }
 
-/** Inputs from people and other Capsules, with the StateVersions that supplied the latter. */
+/** Inputs from people and from other Capsules, with the StateVersions that supplied the other Capsules' values. */
 export interface GivenVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly consumed: ReadonlyArray<ConsumedOutput>
@@ -45,8 +45,8 @@ export interface KnownVariables extends GivenVariables {
 }
 
 /**
- * Derives provider arguments from variable names. Nearly every provider follows this convention: `DEMO_TOKEN` of the provider
- * `acme/demo` is its argument `token`.
+ * Derives provider arguments from variable names. By a convention that nearly every provider follows, the variable
+ * `DEMO_TOKEN` of the provider `acme/demo` is the argument `token`.
  */
 const conventionalArguments = (provider: string, names: ReadonlyArray<string>): Record<string, string> => {
   const prefix = `${(provider.split("/").at(-1) ?? "").toUpperCase().replaceAll("-", "_")}_`

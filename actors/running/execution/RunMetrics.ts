@@ -42,7 +42,7 @@ export const measureWait = Effect.fnUntraced(function* ({ queued_at, type }: Pic
   yield* observe(wait, (yield* Clock.currentTimeMillis) - millisOf(queued_at), { type })
 })
 
-/** Records a Run that another process executed, from the database, once it has ended. */
+/** Records a Run from the database once it has ended, if another process executed it. */
 export const measureEnded = Effect.fnUntraced(function* (
   run: Pick<RunRow, "type" | "status" | "error_code" | "started_at" | "finished_at">
 ) {
@@ -52,7 +52,10 @@ export const measureEnded = Effect.fnUntraced(function* (
   yield* Metric.update(Metric.withAttributes(ended, { type, status, code: code ?? "" }), 1)
 })
 
-/** Metrics of one execution. Labels are types, phases, statuses and error codes: a closed set without data of the Run. */
+/**
+ * Metrics of one execution. The labels are types, phases, statuses and error codes, which are closed sets and contain no
+ * data from the Run.
+ */
 export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
   const { type } = run
   const begun = yield* Clock.currentTimeMillis

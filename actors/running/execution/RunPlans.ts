@@ -23,7 +23,10 @@ export const RunPlanRow = table("run_plans", {
   sealed_secrets: Schema.NullOr(Schema.String),
   /** JSON: the dependencies and shares that supplied values to the plan. */
   consumed_outputs: Schema.NullOr(Schema.String),
-  /** Marks of the agent's own credentials that the plan used. `null` if it used none, or if its agent reported no marks. */
+  /**
+   * Marks of the agent's own credentials that the plan used. `null` if the plan used no such credentials, or if the agent
+   * reported no marks.
+   */
   provided_marks: Schema.NullOr(ProvidedMarksJson),
   /** Version of the redaction rules that were applied to the plan. */
   secret_rule: Schema.NullOr(Schema.Int)
@@ -68,8 +71,8 @@ const encodeSecrets = Schema.encodeSync(SecretsJson)
 const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 
 /**
- * The secrets of a plan. `isComplete` is false if the plan was created before svc recorded secrets, or under rules that hid fewer
- * of them.
+ * The secrets of a plan. `isComplete` is false if the plan was created before svc recorded secrets, or under redaction rules
+ * that hid fewer secrets.
  */
 export interface RecordedSecrets extends PlanSecrets {
   readonly isComplete: boolean
@@ -82,7 +85,7 @@ export interface RecordedSecrets extends PlanSecrets {
 export class RunPlans extends Context.Service<
   RunPlans,
   {
-    /** Runs in the caller's transaction. */
+    /** Saves a plan in the caller's transaction. */
     readonly save: (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) => Effect.Effect<void>
     readonly load: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<SavedPlan | undefined>
     /** Returns the secrets recorded with the plan, or `undefined` if the plan has been removed. */

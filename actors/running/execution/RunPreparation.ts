@@ -70,7 +70,7 @@ const makeRunProfiles = Effect.gen(function* () {
   const operator = yield* OperatorConfigs
   const agents = yield* makeReportedMachine
 
-  /** Recorded before the execution, so that the profile is known even if the Run fails. */
+  /** The profile is recorded before the execution, so that it is known even if the Run fails. */
   const of = Effect.fnUntraced(function* (run: RunRow, config: LoadedInstallConfig) {
     const name = profileNameOf(config.config.operator)
     const profile = profileOf(operator, name)
@@ -126,7 +126,7 @@ const makeRunProfiles = Effect.gen(function* () {
   return { of, tool }
 })
 
-/** Codes of findings that show, or may hide, a block that configures the state. */
+/** Codes of findings that reveal a block that configures the state, or that may hide such a block. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
 
 /** Returns true if the module may configure its own state backend. */
@@ -155,7 +155,7 @@ export interface PreparedRun {
 
 /**
  * Rereads the authority of a Run and collects the runner's inputs. An apply requires the authority under which its plan was
- * reviewed. A plan or drift check that waited for another Run adopts and records the authority left by that Run.
+ * reviewed. A plan or drift check that waited for another Run adopts and records the authority that applies after that Run.
  */
 export class RunPreparation extends Context.Service<
   RunPreparation,
@@ -220,7 +220,7 @@ export class RunPreparation extends Context.Service<
         snapshot: SnapshotRow,
         configId: InstallConfigId
       ) {
-        // An apply performs what was approved, so nothing is checked again.
+        // An apply executes exactly what was approved, so nothing is checked again.
         if (isApply(run.type)) return {}
         const source = yield* store.find(snapshot.source_id)
         const starter = starterOf(run, capsule)
@@ -255,7 +255,7 @@ export class RunPreparation extends Context.Service<
         const newest = yield* store.currentSnapshot(source_id, ref, tracked_path)
         if (newest === undefined || newest.resolved_commit === used.resolved_commit) return {}
         const found = { newerCommit: { ref, sourceSnapshotId: newest.id, resolvedCommit: newest.resolved_commit } }
-        // Recorded immediately, so that it is also shown on a Run that fails before its tool starts.
+        // Records the value immediately, so that it is shown even if the Run fails before its tool starts.
         yield* ledger.mergeEvidence(holdOf(run), found)
         return found
       })
@@ -346,7 +346,7 @@ export class RunPreparation extends Context.Service<
         return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
       })
 
-      /** Records on the Capsule the missing credential and the people who must act. */
+      /** Records the missing credential and the people who must act in the Capsule's row. */
       const waits = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -370,7 +370,7 @@ export class RunPreparation extends Context.Service<
           .ensure(run, snapshot)
           .pipe(Effect.mapError(({ message }) => blocked("snapshot_unavailable", message)))
         const profile = yield* profiles.of(run, config)
-        // Reported later, because other problems are more important than a missing tool.
+        // A missing tool is reported later, because other problems are more important.
         const likely = yield* Effect.result(profiles.tool(run, capsule, profile, shown))
         const report = yield* reportOf(
           run,
@@ -389,8 +389,8 @@ export class RunPreparation extends Context.Service<
         // wait for it.
         const bindings = yield* configs.bindings(config.row.id)
         const unrenewed = yield* renewals.renew(bindings.map(({ connection_id }) => connection_id))
-        // Checked again because, since the Run was created, a use rule may have become stricter or the person may have lost a
-        // role.
+        // Repeats the check, because a use rule may have become stricter, or the person may have lost a role, since the Run
+        // was created.
         const providers = yield* inputs.providers(run, config.row.id, requirements, scan.inheritedProviders ?? [], {
           starter: starterOf(run, capsule),
           site: yield* siteOf(run, capsule, source, snapshot),
@@ -405,7 +405,7 @@ export class RunPreparation extends Context.Service<
           providerResolutions: providers.resolutions,
           ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
         }
-        // Reports a missing permission first, because it explains more than the Connection's status does.
+        // Reports a missing permission first, because it explains the failure better than the Connection's status does.
         const [lapsed] = providers.resolutions.flatMap((resolution) => {
           const blockedReason = unrenewed.get(resolution.connectionId ?? "")
           return blockedReason === undefined ? [] : [{ ...resolution, blockedReason }]

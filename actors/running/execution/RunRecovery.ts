@@ -27,20 +27,20 @@ const interrupted = {
     "The service ended while this apply was running. What it had written of the state was imported; check what may have been created, then plan again."
 }
 
-/** Time between two searches for Runs of servers that are gone. */
+/** Interval between searches for Runs of servers that are gone. */
 const lookEvery = "2 seconds"
 
 /**
  * Settles the Runs that servers left running (design, section 5). With the embedded database, these are the servers of earlier
- * processes; with a shared database, the servers that are gone. Work that changes nothing is requeued once; an apply is never
- * repeated (see `ApplyRecovery`). Runs of other servers are not changed.
+ * processes; with a shared database, the servers that are gone. Runs that change nothing are requeued once; an apply is
+ * never repeated (see `ApplyRecovery`). Runs of live servers are not changed.
  */
 export class RunRecovery extends Context.Service<
   RunRecovery,
   {
     /** Called once at startup. */
     readonly recover: Effect.Effect<void>
-    /** Settles the Runs of servers that are gone, until it is interrupted. */
+    /** Until it is interrupted, settles the Runs of servers that are gone. */
     readonly follow: Effect.Effect<never>
   }
 >()("svc/actors/running/execution/RunRecovery") {

@@ -26,8 +26,8 @@ export type JobResult<Outcome, Failure = RunnerFailure> = Result.Result<Outcome,
  * - `prepare`: reads the authority, stores the settlement's data in one row, and returns the job. The job contains secrets and is
  *   not stored.
  * - `execute`: turns the job into an outcome, without access to the database or vault.
- * - `settle`: ends the Run using its hold, its rows and the result. Repeating it changes nothing.
- * - `refuse`: ends a Run that `prepare` blocked, so that nothing was executed.
+ * - `settle`: ends the Run using its hold, its rows and the result. Repeating this step changes nothing. - `refuse`: ends a
+ *   Run that `prepare` blocked before anything was executed.
  */
 export interface RunSteps<Job, Outcome, Failure = RunnerFailure> {
   readonly prepare: (run: RunRow, control: RunControl) => Effect.Effect<Job, RunBlocked | HoldLost>

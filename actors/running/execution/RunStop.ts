@@ -14,13 +14,13 @@ import { cancelRun } from "./RunEnding.ts"
 const afterPreemption: Duration.Input = "15 minutes"
 
 /**
- * Returns true if a stopped check should be retried soon. A scheduled check that was stopped for another Run does not wait for a
- * whole interval.
+ * Returns true if a stopped check should be retried soon. A scheduled check that was stopped for another Run does not wait
+ * for a full interval.
  */
 export const isMadeAgain = ({ cancel_reason, trigger_kind }: Pick<RunRow, "cancel_reason" | "trigger_kind">) =>
   trigger_kind === "schedule" && cancel_reason === preemptedReason
 
-/** Makes the check due again soon if it was stopped for another Run. Runs in the caller's transaction. */
+/** Schedules an early retry of the check if it was stopped for another Run. Runs in the caller's transaction. */
 export const scheduleAgain = Effect.fnUntraced(function* (
   capsules: Pick<CapsuleLedger["Service"], "schedule">,
   run: Pick<RunRow, "cancel_reason" | "capsule_id" | "trigger_kind">
@@ -43,7 +43,7 @@ export const makeRunStop = Effect.gen(function* () {
   })
 
   return {
-    /** Called after a settlement was rolled back. Records only the cancellation, in a new transaction. */
+    /** Called after a settlement was rolled back. Records the cancellation, and nothing else, in a new transaction. */
     stopped: Effect.fn("Run.stopped")(function* ({ evidence, hold }: StopRequested) {
       const run = yield* held(hold)
       yield* cancelRun(ending, run, evidence)

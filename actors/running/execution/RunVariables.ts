@@ -7,7 +7,7 @@ import { RunInputs } from "./RunInputs.ts"
 import { blocked } from "./RunSteps.ts"
 import type { PreparedRun } from "./RunPreparation.ts"
 
-/** Converts a prepared Run to the form that host deliveries expect. */
+/** Converts a prepared Run to the format that host deliveries expect. */
 export const deliverySubject = ({ capsule, config, variables }: PreparedRun): DeliverySubject => ({
   capsule,
   requires: config.config.compiled.requires,
@@ -22,8 +22,8 @@ export interface GatheredVariables {
 }
 
 /**
- * Collects the inputs of plans and drift checks: first host deliveries, then values from people and Capsules. Blocks the Run if
- * an input is missing.
+ * Collects the inputs of plans and drift checks: host deliveries first, followed by values from people and Capsules. Blocks
+ * the Run if an input is missing.
  */
 export const makeRunVariables = Effect.gen(function* () {
   const deliveries = yield* Deliveries

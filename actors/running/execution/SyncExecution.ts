@@ -74,7 +74,10 @@ export const makeSyncExecution = Effect.gen(function* () {
     } satisfies StagedSnapshot
   })
 
-  /** Returns an existing snapshot with this release's verdict on its manifest, and whether the verdict has changed. */
+  /**
+   * Returns an existing snapshot with this release's verdict on the snapshot's manifest, and reports whether the verdict has
+   * changed.
+   */
   const judged = Effect.fnUntraced(function* ({ snapshot }: Extract<FetchedLane, { readonly kind: "known" }>) {
     const verdict = judgedAgain(snapshot)
     if (verdict === undefined) return false
@@ -82,7 +85,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return verdict.differs
   })
 
-  /** Compares the commit for Capsules with a path filter. This reads files, so it happens before the lane moves. */
+  /** Compares the commit for Capsules with a path filter. The comparison reads files, so it runs before the lane moves. */
   const compared = Effect.fnUntraced(function* (sourceId: SourceId, { path, ref }: SyncSpec, fetched: FetchedLane) {
     const content =
       fetched.kind === "known"
@@ -157,7 +160,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return { ...found, isNews, reused }
   })
 
-  /** Lists an automatic sync that found something, as if a person had requested it. */
+  /** Lists an automatic sync that found something in the same way as a sync that a person requested. */
   const shown = Effect.fnUntraced(function* (run: RunRow, lane: Lane) {
     yield* ledger.record(holdOf(run), { quiet: 0 })
     yield* audit.append({
@@ -171,8 +174,8 @@ export const makeSyncExecution = Effect.gen(function* () {
   })
 
   /**
-   * Returns the reason why a sync must not take effect, in the caller's transaction: while it was queued or fetching, its Source
-   * may have been disabled or stopped following its ref.
+   * Returns the reason why a sync must not take effect. While the sync was queued or fetching, its Source may have been
+   * disabled or may have stopped following the ref. Reads in the caller's transaction.
    */
   const unwanted = Effect.fnUntraced(function* (run: RunRow) {
     return run.source_id === null ? undefined : followObstacle(yield* store.find(run.source_id), run.trigger_kind)
@@ -223,8 +226,8 @@ export const makeSyncExecution = Effect.gen(function* () {
   })
 
   /**
-   * Records another lane, unless somebody asked the sync to stop or it must no longer take effect. Checked in the same
-   * transaction.
+   * Records another lane, unless somebody asked the sync to stop or the sync must no longer take effect. Checks both
+   * conditions in the same transaction.
    */
   const whileWanted = <A>(run: RunRow, settle: Effect.Effect<A>) =>
     Effect.gen(function* () {

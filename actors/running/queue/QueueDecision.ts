@@ -1,7 +1,7 @@
 import type { MissingAgentProperty, QueueReason } from "../../../schema/records/QueuePlace.ts"
 import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
-/** Limits of one pool: the total number of slots, and the maximum for one Workspace. */
+/** Limits of one pool: the total number of slots, and the maximum number of slots for one Workspace. */
 export interface PoolLimits {
   readonly places: number
   readonly perWorkspace: number
@@ -31,7 +31,7 @@ interface Standing {
 
 export interface RunningRun extends Standing {
   readonly startedAt: string
-  /** The agent that is executing the Run, in a pool of agents. */
+  /** The agent that is executing the Run, if the Run is in a pool of agents. */
   readonly owner?: string | undefined
   /** Set for scheduled drift checks. `isStopping` is true if a stop has already been requested. */
   readonly scheduledCheck?: { readonly isStopping: boolean } | undefined
@@ -56,7 +56,7 @@ export interface QueueState {
   readonly queued: ReadonlyArray<QueuedRun>
 }
 
-/** The position of a queued Run, as data. */
+/** The position of a queued Run in structured form. */
 export interface Place {
   readonly position: number
   readonly pool: string
@@ -91,8 +91,8 @@ const grouped = <A>(items: ReadonlyArray<A>, key: (item: A) => string): Readonly
 }
 
 /**
- * Interleaves the queues: the first Run of each, then the second of each, and so on. In every round, the queue that was served
- * longest ago comes first.
+ * Interleaves the queues: first the first Run of every queue, then the second Run of every queue, and so on. In every round,
+ * the queue that was served longest ago comes first.
  */
 const inTurns = (
   lines: Iterable<ReadonlyArray<QueuedRun>>,
@@ -121,7 +121,7 @@ const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun
 const oldest = (runs: ReadonlyArray<RunningRun>): RunningRun | undefined =>
   runs.toSorted((a, b) => compared(a.startedAt, b.startedAt) || compared(a.id, b.id))[0]
 
-/** Returns the reason why a Run that is not waiting for its Capsule cannot start, whatever its order in the queue. */
+/** Returns the reason why a Run that is not waiting for its Capsule cannot start, regardless of its place in the queue. */
 const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place, "position"> | undefined => {
   const { pool } = run
   const { perWorkspace, places } = limitsOf(limits, pool)
@@ -138,15 +138,15 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
   return undefined
 }
 
-/** Pool and Workspace of a person's Run that is waiting for a slot, not for its Capsule. */
+/** Pool and Workspace of a Run that a person requested and that is waiting for a slot, not for its Capsule. */
 export interface AskedRun {
   readonly workspaceId: WorkspaceId
   readonly pool: string
 }
 
 /**
- * Selects the scheduled drift checks to stop for Runs that people requested: for each waiting Workspace the latest check, or none
- * if one of its checks is already stopping.
+ * Selects the scheduled drift checks to stop for Runs that people requested: the latest check of each waiting Workspace, or
+ * no check if one of the Workspace's checks is already stopping.
  */
 export const checksToPreempt = (
   { limits, running }: Pick<QueueState, "limits" | "running">,
@@ -187,13 +187,13 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
 }
 
 /**
- * Selects the next Run, and the position of every other Run. Each Capsule's queue has at most one active Run, in order of
- * arrival. Within a pool, Workspaces take turns, and so do the people within a Workspace who requested the Runs: the
- * Workspace or person whose last Run started longest ago comes first. Therefore, while a Run is waiting, every other
- * Workspace starts at most one Run before it, and a Run that cannot get a slot delays nobody else. Drift checks and
- * speculative plans come after all other Runs. `queued` may be a part of the queue. To determine `next`, the first claimable
- * Run of each person is sufficient, in each Workspace that may be next; to determine the positions of one Workspace's Runs,
- * all its Runs are sufficient.
+ * Selects the next Run, and determines the position of every other Run. Each Capsule's queue has at most one active Run, in
+ * order of arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who requested the Runs take
+ * turns: the Workspace or person whose last Run started longest ago comes first. Therefore, while a Run is waiting, every
+ * other Workspace starts at most one Run before it, and a Run that cannot get a slot delays nobody else. Drift checks and
+ * speculative plans come after all other Runs. `queued` may contain only part of the queue. To determine `next`, the first
+ * claimable Run of each person is sufficient, in each Workspace that may be next; to determine the positions of one
+ * Workspace's Runs, all its Runs are sufficient.
  */
 export const decide = (state: QueueState): Decision => {
   const busy = capsulePlaces(state)

@@ -7,7 +7,7 @@ import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { comesLast } from "../../../schema/tables/RunTables.ts"
 import { placesOfPool } from "../../ledger/run/RunLedger.ts"
 
-/** The turn in which each Workspace, and each subject in it, last started a Run. The empty subject is svc itself. */
+/** The turn in which each Workspace, and each subject in it, last started a Run. The empty subject represents svc itself. */
 export const RunTurnRow = table(
   "run_turns",
   { turn: Schema.Int, slot_pool: Schema.String, workspace_id: WorkspaceId, subject: Schema.String },
@@ -47,7 +47,7 @@ const toQueued = (row: QueuedRow): QueuedRun => ({
   subjectTurn: row.subject_turn
 })
 
-/** Maximum number of a Workspace's waiting Runs to compare with the facts of agents. */
+/** Maximum number of a Workspace's waiting Runs that are compared with the facts of agents. */
 const mostAsked = 10
 
 /** Maximum number of a person's Runs that an agent may skip because it does not meet their requirements. */
@@ -69,9 +69,9 @@ const notHeld = ({ starts }: Pick<QueueWindow, "starts">): string => {
 }
 
 /**
- * For each pool, separately for Runs that come last: the first claimable Run of each person, in the Workspaces whose turn is
- * next. Each recursion step is one index lookup, which finds the next Workspace with a claimable Run, or the next person in the
- * Workspace.
+ * Selects the first claimable Run of each person in the Workspaces whose turn is next, for each pool and separately for Runs
+ * that come last. Each recursion step is one index lookup, which finds the next Workspace with a claimable Run, or the next
+ * person in the Workspace.
  */
 export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => {
   const { limits } = window
@@ -128,9 +128,9 @@ export class QueueRows extends Context.Service<
   {
     readonly running: Effect.Effect<ReadonlyArray<RunningRun>>
     /**
-     * For each pool, separately for Runs that come last, returns the first claimable Run of each person, in the Workspaces whose turn is
-     * next. Reads one Workspace more than there are slots. Only a Workspace that is executing a Run can be at its limit, so the
-     * result always includes the next Run.
+     * Returns the first claimable Run of each person in the Workspaces whose turn is next, for each pool and separately for
+     * Runs that come last. Reads one more Workspace than there are slots. Only a Workspace that is executing a Run can be at
+     * its limit, so the result always includes the next Run.
      */
     readonly candidates: (window: QueueWindow) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /**
@@ -138,14 +138,15 @@ export class QueueRows extends Context.Service<
      */
     readonly isAnyClaimable: (pool?: string) => Effect.Effect<boolean>
     /**
-     * Returns the first few claimable Runs of each person in the Workspaces of a pool of agents. Several, because the agent may
-     * not meet the requirements of the first.
+     * Returns the first few claimable Runs of each person in the Workspaces of a pool of agents. Returns several Runs per
+     * person, because the agent may not meet the requirements of the first Run.
      */
     readonly candidatesOf: (pool: string) => Effect.Effect<ReadonlyArray<QueuedRun>>
-    /** Returns the pools and Workspaces in which people's Runs are waiting. */
+    /** Returns the pools and Workspaces in which Runs that people requested are waiting. */
     readonly asked: (window: QueueWindow) => Effect.Effect<ReadonlyArray<AskedRun>>
     /**
-     * Returns people's Runs that are waiting for agents of a pool assigned to their Workspace; the first few of each Workspace.
+     * Returns the first few Runs of each Workspace that people requested and that are waiting for agents of a pool assigned
+     * to the Workspace.
      */
     readonly waitingForAgents: Effect.Effect<ReadonlyArray<WaitingForAgents>>
     /** Returns a Workspace's queued Runs, in order of arrival. */
@@ -236,7 +237,7 @@ export class QueueRows extends Context.Service<
       }, Effect.orDie)
 
       const turnTaken = Effect.fnUntraced(function* (run: QueuedRun) {
-        // Deletes the row, because only a new row counts as the latest turn.
+        // Deletes the row, because only a newly inserted row becomes the latest turn.
         yield* sql`DELETE FROM run_turns WHERE slot_pool = ${run.pool} AND workspace_id = ${run.workspaceId}
           AND subject = ${run.subject}`
         yield* sql`INSERT INTO run_turns ${RunTurnRow.values(sql, {

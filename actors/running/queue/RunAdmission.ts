@@ -13,8 +13,8 @@ const retryAfterSeconds = 30
 const keptForPeople = (limit: number) => Math.floor(limit / 10)
 
 /**
- * True if only agents execute modules. Servers that share a PostgreSQL database execute none, because a frozen server could later
- * continue a Run that another server has ended.
+ * True if only agents execute modules. Servers that share a PostgreSQL database do not execute modules themselves, because a
+ * frozen server could later continue a Run that another server has ended.
  */
 export const AgentsOnly = Context.Reference<boolean>("svc/actors/running/queue/AgentsOnly", {
   defaultValue: () => false
@@ -26,14 +26,15 @@ const ofModules: ReadonlyArray<NewRun["type"]> = ["plan", "destroy_plan", "drift
 type AdmittedRun = Pick<NewRun, "workspaceId" | "type" | "trigger" | "purpose">
 
 /**
- * Decides whether a Workspace may queue another Run, in the transaction that writes the Run and before anything is written. Only
- * new work is checked: later Runs of a coordinator, and the apply of an automatic plan, were admitted with their first Run.
+ * Decides whether a Workspace may queue another Run. Call it in the transaction that writes the Run, before anything is
+ * written. Only new work is checked: later Runs of a coordinator, and the apply of an automatic plan, were admitted with
+ * their first Run.
  */
 export class RunAdmission extends Context.Service<
   RunAdmission,
   {
     readonly admit: (run: AdmittedRun) => Effect.Effect<void, ApiError>
-    /** Decides whether anything may execute a Run of this type: the server itself, or a pool of agents. */
+    /** Decides whether the server itself or a pool of agents can execute a Run of this type. */
     readonly place: (type: NewRun["type"], configId: InstallConfigId) => Effect.Effect<void, ApiError>
     /** Decides whether the apply of a plan in this pool may be executed there. */
     readonly placeApply: (pool: string) => Effect.Effect<void, ApiError>

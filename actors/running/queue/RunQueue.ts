@@ -65,8 +65,8 @@ const standing = (run: ListedRunRow): QueuedRun => ({
 })
 
 /**
- * Selects the next Run and the positions of the others, by passing rows to `decide`. A Capsule has at most one active Run that
- * reads or changes its infrastructure. Workspaces, and the people in them, take turns.
+ * Selects the next Run, and determines the positions of the other Runs, by passing rows to `decide`. A Capsule has at most
+ * one active Run that reads or changes its infrastructure. Workspaces take turns, and so do the people in a Workspace.
  */
 export class RunQueue extends Context.Service<
   RunQueue,
@@ -79,11 +79,11 @@ export class RunQueue extends Context.Service<
     readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
     /** Claims the next runnable Run for `owner`. The Run is `running` when this returns. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
-    /** Returns true if a claim by this pool of agents, or by any pool if none is given, may find a Run. */
+    /** Returns true if a claim by this pool of agents may find a Run. If no pool is given, checks all pools. */
     readonly isAnyClaimable: QueueRows["Service"]["isAnyClaimable"]
     /**
      * Like `claim`, for a pool of agents and in the caller's transaction. Claims the first Run, in turn, that `fits` the agent.
-     * Skips Runs that do not fit, so that they delay nobody.
+     * Skips Runs that do not fit, so that they do not delay other Runs.
      */
     readonly claimOf: (
       pool: string,
@@ -122,8 +122,8 @@ export class RunQueue extends Context.Service<
       }
 
       /**
-       * Makes room at agents. Handled separately, because only agents count their slots and not every agent can execute every
-       * Run.
+       * Frees slots of agents. This is handled separately, because agents count their own slots and not every agent can
+       * execute every Run.
        */
       const makeRoomAtAgents = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
         let checks = running.flatMap(({ id, owner, pool, scheduledCheck, startedAt }) =>
@@ -140,7 +140,7 @@ export class RunQueue extends Context.Service<
         }
       })
 
-      /** Stops a scheduled drift check if a person's Run is waiting for its slot. */
+      /** Stops a scheduled drift check if a Run that a person requested is waiting for its slot. */
       const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>, window: QueueWindow) {
         if (running.every(({ scheduledCheck }) => scheduledCheck === undefined)) return
         yield* Effect.forEach(checksToPreempt({ limits, running }, yield* rows.asked(window)), preempt, {
@@ -188,7 +188,7 @@ export class RunQueue extends Context.Service<
         while (true) {
           const { next } = decide({ limits, running, queued })
           if (next === undefined) return undefined
-          // Stops here, because every Run after this one comes last too.
+          // Stops here, because all later Runs are also Runs that come last.
           if (next.comesLast && (yield* reach.keptPlaces(pool)) !== undefined) return undefined
           const claimed = (yield* fits(next.id)) ? yield* lifecycle.claim(next.id, owner) : undefined
           if (claimed !== undefined) {

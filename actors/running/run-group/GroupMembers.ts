@@ -22,7 +22,7 @@ const MemberRow = rowShape({
 })
 type MemberRow = RowOf<typeof MemberRow.columns>
 
-/** A plan of the group, and the apply that used it. */
+/** A plan of the group, and the apply that used the plan. */
 const PlanRow = rowShape({
   ...Struct.pick(RunRow.columns, ["id", "status", "created_at", "error_code", "error_message"]),
   capsule_id: CapsuleRow.columns.id,

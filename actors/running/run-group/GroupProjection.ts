@@ -77,10 +77,10 @@ export const toRunGroup = (
   runs: ReadonlyArray<Run>,
   { edges, members }: { readonly members: ReadonlyArray<GroupMember>; readonly edges: ReadonlyArray<WaveEdge> }
 ) => {
-  // A group of checks has no waves. Nor does an update from an earlier release.
+  // Groups of checks and updates from earlier releases have no waves.
   const status = members.length === 0 ? statusOfRuns(runs.map((run) => run.status)) : statusOfMembers(row, members)
   const last = runs.reduce((latest, run) => ((run.finishedAt ?? "") > latest ? (run.finishedAt ?? "") : latest), "")
-  // No end time until the group is over, because a failed or cancelled member may be planned again.
+  // The group has no end time until it is over, because a failed or cancelled member may be planned again.
   const finishedAt = row.finished_at ?? (members.length === 0 || isOver(row, members) ? last : "")
   const isOpen = status === "running" || status === "waiting_approval"
   return {

@@ -12,7 +12,7 @@ export const RunGroupRow = table(
     workspace_id: WorkspaceId,
     type: Schema.Literals(["update", "drift_check"]),
     created_at: Timestamp,
-    /** For an update: the time when every part had ended. Null while a failed Capsule may be planned again. */
+    /** For an update, the time when every part had ended. Null while a failed Capsule may be planned again. */
     finished_at: Schema.NullOr(Timestamp),
     /** JSON: the person on whose behalf svc plans later waves. */
     started_by: Schema.NullOr(Schema.String),
@@ -20,7 +20,7 @@ export const RunGroupRow = table(
     cancelled_by: Schema.NullOr(Schema.String),
     cancel_reason: Schema.NullOr(Schema.String),
     replaced_by: Schema.NullOr(RunGroupId),
-    /** The reason why the next wave is on hold, if it is. */
+    /** The reason why the next wave is on hold, or null if it is not. */
     held_reason: Schema.NullOr(Schema.String),
     held_by_pause: Flag,
     moved: Schema.Int,
@@ -30,7 +30,7 @@ export const RunGroupRow = table(
 )
 export type RunGroupRow = RowOf<typeof RunGroupRow.columns>
 
-/** The Capsules of a group. A stored decision about a Capsule is never made again. */
+/** The Capsules of a group. A stored decision about a Capsule is final. */
 export const RunGroupMemberRow = table("run_group_members", {
   group_id: RunGroupId,
   capsule_id: CapsuleId,
@@ -42,8 +42,8 @@ export const RunGroupMemberRow = table("run_group_members", {
 export type RunGroupMemberRow = RowOf<typeof RunGroupMemberRow.columns>
 
 /**
- * Returns the open update that a person's plan continues, because the Capsule failed in it. Returns `undefined` while the Capsule
- * is waiting for its turn, because the update then plans it anyway.
+ * Returns the open update in which the Capsule failed, because a person's plan for the Capsule continues that update.
+ * Returns `undefined` while the Capsule is waiting for its turn, because the update will plan the Capsule anyway.
  */
 export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient

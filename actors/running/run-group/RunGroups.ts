@@ -24,8 +24,8 @@ import { type ChangesOf, Flag, rowShape } from "../../base/database/Table.ts"
 const OpenUpdate = rowShape({ id: RunGroupId, is_due: Flag })
 
 /**
- * Finds updates whose next step may be due. A search after each commit would make every command 5% slower, so it searches only
- * while an update is open.
+ * Finds updates whose next step may be due. Searching after every commit would make every command 5% slower, so svc searches
+ * only while an update is open.
  * - `opening`: runs an effect that may open an update in the outermost transaction
  * - `due`: the open updates, oldest first; reads nothing if none was open at the last search and `opening` has not been called
  *   since
@@ -50,7 +50,7 @@ const dueUpdates = (sql: SqlClient.SqlClient, read: SqlClient.SqlClient) => {
     )
   })
   return {
-    // Counts before and after the effect, because a search in between may miss the update.
+    // Increments the counter before and after the effect, because a search in between may miss the update.
     opening: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.ensuring(Effect.andThen(count, transaction(sql)(effect)), count),
     due: Effect.suspend(() => (openings === without ? Effect.succeed([]) : look))
@@ -69,8 +69,8 @@ const leftOut = {
 }
 
 /**
- * Updates of a Workspace. The only writer of `run_groups` and `run_group_members`. Decides the next steps from rows, after each
- * commit that changes a Run or Capsule of the group and after a restart.
+ * Manages the updates of a Workspace, and is the only writer of `run_groups` and `run_group_members`. Decides the next steps
+ * from rows, after each commit that changes a Run or Capsule of the group and after a restart.
  */
 export class RunGroups extends Context.Service<
   RunGroups,
@@ -87,7 +87,7 @@ export class RunGroups extends Context.Service<
     /** Creates a group that only lists Runs. */
     readonly startCheck: (workspaceId: WorkspaceId) => Effect.Effect<RunGroupId>
     readonly discard: (id: RunGroupId) => Effect.Effect<void>
-    /** Plans nothing more and voids unapplied plans. Running applies continue. */
+    /** Stops planning and voids unapplied plans. Running applies continue. */
     readonly cancel: (
       context: CommandContext,
       id: RunGroupId,
@@ -118,7 +118,7 @@ const make = Effect.gen(function* () {
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
   const exclusive = yield* ExclusiveWork
   const deciding = yield* Semaphore.make(1)
-  // A lock, because two concurrent decisions about a group, even on two servers, would plan a Capsule twice.
+  // Takes a lock, because two concurrent decisions about a group, even on two servers, would plan a Capsule twice.
   const oneAtATime = <A, E, R>(decision: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     deciding.withPermits(1)(exclusive.locked("run-group decisions")(decision))
   const { due, opening } = dueUpdates(sql, read)
@@ -176,7 +176,7 @@ const make = Effect.gen(function* () {
     return { group, members, planning, hasLeft: leaving.length > 0 }
   }, transaction(sql))
 
-  /** Voids everything that a cancelled group could still apply. Each step can be repeated. */
+  /** Voids all plans that a cancelled group could still apply. Each step can be repeated. */
   const wind = Effect.fnUntraced(function* (group: RunGroupRow, members: ReadonlyArray<GroupMember>) {
     const context =
       group.cancelled_by === null ? serviceContext : yield* Effect.orDie(decodeStarter(group.cancelled_by))
@@ -193,8 +193,8 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Takes the next steps of a group. `byPerson`: a person has just requested them, so automation rules do not apply. Returns the
-   * Capsules whose plan was refused.
+   * Takes the next steps of a group. `byPerson` is true if a person has just requested the steps, so that automation rules
+   * do not apply. Returns the Capsules whose plan was refused.
    */
   const advance = Effect.fn("RunGroups.advance")(function* (groupId: RunGroupId, byPerson: boolean) {
     const refused: Array<Refused> = []
@@ -211,14 +211,14 @@ const make = Effect.gen(function* () {
           const asked = capsuleCommand.Plan(capsuleId, { context, groupId: groupId, automatic: !byPerson })
           const outcome = yield* Effect.result(asked)
           if (Result.isSuccess(outcome)) continue
-          // Automation was paused, or the starter was removed, before the Capsule's turn. The update waits and records no
-          // refusal.
+          // Automation was paused, or the person who started the update was removed, before the Capsule's turn. The update
+          // waits and records no refusal.
           hold = byPerson ? undefined : yield* withSql(holdOf(group))
           if (hold !== undefined) break
           const { code, message } = outcome.failure
           refused.push({ capsuleId: capsuleId, error: outcome.failure })
-          // Not recorded if the queue was full, because a full queue is not a problem of the Capsule. The next decision
-          // tries again.
+          // A refusal is not recorded if the queue was full, because a full queue is not a problem with the Capsule. The
+          // next decision tries again.
           if (code !== "rate_limited") yield* setMember(groupId, capsuleId, { decision: "refused", code, message })
         }
       }

@@ -46,8 +46,8 @@ export const holdOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Returns the reason why this group must not create a plan, or `undefined`, in the transaction that would create it. `automatic`
- * is true if no person has just requested it.
+ * Returns the reason why this group must not create a plan, or `undefined` if it may. Call it in the transaction that would
+ * create the plan. `automatic` is true unless a person has just requested the plan.
  */
 export const updateRefusal = Effect.fn("RunGroups.updateRefusal")(function* (id: RunGroupId, automatic: boolean) {
   const sql = yield* SqlClient.SqlClient

@@ -17,7 +17,7 @@ export type Standing = Exclude<WaveMemberState, "waiting"> | "unplanned" | "outd
 export interface Member {
   readonly capsuleId: CapsuleId
   readonly standing: Standing
-  /** True if the Capsule has something to update now. */
+  /** True if the Capsule currently has something to update. */
   readonly isBehind: boolean
 }
 
@@ -57,7 +57,10 @@ export const nextSteps = (
   )
 }
 
-/** Returns the wave of each Capsule, starting at 1: one more than the latest wave of its producers. */
+/**
+ * Returns the wave of each Capsule. Waves start at 1, and a Capsule's wave is one more than the latest wave of its
+ * producers.
+ */
 export const wavesOf = (
   capsuleIds: ReadonlyArray<CapsuleId>,
   edges: ReadonlyArray<WaveEdge>

@@ -32,7 +32,7 @@ const interval: Duration.Input = "1 minute"
 const before = ({ after }: RetentionPeriod) =>
   Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(after)).toISOString())
 
-/** Expires plans that were not applied in time, approved or not. */
+/** Expires plans that were not applied in time, whether or not they were approved. */
 export const expirePlans = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -49,7 +49,7 @@ export const purge = Effect.gen(function* () {
 const guarded = <E, R>(name: string, work: Effect.Effect<unknown, E, R>) =>
   Effect.catchCause(work, (cause) => Effect.logError(`Cleanup failed: ${name}`, cause))
 
-/** Runs each due task once, except tasks about this machine's own files. */
+/** Runs each due task once, except for tasks that clean up this machine's own files. */
 const sharedTasks = Effect.gen(function* () {
   const schedule = yield* SourceSchedule
   const follows = yield* DeferredFollows
@@ -74,7 +74,7 @@ const sharedTasks = Effect.gen(function* () {
   yield* guarded("report agents", (yield* AgentNotices).report)
   yield* guarded("report expiring Connections", reportExpiring)
   yield* guarded("forget agents", (yield* SilentAgents).forget)
-  // Runs last, because nothing waits for it and after months there may be much to delete.
+  // Runs last, because no other task depends on it and, after months, there may be a lot of data to delete.
   yield* guarded("remove logs", logs.removeSome)
   yield* guarded("remove audit events", audit.removeSome)
   yield* guarded("remove records", records.removeSome)

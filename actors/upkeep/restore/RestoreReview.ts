@@ -86,13 +86,13 @@ export class RestoreReview extends Context.Service<
   {
     readonly list: Effect.Effect<ReadonlyArray<ReviewItem>>
     /**
-     * Returns restored approval rules and teams. They take effect immediately, because nobody can act under them before a
-     * membership is confirmed.
+     * Returns restored approval rules and teams. The rules and teams take effect immediately, because nobody can use them
+     * until a membership is confirmed.
      */
     readonly rules: Effect.Effect<ReadonlyArray<RestoredRules>>
     /**
-     * Confirms or removes the given records, or all that are waiting for review, and returns them. Runs one transaction: if any
-     * id is not waiting for review, fails with `not_found` and changes nothing.
+     * Confirms or removes the given records, or all that are waiting for review, and returns them. Runs in one transaction:
+     * if a given record is not waiting for review, fails with `not_found` and changes nothing.
      */
     readonly decide: (
       decision: ReviewDecision,

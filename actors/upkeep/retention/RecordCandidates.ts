@@ -12,7 +12,7 @@ const recordsAtOnce = 50
 /** The id of a record of any kind. */
 export type RecordId = string
 
-/** A position in the list of records, which is sorted by age: the last examined record. */
+/** The last examined record, as a position in the list of records, which is sorted by age. */
 export interface LookedAt {
   readonly since: string
   readonly id: RecordId
@@ -89,7 +89,7 @@ const overParts = (parts: ReadonlyArray<Part>, aggregate: (part: Part) => string
     ...parts.map((part) => `COALESCE((SELECT ${aggregate(part)} FROM ${part.table} WHERE ${part.of} = r.id), 0)`)
   ].join(" + ")
 
-/** Returns those of the given records that may still be removed, in the same order, with their sizes. */
+/** Returns the given records that may still be removed, with their sizes and in the same order. */
 export const removableNow = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,

@@ -5,23 +5,26 @@ import { rowShape } from "../../base/database/Table.ts"
 import { type RecordId, removableNow, type RecordSize, type RemovableRecords } from "./RecordCandidates.ts"
 import type { Part, RetainedKind, SharedPart } from "./RetainedKind.ts"
 
-/** Maximum number of rows removed in one transaction. More would delay writers. */
+/** Maximum number of rows removed in one transaction. Removing more rows would delay writers. */
 const partsAtOnce = 256
 /**
- * Maximum number of bytes to remove in one transaction, unless a single record is larger. SQLite overwrites deleted pages, so
- * more would delay writers.
+ * Maximum number of bytes to remove in one transaction, unless a single record is larger. SQLite overwrites deleted pages,
+ * so removing more bytes would delay writers.
  */
 const bytesAtOnce = 2 * 1024 * 1024
 
 const GonePart = rowShape({ id: Schema.String, bytes: Schema.Int })
 
-/** The records that a step removed, and whether it removed all of the given records. */
+/** The records that a step removed, and a flag that is true if the step removed all of the given records. */
 export interface Deletion {
   readonly removed: ReadonlyArray<RemovableRecords>
   readonly isOver: boolean
 }
 
-/** Selects the first records that one transaction can remove with their parts. A larger record is removed alone. */
+/**
+ * Selects the first records that one transaction can remove with their parts. A record that exceeds the limits is removed in
+ * its own transaction.
+ */
 const affordable = (sizes: ReadonlyArray<RecordSize>): ReadonlyArray<RecordSize> => {
   let bytes = 0
   let rows = 0

@@ -23,14 +23,14 @@ export const TallyRow = table("retention_tallies", {
 })
 type TallyRow = RowOf<typeof TallyRow.columns>
 
-/** Pause between steps, to let other writers in. */
+/** Pause between steps, so that other writers can run. */
 const pause = "5 millis"
-/** Maximum number of steps per turn, because the cleanup has other jobs too. */
+/** Maximum number of steps per turn. The limit leaves time for other cleanup tasks. */
 const stepsOfTurn = 100
-/** Time between two passes. Each pass writes an audit event, so this time is long. */
+/** Interval between passes. Each pass writes an audit event, so the interval is long. */
 const cooldown = Duration.toMillis("1 day")
 
-/** Records of one kind that are kept although their period has ended. */
+/** Records of one kind that are kept although their retention period has ended. */
 export interface KeptRecords {
   readonly kind: RetainedKindName
   readonly reason: KeepReason
@@ -61,9 +61,9 @@ const inTotal = (parts: ReadonlyArray<RemovableRecords>): ReadonlyArray<Removabl
   )
 
 /**
- * Removes records whose period has ended and that nothing needs (see `RetainedKinds`). Each step is a short transaction that
- * removes a few records of one kind and counts them. At the end of a pass, the counts become one audit event per Workspace. After
- * a crash, the next process continues the pass with its counts.
+ * Removes records whose retention period has ended and that are no longer needed (see `RetainedKinds`). Each step is a short
+ * transaction that removes a few records of one kind and counts them. At the end of a pass, the counts are written as one
+ * audit event per Workspace. After a crash, the next process continues the pass with its counts.
  */
 export class RecordRemoval extends Context.Service<
   RecordRemoval,

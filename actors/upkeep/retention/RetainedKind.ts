@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { RetainedKindName } from "../../../schema/records/Retention.ts"
 
-/** Reasons for keeping a record although its period has ended. */
+/** Reasons for keeping a record although its retention period has ended. */
 export const KeepReason = Schema.Literals([
   "open",
   "open_plan",
@@ -46,7 +46,7 @@ export interface Part {
   readonly bytes: string
 }
 
-/** Rows of another table that several records share. They are removed with the last of these records. */
+/** Rows of another table that several records share. A shared row is removed with the last record that uses it. */
 export interface SharedPart {
   readonly table: string
   readonly key: ReadonlyArray<string>
@@ -55,8 +55,8 @@ export interface SharedPart {
 }
 
 /**
- * A kind of record that is removed once its period has ended and nothing needs it. The SQL statements for the removal are built
- * from this description.
+ * A kind of record that is removed once its retention period has ended and no other record needs it. The SQL statements for
+ * the removal are built from this description.
  */
 export interface RetainedKind {
   readonly name: RetainedKindName
@@ -65,7 +65,7 @@ export interface RetainedKind {
   readonly staysItself?: boolean
   /** The column that contains the start of the period. */
   readonly since: string
-  /** SQL condition that selects the records of this kind; absent if it is every row. */
+  /** SQL condition that selects the records of this kind; absent if every row is a record of this kind. */
   readonly among?: string
   /** SQL for the Workspace of the record. */
   readonly workspace: string
@@ -73,6 +73,6 @@ export interface RetainedKind {
   readonly bytes: string
   readonly parts: ReadonlyArray<Part>
   readonly sharedParts?: ReadonlyArray<SharedPart>
-  /** Reasons to keep a record, in the order of checking. The survey reports the first one that matches. */
+  /** Reasons to keep a record, in the order in which they are checked. The survey reports the first reason that applies. */
   readonly needs: ReadonlyArray<KeepRule>
 }

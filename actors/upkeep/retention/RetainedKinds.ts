@@ -7,7 +7,7 @@ import { owesEvidence } from "../../ledger/run/PendingAgentState.ts"
 import { notSpeculative, speculative } from "../../../schema/tables/RunTables.ts"
 import { pendingPlan } from "../../ledger/run/RunRow.ts"
 
-/** Number of StateVersions per existing Capsule that are kept for rollbacks, whatever their age. */
+/** Number of StateVersions per existing Capsule that are kept for rollbacks, regardless of their age. */
 const rollbackTargets = 10
 
 const need = (reason: KeepReason, when: string): KeepRule => ({ reason, when })
@@ -22,7 +22,7 @@ const movingRun = (column: string) => exists("runs o", `o.${column} = r.id AND $
 
 /**
  * SQL that is true if no later Run of the Capsule or Source has the same type and outcome, so that this Run explains the current
- * situation. Runs of destroyed Capsules do not count; otherwise every destroyed Capsule would keep some of them forever.
+ * situation. Runs of destroyed Capsules are excluded; otherwise svc would keep some Runs of every destroyed Capsule forever.
  */
 const isNewestRun = `CASE
   WHEN r.capsule_id IS NOT NULL THEN ${notSpeculative("r.")}
@@ -80,11 +80,11 @@ const runNeeds: ReadonlyArray<KeepRule> = [
   need("install_plan", exists("install_plans p", "p.id = r.coordinator_id")),
   need("revision_plan", exists("revision_plans p", "p.id = r.coordinator_id")),
   need("interface", exists("interface_intents i", "i.run_id = r.id AND i.status IN ('pending', 'failed')")),
-  // The Run left something behind that must still be settled or released.
+  // The Run has left-overs that must still be settled or released.
   need("open", exists("run_results o", "o.run_id = r.id")),
   need("open", exists("run_checkpoints o", "o.run_id = r.id")),
   need("open", exists("agent_runs o", "o.run_id = r.id AND o.ended_at IS NULL")),
-  // An agent can submit a state only while its Run exists. A revoked agent does not count, because it never returns.
+  // An agent can submit a state only while its Run exists. Revoked agents are ignored, because they never return.
   need(
     "open",
     exists(
@@ -97,7 +97,10 @@ const runNeeds: ReadonlyArray<KeepRule> = [
   receipt
 ]
 
-/** Reasons to keep a speculative plan: like a Run, but its log and its revision plan are removed with it. */
+/**
+ * Reasons to keep a speculative plan: the same as for a Run, except that the plan's log and revision plan are removed with
+ * it and therefore do not keep it.
+ */
 const speculativeNeeds = runNeeds.filter(({ reason }) => reason !== "log" && reason !== "revision_plan")
 
 /** Reasons to keep a StateVersion. */
@@ -187,7 +190,7 @@ const decisionNeeds: ReadonlyArray<KeepRule> = [
   need("open_plan", exists("runs o", `o.id = r.run_id AND ${isMoving("o.")}`))
 ]
 
-/** Reasons to keep a backup: it is the last one of its Capsule or Workspace. */
+/** Reasons to keep a backup: it is the last backup of its Capsule or Workspace. */
 const backupNeeds: ReadonlyArray<KeepRule> = [
   need(
     "newest",
@@ -333,7 +336,7 @@ export const retainedKinds: ReadonlyArray<RetainedKind> = [
     since: "created_at",
     workspace: ownWorkspace,
     bytes: `${bytesWithParts("r.state")} + ${bytesOf("r.sealed_secrets")}`,
-    // Removes the index first. Without it, the version counts as not indexed.
+    // Removes the index first, because a version without an index is treated as not indexed.
     parts: [
       { table: "state_indexes", of: "state_version_id", key: ["state_version_id"], bytes: "0" },
       { table: "outputs", of: "state_version_id", key: ["id"], bytes: bytesOf("value", "sealed_value") }

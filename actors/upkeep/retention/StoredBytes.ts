@@ -8,10 +8,10 @@ import { now } from "../../base/Identity.ts"
 import { makeCooldown } from "../../base/Cooldown.ts"
 import { type StoredPlace, storedPlaces } from "./StoredPlaces.ts"
 
-/** Number of rows that one statement reads: few enough not to delay other reads. */
+/** Number of rows that one statement reads. The number is small enough not to delay other reads. */
 const rowsAtOnce = 500
 const pause = "5 millis"
-/** Time between two measurements. A measurement reads everything, and little changes within an hour. */
+/** Interval between measurements. A measurement reads all data, and the sizes change little within an hour. */
 const cooldown = Duration.toMillis("1 hour")
 
 const Sized = rowShape({
@@ -28,7 +28,7 @@ export interface StoredAmount {
   readonly bytes: number
 }
 
-/** The measured sizes, and when they were measured. */
+/** The measured sizes and the time of the measurement. */
 export interface StoredMeasurement {
   readonly at: Timestamp
   readonly amounts: ReadonlyArray<StoredAmount>
@@ -38,7 +38,7 @@ export interface StoredMeasurement {
 export class StoredBytes extends Context.Service<
   StoredBytes,
   {
-    /** Returns the newest measurement; absent until the first one has finished. */
+    /** Returns the newest measurement, or `undefined` until the first measurement has finished. */
     readonly measured: Effect.Effect<StoredMeasurement | undefined>
     /** Counts now. */
     readonly measure: Effect.Effect<StoredMeasurement>

@@ -8,7 +8,7 @@ export interface StoredPlace {
   /** SQL for the primary key, an id and a number, with which the rows are read in batches. */
   readonly firstKey: string
   readonly secondKey?: string
-  /** SQL for the Workspace of the row `r`; null if it belongs to none. */
+  /** SQL for the Workspace of the row `r`; null if it belongs to no Workspace. */
   readonly workspace: string
   /** SQL for the size of the row `r` in bytes. */
   readonly bytes: string
@@ -16,7 +16,7 @@ export interface StoredPlace {
 
 const ofRun = "(SELECT n.workspace_id FROM runs n WHERE n.id = r.run_id)"
 
-/** All data that grows over the years. */
+/** All data whose size grows over the years. */
 export const storedPlaces: ReadonlyArray<StoredPlace> = [
   {
     kind: "logs",

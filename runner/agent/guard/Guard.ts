@@ -25,8 +25,8 @@ const longestAnswer = "20 seconds"
 const restart = Schedule.spaced("500 millis")
 
 /**
- * Process that kills each tool at its deadline, even if this process is dead or suspended. One guard serves all Runs of an agent.
- * If it exits, it is restarted with every deadline.
+ * Process that kills each tool at its deadline, even if the agent's process is dead or suspended. One guard serves all Runs
+ * of an agent. If the guard exits, it is restarted with all deadlines.
  */
 export class Guard extends Context.Service<
   Guard,

@@ -6,8 +6,8 @@ import { bootSeconds } from "../BootClock.ts"
 import { GuardLineText } from "./GuardProtocol.ts"
 
 // The process that enforces an agent's leases: it kills a tool before its lease ends, even if the agent is dead or
-// suspended. It receives run folders and deadlines, and has no connection to a server. The agent extends deadlines through a
-// pipe, which closes when the agent exits.
+// suspended. It receives run folders and deadlines, and has no connection to a server. The agent sends new deadlines through
+// a pipe, which closes when the agent exits.
 
 const betweenLooks = "100 millis"
 

@@ -1,7 +1,7 @@
 /**
- * Instructions for the process that becomes a sandboxed program. They are JSON in a pipe, because they include the environment,
- * which contains secrets, and arguments are world-readable. Both ends come from the same build, so the reader only checks that
- * the JSON is complete.
+ * Instructions for the process that becomes a sandboxed program. They are sent as JSON through a pipe, because they include
+ * the environment, which contains secrets, and command-line arguments are world-readable. Both ends come from the same
+ * build, so the reader only checks that the JSON is complete.
  */
 export interface ConfinementSpec {
   /** Path of the program, and its arguments. */
@@ -77,8 +77,8 @@ export const confinementFailed = 126
 export const plainDevices = ["null", "zero", "full", "random", "urandom", "tty"]
 
 /**
- * Parts of /proc that change the kernel itself, so the sandbox protects them. If the server runs as root, programs in the sandbox
- * are the host's user 0, who may write to some of these files without any capability. For example, the kernel runs the program in
- * `sys/kernel/core_pattern` outside every sandbox.
+ * Parts of /proc that can change the kernel itself. The sandbox protects them. If the server runs as root, programs in the
+ * sandbox are the host's user 0, who may write to some of these files without any capability. For example, the kernel runs
+ * the program in `sys/kernel/core_pattern` outside every sandbox.
  */
 export const kernelInterfaces = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"]

@@ -33,7 +33,7 @@ const ofFiles = right.execute | right.writeFile | right.readFile | right.truncat
 const openPath = 0o10000000 | 0o2000000
 const currentFolder = -100
 
-/** Returns the version of the kernel's Landlock interface, or 0 without Landlock. */
+/** Returns the version of the kernel's Landlock interface, or 0 if the kernel has no Landlock. */
 export const landlockVersion = (calls: LinuxCalls): number =>
   Math.max(0, calls.attempt("landlock_create_ruleset", 0, 0, 1))
 

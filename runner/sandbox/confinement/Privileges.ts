@@ -70,8 +70,8 @@ export const limitResources = (
 const status = { read: 3, write: 4 } as const
 
 /**
- * Makes the output blocking again. The runtime makes it non-blocking. A program that inherited this would lose output that it
- * writes faster than the server reads.
+ * Makes the output blocking again, because the runtime makes it non-blocking. A program that inherited non-blocking output
+ * would lose data whenever it writes faster than the server reads.
  */
 export const keepOutputBlocking = (calls: LinuxCalls): void => {
   for (const fd of [1, 2]) {
@@ -80,7 +80,7 @@ export const keepOutputBlocking = (calls: LinuxCalls): void => {
   }
 }
 
-/** Installs the system call filter. Must come last, because the filter forbids the other steps. */
+/** Installs the system call filter. Call it last, because the filter forbids the other steps. */
 export const filterCalls = (calls: LinuxCalls, program: Uint8Array): void => {
   const view = new DataView(new ArrayBuffer(16))
   view.setUint16(0, program.length / 8, true)

@@ -18,7 +18,9 @@ interface Entry {
   readonly isDead: boolean
 }
 
-/** Parses `/proc/PID/stat`. The name in parentheses may contain anything, so fields are counted from its end. */
+/**
+ * Parses `/proc/PID/stat`. The name in parentheses may contain anything, so fields are counted from the closing parenthesis.
+ */
 const entryOf = (pid: number): Entry | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")
@@ -64,8 +66,8 @@ const endAll = (calls: LinuxCalls, program: number) => {
 }
 
 /**
- * Starts the process that becomes the program, and exits with the program's code, or with 128 plus the number of the signal that
- * killed it.
+ * Starts the process that becomes the program, and exits with the program's code, or with 128 plus the signal's number if a
+ * signal killed the program.
  */
 export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): void => {
   becomeSubreaper(calls)

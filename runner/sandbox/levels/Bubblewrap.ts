@@ -16,15 +16,15 @@ import { KnownVariants } from "./KnownVariants.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
 /**
- * File descriptors of bubblewrap. It reports the id of the started process on the first, and reads the system call filter from
- * the second.
+ * File descriptors of bubblewrap. It reports the id of the started process on `information`, and reads the system call
+ * filter from `filter`.
  */
 const fds = { information: 3, filter: 4 } as const
 
 /** Features that bubblewrap supports on this machine. */
 interface Variant {
   readonly namespaces: ReadonlyArray<string>
-  /** True if it can limit the size of an in-memory file system, which requires release 0.7. */
+  /** True if bubblewrap can limit the size of an in-memory file system, which requires release 0.7. */
   readonly sized: boolean
 }
 
@@ -54,8 +54,8 @@ const argumentsOf = (placement: Placement, sized: boolean): ReadonlyArray<string
       return [
         "--proc",
         placement.path,
-        // Bind each kernel setting read-only: bubblewrap only protects file systems that are writable as a whole, and the folder
-        // of kernel settings is not.
+        // Bind each kernel setting read-only: bubblewrap protects a folder only if the folder itself is writable, and the
+        // folder of kernel settings is not.
         ...kernelInterfaces.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `${placement.path}/${name}`])
       ]
     case "devices":
@@ -64,8 +64,8 @@ const argumentsOf = (placement: Placement, sized: boolean): ReadonlyArray<string
 }
 
 /**
- * Make both read-only. bubblewrap creates them as in-memory file systems without a size limit; read-only they cannot grow, and
- * mounts below them are not affected.
+ * Make `/` and `/dev` read-only. bubblewrap creates them as in-memory file systems without a size limit. Read-only file
+ * systems cannot grow, and mounts below them are not affected.
  */
 const sealed = ["/", "/dev"].flatMap((path) => ["--remount-ro", path])
 
@@ -84,7 +84,10 @@ const limitArguments = (limits: SandboxLimits): ReadonlyArray<string> => [
 
 const hardening = ["--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
 
-/** In a Run's own network, the server's user is root. Map it back, so that programs run as the same user in every network. */
+/**
+ * In a Run's own network, the server's user is root. Map root back to that user, so that programs run as the same user in
+ * every network.
+ */
 const identityIn = ({ enter }: NetworkEntry, { namespaces }: Variant): ReadonlyArray<string> =>
   enter.length === 0 || !namespaces.includes("--unshare-user")
     ? []

@@ -40,7 +40,7 @@ export interface ConfinedProgram {
   readonly confinement: Confinement
   /** Resource limits of the Run. */
   readonly limits: SandboxLimits
-  /** True if the sandbox has its own user, so that the kernel counts only its processes. */
+  /** True if the sandbox has its own user, so that the kernel counts only the sandbox's processes. */
   readonly ownProcessCount: boolean
 }
 
@@ -116,7 +116,7 @@ export const spawnSupervised = Effect.fnUntraced(function* (
     environment: {},
     role: { kind: "supervisor", before: started(host, confinementRoles.supervise) },
     inputs: [
-      // Open as long as the server needs the program.
+      // Stays open as long as the server needs the program.
       [supervisorFds.control, Stream.never],
       [supervisorFds.spec, specStream(program)]
     ],

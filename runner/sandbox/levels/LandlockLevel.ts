@@ -12,7 +12,7 @@ import { constants, type Dirent } from "node:fs"
 import { access, readdir, readFile, stat } from "node:fs/promises"
 
 /**
- * Sockets that control the whole machine. A container may contain these sockets even if they were created outside its
+ * Sockets that control the entire machine. A container may contain these sockets even if they were created outside its
  * network namespace.
  */
 const wellKnown = [
@@ -43,7 +43,10 @@ const ofUser = (folder: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** Returns true if this user may connect. This requires write permission on the socket and traversal of its parent folders. */
+/**
+ * Returns true if this user may connect to the socket, which requires write permission on the socket and permission to
+ * traverse its parent folders.
+ */
 const isReachable = (path: string) =>
   Effect.tryPromise(async () => {
     await access(path, constants.W_OK)
@@ -51,9 +54,9 @@ const isReachable = (path: string) =>
   }).pipe(Effect.orElseSucceed(() => false))
 
 /**
- * Lists sockets with a path to which this user's programs may connect. A process behind such a socket may do things for the
- * module that the module itself must not do, and Landlock controls these sockets only from version 9. Omits sockets in `guarded`,
- * because connecting to them is not sufficient to use them.
+ * Lists sockets with a path to which this user's programs may connect. The process that listens on such a socket may do
+ * things for the module that the module itself must not do, and Landlock controls these sockets only from version 9. Omits
+ * sockets in `guarded`, because connecting to them is not sufficient to use them.
  */
 const reachablePathSockets = Effect.fnUntraced(function* (guarded: string | undefined) {
   const userId = process.getuid?.() ?? 0
@@ -73,10 +76,10 @@ const reachablePathSockets = Effect.fnUntraced(function* (guarded: string | unde
 
 /** First version in which a domain can neither signal outside processes nor connect to their abstract sockets. */
 const scopedSince = 6
-/** First version in which a domain cannot connect to outside sockets with a path either. */
+/** First version in which a domain also cannot connect to outside sockets with a path. */
 const pathSocketsSince = 9
 
-/** Returns the version of the kernel's Landlock interface, or 0 without Landlock. */
+/** Returns the version of the kernel's Landlock interface, or 0 if the kernel has no Landlock. */
 export const kernelLandlock = (host: LevelHost) =>
   Effect.gen(function* () {
     const child = yield* host.spawner.spawn(

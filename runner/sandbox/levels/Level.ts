@@ -12,12 +12,12 @@ import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
  * The folders and files that a run may see.
  *
  * - `root`: absolute folder of the run; its programs can write only to it and to a private /tmp
- * - `readOnly`: absolute paths that all its programs may read (the tool), at the same path inside
- * - `lent`: absolute paths of the server that single programs may read, see `SandboxedCommand.readOnly`
+ * - `readOnly`: absolute paths that all its programs may read (such as the tool), at the same path inside the sandbox -
+ *   `lent`: absolute paths on the server that individual programs may read, see `SandboxedCommand.readOnly`
  * - `temporary`: folder relative to the root for temporary files, if the level has no private /tmp
  * - `processNote`: absolute path of a file next to the root that records processes that must not survive the run, so that svc
  *   finds them after a crash
- * - `requirements`: what the Run's execution profile requires of the machine
+ * - `requirements`: the requirements of the Run's execution profile for the machine
  * - `moduleTree`: digest of the module's tree, if the tree alone determines which code is executed; see
  *   `Sandbox.trustsTrees`
  */
@@ -47,8 +47,8 @@ export interface SandboxedCommand {
   readonly network: boolean
   readonly readOnly?: ReadonlyArray<string>
   /**
-   * True if the program only installs packages. It has nothing to save, so svc kills it immediately when its folder exceeds the
-   * limit, and measures the folder again after it ends.
+   * True if the program only installs packages. An installation has no state to save, so svc kills the program immediately
+   * when the folder exceeds the limit, and measures the folder again after the program ends.
    */
   readonly isInstallation?: boolean
 }

@@ -49,8 +49,8 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
           return yield* spawnInNamespaces(
             host,
             [
-              // `unshare` kills its child when it exits, but would itself survive a killed server, so `setpriv` makes it die with
-              // the server.
+              // `unshare` kills its child when it exits, but would itself keep running if the server were killed, so
+              // `setpriv` makes `unshare` exit with the server.
               found.setpriv,
               "--pdeathsig",
               "KILL",

@@ -8,7 +8,7 @@ import { deviationsOf } from "./ConfinementProbe.ts"
 import { outside, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
-/** Paths that macOS programs read at startup. They contain nothing personal. */
+/** Paths that macOS programs read at startup. They contain no personal data. */
 const systemPaths = [
   "/usr",
   "/bin",
@@ -30,8 +30,8 @@ const below = (paths: ReadonlyArray<string>) => paths.map((path) => `(subpath ${
 const exactly = (paths: ReadonlyArray<string>) => paths.map((path) => `(literal ${quoted(path)})`).join(" ")
 
 /**
- * Builds a Seatbelt profile that denies everything it does not list. The network is either denied completely, or open except for
- * this machine.
+ * Builds a Seatbelt profile that denies everything it does not list. The profile either denies all IP connections, or denies
+ * only connections to this machine.
  */
 export const seatbeltProfile = (paths: {
   readonly readOnly: ReadonlyArray<string>
@@ -104,7 +104,7 @@ const levelOf = (host: LevelHost, program: string): Level => {
 
 /**
  * Uses the macOS sandbox, for programs that run as the server's own user. It is the weakest accepted level, and has not been
- * tried on a Mac.
+ * tested on a Mac.
  */
 export const seatbeltRung = (host: LevelHost): Rung => ({
   level: "seatbelt",

@@ -14,7 +14,10 @@ const defaultFolder = "/run/svc-user-ids"
 const highestId = 65_533
 const exclusiveWithoutWaiting = 2 | 4
 
-/** Lists the ranges of a machine, beginning with the requested one. Each has one additional id for the group of all its users. */
+/**
+ * Lists the possible ranges on a machine, starting with the requested range. Each range has one additional id, for the group
+ * that contains all users of the range.
+ */
 export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdRange> =>
   Array.from({ length: Math.max(1, Math.floor((highestId + 1 - first) / (count + 1))) }, (_, index) => ({
     first: first + index * (count + 1),

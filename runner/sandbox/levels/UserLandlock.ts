@@ -42,8 +42,8 @@ const untraversableAncestor = (path: string) =>
   )
 
 /**
- * Gives run users access to a path: lets the group traverse, but not list, private folders of the server. Fails with the first
- * folder that the run users cannot traverse and that does not belong to the server.
+ * Gives run users access to a path: lets the group traverse, but not list, private folders of the server. Fails with the
+ * first folder that the run users cannot traverse and that is outside `within`.
  */
 const grantTraversal = (path: string, use: "pass" | "read", { group, within }: TraversalRequest) =>
   Effect.gen(function* () {
@@ -65,8 +65,8 @@ const grantTraversal = (path: string, use: "pass" | "read", { group, within }: T
   })
 
 /**
- * First version that restricts truncating a file by path. Earlier versions suffice otherwise, because processes of other users
- * are out of reach in every version.
+ * First version that restricts truncating a file by path. For everything else, earlier versions are sufficient, because a
+ * program that runs as a separate user cannot reach processes of other users.
  */
 const truncationSince = 3
 

@@ -13,9 +13,9 @@ export interface HitCounter {
 export interface GroupPlace {
   readonly folder: string
   /**
-   * The file to which a single-threaded process writes 0 to join. Moving a whole process with `cgroup.procs` blocks every process
-   * start and exit on the machine for some 15 ms, while the kernel synchronises all processors. A thread that moves itself does
-   * not wait, but version 2 cannot move a single thread if memory is limited.
+   * The file to which a single-threaded process writes 0 to join. Moving a process with all its threads through
+   * `cgroup.procs` blocks every process start and exit on the machine for some 15 ms, while the kernel synchronises all
+   * processors. A thread that moves itself does not wait, but version 2 cannot move a single thread if memory is limited.
    */
   readonly joinFile: "cgroup.procs" | "tasks"
   readonly required: ReadonlyArray<readonly [file: string, value: string]>
@@ -57,7 +57,7 @@ export const unifiedPlace = (folder: string, { memoryBytes, processes }: RunBoun
   ],
   optional: [
     ["memory.swap.max", "0"],
-    // When memory runs out, kill the whole group: a Run that has lost a process cannot usefully continue.
+    // When memory runs out, kill the entire group: a Run that has lost a process cannot usefully continue.
     ["memory.oom.group", "1"]
   ],
   counters: [

@@ -59,7 +59,7 @@ export interface DiskSpace {
   readonly freeBytes: number
   readonly totalBytes: number
   readonly freeFiles: number
-  /** `undefined` if the file system reports no such number. */
+  /** `undefined` if the file system does not report the number. */
   readonly totalFiles: number
 }
 

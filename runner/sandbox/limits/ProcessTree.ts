@@ -62,7 +62,10 @@ export const processTree = (all: ReadonlyArray<ListedProcess>, root: number): Re
   return [...found.values()]
 }
 
-/** Returns the memory of a process, with shared pages counted proportionally, or the resident size if that cannot be read. */
+/**
+ * Returns the memory of a process, with shared pages counted proportionally, or the resident size if the proportional size
+ * cannot be read.
+ */
 const proportionalBytes = ({ pid, residentBytes }: ListedProcess): number => {
   const kibibytes = /^Pss:\s+(\d+) kB$/m.exec(readKernelFile(`/proc/${pid}/smaps_rollup`) ?? "")?.[1]
   return kibibytes === undefined ? residentBytes : Number(kibibytes) * 1024

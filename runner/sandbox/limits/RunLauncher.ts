@@ -1,6 +1,7 @@
 import type { CommandLine } from "../CommandLine.ts"
 
-// Shell script that joins the groups. It also makes the kernel kill a Run before the server if the machine runs out of memory.
+// Shell script that joins the groups. It also makes the kernel kill the Run before the server if the machine runs out of
+// memory.
 const script = `{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null
 while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done
 shift

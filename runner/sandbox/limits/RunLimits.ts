@@ -28,7 +28,7 @@ const isOwn = (path: string, hostPath: string) =>
   attempt(() => statfsSync(path).type === memoryFileSystem && deviceOf(path) !== deviceOf(hostPath)) === true
 
 interface Fill {
-  /** Size of the contents, plus an amount for each file. */
+  /** Size of the contents, plus a fixed amount for each file. */
   readonly bytes: number
   /** True if no more blocks or files fit, even below the maximum size. */
   readonly isFull: boolean
@@ -52,11 +52,11 @@ interface Held {
 
 interface PrivateFileSystems {
   /**
-   * Finds the file systems through a process that can access them. Repeat this while its sandbox is being set up, when other file
-   * systems may briefly be mounted at these paths.
+   * Finds the file systems through a process that can access them. Repeat this while the sandbox is being set up, because
+   * other file systems may briefly be mounted at these paths.
    */
   readonly look: (pid: number) => Effect.Effect<void>
-  /** Memory that the contents use. It counts towards the Run's memory, although it belongs to none of its processes. */
+  /** Memory that the contents use. It counts towards the Run's memory, although no process of the Run owns it. */
   readonly heldBytes: Effect.Effect<number>
   /**
    * Returns the first full file system. Works even after the process that filled it has exited, because all file systems have
@@ -104,7 +104,7 @@ const privateFileSystems = (
 /** A program of a Run, with the data that limits need. */
 export interface LimitedProgram {
   readonly pid: number
-  /** True if this process only supervises the program. It is not limited. */
+  /** True if this process only supervises the program. Supervisors are not limited. */
   readonly isSupervisor: boolean
   /** Folders outside the Run's root that the program may fill. */
   readonly elsewhere: ReadonlyArray<string>
@@ -120,8 +120,8 @@ export interface LimitedProgram {
 export interface RunGuard {
   readonly around: (commandLine: CommandLine) => CommandLine
   /**
-   * Until the scope closes, stops the program if the Run exceeds a limit. Returns an effect to run after the program has
-   * exited; it reports the limit that stopped the program, if any.
+   * Stops the program if the Run exceeds a limit, until the scope closes. Returns an effect to run after the program has
+   * exited, which reports the limit that stopped the program, if any.
    */
   readonly watch: (
     program: LimitedProgram
@@ -137,7 +137,7 @@ export interface RunLimits {
   readonly guard: (root: string, own: RunBounds) => Effect.Effect<RunGuard, never, Scope.Scope>
 }
 
-/** Interval for checking values that change quickly. The first intervals are shorter, because many programs exit soon. */
+/** Interval for checking values that change quickly. The first intervals are shorter, because many programs exit quickly. */
 const looks = Schedule.min([Schedule.exponential("25 millis"), Schedule.spaced("250 millis")])
 /** Interval for checking the free space, and the time that a stopped Run has to release its folder. */
 const floorPause = Duration.millis(500)
@@ -174,7 +174,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   const relieving = yield* Semaphore.make(1)
 
   /**
-   * When the disk is almost full, stops the Run that uses the most of it, unless stopping that Run would free too little
+   * When the disk is almost full, stops the Run that uses the most space, unless stopping that Run would free too little
    * space.
    */
   const relieve = Effect.fnUntraced(function* (floor: number, used: (use: FolderUse) => number) {

@@ -24,7 +24,8 @@ const isLoopback = (address: string) => ipaddr.IPv4.parse(address).range() === "
 
 /**
  * Finds the resolver for a private network. A private network cannot reach a resolver on the host's loopback, so the upstream is
- * used if systemd-resolved lists one. Returns `undefined` if the host's resolver has only IPv6, which needs no change.
+ * used if systemd-resolved lists one. Returns `undefined` if the host's resolver has only IPv6 addresses, because no change
+ * is needed then.
  */
 export const resolverFor = (resolvConf: string, uplink: string): HostResolver | undefined => {
   const [first] = resolversOf(resolvConf)

@@ -19,7 +19,7 @@ export interface NetworkEntry {
 /** The host's network. */
 export const hostNetwork: NetworkEntry = { enter: [], resolvConf: undefined }
 
-/** Returns the command line that runs a program in a network; unchanged without a network. */
+/** Returns the command line that runs a program in a network, or the unchanged command line if there is no network. */
 export const within = (network: NetworkEntry | undefined, argv: ReadonlyArray<string>): CommandLine => {
   const [program = "", ...args] = [...(network?.enter ?? []), ...argv]
   return { program, args }
@@ -30,9 +30,10 @@ const device = "svc0"
 // All processes of a network are in one process namespace, and the kernel kills them when its first process, the shell below,
 // exits. The shell exits with `unshare`, which exits with the server, so no process remains even if the setup is interrupted. The
 // server may exit before `setpriv` can request the signal, so the shell also exits at the end of its input. pasta must not be
-// started as root, because it would switch to `nobody` and then wait forever. In its own user namespace it has no privileges to
-// drop. pasta returns once its network is up. The namespace that it joins must have no rights that pasta lacks, so the holder
-// drops all its own rights before it reports its id, which is the host's id as long as /proc is the host's.
+// started as root, because it would switch to `nobody` and then wait forever. In its own user namespace, pasta has no
+// privileges to drop. pasta returns once its network is up. The namespace that pasta joins must have no rights that pasta
+// lacks, so the shell that holds the namespace drops all its rights before it reports its process id. The reported id is
+// valid on the host, because the host's /proc is still mounted.
 const holding = `read -r id rest < /proc/self/stat; echo $id; exec cat <&3 > /dev/null`
 
 const inside = `
@@ -82,12 +83,12 @@ export interface NetworkRequest {
 }
 
 const longestStart = "10 seconds"
-/** Maximum time for a network to end after its input closes. svc then kills it. */
+/** Maximum time that a network may take to end after its input closes. After that time, svc kills it. */
 const longestEnd = "1 second"
 
 /**
- * Creates a network that exists until the scope closes, with Internet access but no route to the host's loopback. Rules that
- * precede every route block the forbidden ranges, and cannot be changed from inside.
+ * Creates a network that exists until the scope closes, with Internet access but no route to the host's loopback. Routing
+ * rules that precede all routes block the forbidden ranges. Programs in the network cannot change these rules.
  */
 export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],

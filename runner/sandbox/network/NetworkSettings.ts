@@ -16,13 +16,14 @@ export interface NetworkSettings {
 }
 
 /**
- * Addresses of metadata services, which give credentials to any process on the machine: the link-local range, and the addresses
- * of two providers outside it.
+ * Addresses of metadata services, which give credentials to any process on the machine: the link-local range, and the
+ * addresses that two providers use outside this range.
  */
 export const metadataRanges: ReadonlyArray<string> = ["169.254.0.0/16", "100.100.100.200/32", "fd00:ec2::254/128"]
 
 /**
- * Formats a range for the kernel: with its length, and without bits beyond it. For example, `10.1.2.3/8` becomes `10.0.0.0/8`.
+ * Formats a range for the kernel: includes the prefix length, and clears the bits after the prefix. For example,
+ * `10.1.2.3/8` becomes `10.0.0.0/8`.
  */
 export const wholeRange = (range: string): string => {
   const cidr = range.includes("/") ? range : `${range}/${ipaddr.parse(range).kind() === "ipv4" ? 32 : 128}`

@@ -19,7 +19,7 @@ export interface NetworkUse {
 export interface RunNetworks {
   /** The first use probes the network. */
   readonly status: Effect.Effect<NetworkStatus>
-  /** Returns the network of one Run, until the scope closes. */
+  /** Returns a network for one Run, which the Run may use until the scope closes. */
   readonly take: Effect.Effect<NetworkEntry, NetworkFailed, Scope.Scope>
 }
 
@@ -75,7 +75,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       )
       const made: Made = { entry, scope }
       return made
-      // Retry, because a busy machine may occasionally be too slow, and that must not make a Run fail.
+      // Retry, because a busy machine may occasionally be too slow, and a Run must not fail because of a short delay.
     }).pipe(Effect.retry({ times: 2 }))
 
   const tried = (attempt: Effect.Effect<string | undefined>) =>
@@ -129,7 +129,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   /**
    * Closes the network of an ended Run in the background, so that the Run does not wait for the kernel, and then creates a
    * network for the next Run. Without a network in reserve, the next Run would lose as much time as a small plan takes.
-   * Creating it earlier would take CPU time from the current Run.
+   * Creating the next network earlier would take CPU time from the current Run.
    */
   const giveBack = (make: Effect.Effect<Made, NetworkFailed>, { scope }: Made) =>
     Scope.close(scope, Exit.void).pipe(

@@ -5,7 +5,7 @@ type Architecture = "x64" | "arm64"
 /** Kernel's number for the architecture (`AUDIT_ARCH_*`), as passed to a filter. */
 const auditArchitecture = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const satisfies Record<Architecture, number>
 
-/** Numbers of one call on x86_64 and, if it exists there, on aarch64. */
+/** Numbers of a system call on x86_64 and, if the call exists there, on aarch64. */
 type CallNumbers = readonly [x64: number, arm64: number | undefined]
 
 /**
@@ -126,7 +126,7 @@ const numberAt = 0
 const architectureAt = 4
 const argumentAt = (index: number) => 16 + 8 * index
 
-/** On x86_64, numbers from this value upwards belong to the x32 interface, which has a second number for every call. */
+/** On x86_64, numbers from this value upwards are part of the x32 interface, which has a second number for every call. */
 const x32From = 0x4000_0000
 
 const namespaceFlags = 0x7e02_0000

@@ -35,7 +35,7 @@ export interface ResponseTarget {
   readonly state: string | undefined
 }
 
-/** A complete request, except that the person is not known yet. */
+/** A complete request for which the person is not known yet. */
 export interface AuthorizationRequest extends ResponseTarget {
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
@@ -46,11 +46,11 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly prompts: ReadonlySet<Prompt>
   /** Seconds. */
   readonly maxAge: number | undefined
-  /** The only acceptable person, if a hint or a claim determines one. */
+  /** The only person who may grant the request, if a hint or a claim identifies one. */
   readonly subject: string | undefined
 }
 
-/** A refusal, and its recipient: the client, or only the person on svc's own page. */
+/** A refusal and its recipient. If the client must not receive it, svc only shows it to the person on its own page. */
 export class AuthorizationRefused extends Schema.TaggedError<AuthorizationRefused>()("AuthorizationRefused", {
   error: OAuthError,
   target: Schema.optionalKey(Schema.Struct({ redirectUri: Schema.String, state: Schema.optionalKey(Schema.String) }))
@@ -62,7 +62,7 @@ const onPage = (error: OAuthError) => new AuthorizationRefused({ error })
 export const toClient = ({ redirectUri, state }: ResponseTarget, error: OAuthError) =>
   new AuthorizationRefused({ error, target: { redirectUri, ...(state === undefined ? {} : { state }) } })
 
-/** Verifies the client and the redirect address. Until both are verified, nothing is sent anywhere. */
+/** Verifies the client and the redirect address. Until both are verified, svc does not redirect anywhere. */
 const responseTarget = Effect.fnUntraced(function* (parameters: Parameters) {
   const sql = yield* ReadSql
   const clients = yield* Clients
@@ -159,7 +159,7 @@ export const workspaceSelector = (parameters: Parameters): Result.Result<Workspa
       Result.mapError(decodeWorkspaceId(given), noMembership)
 }
 
-/** Returns the Workspace to which a grant to the client is bound. A Capsule's client has exactly one Workspace. */
+/** Returns the Workspace to which a grant to the client is bound. A Capsule's client belongs to exactly one Workspace. */
 export const boundWorkspace = (
   client: Client,
   selected: WorkspaceId | undefined
@@ -175,8 +175,8 @@ export const boundWorkspace = (
 export interface Target {
   readonly resource: string | undefined
   /**
-   * True if the address is not one of the operator's resource servers, so that its use depends only on the person's
-   * identity.
+   * True if the address is not one of the operator's resource servers. The use of the address then depends only on the
+   * person's identity.
    */
   readonly interfaces: boolean
 }
@@ -194,7 +194,7 @@ export const requestedTarget = Effect.fnUntraced(function* (parameters: Paramete
 
 /**
  * Returns the requested scopes that the client may have, and ignores all others, as OpenID Connect requires. For an
- * Interface, the person's permissions are scopes too, so all requested scopes are kept until the person is known.
+ * Interface, the scopes include the person's permissions, so all requested scopes are kept until the person is known.
  */
 export const requestedScopes = (
   parameters: Parameters,
@@ -222,7 +222,7 @@ export const permissionsOf = ({ claims, scopes }: Pick<AuthorizationRequest, "cl
   ...new Set([...scopes, ...scopesOfClaims(claims)])
 ]
 
-/** Parses an authorization request. Fails with `AuthorizationRefused`, which specifies where to report it. */
+/** Parses an authorization request. Fails with `AuthorizationRefused`, which specifies where to report the refusal. */
 export const parseAuthorizationRequest = Effect.fn("parseAuthorizationRequest")(function* (
   parameters: Parameters
 ): Effect.fn.Return<

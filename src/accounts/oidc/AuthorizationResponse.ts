@@ -8,7 +8,9 @@ interface Target {
 
 const headers = { "cache-control": "no-store", pragma: "no-cache", "referrer-policy": "no-referrer" }
 
-/** Redirects with status 303, so that the browser continues with GET and without a body, whatever method it used. */
+/**
+ * Redirects with status 303, so that the browser continues with GET and without a body, regardless of the original method.
+ */
 export const seeOther = (location: string) =>
   HttpServerResponse.empty({ status: 303, headers: { ...headers, location } })
 
@@ -18,7 +20,7 @@ const answerAddress = (
   parameters: Readonly<Record<string, string>>
 ): string => {
   const query = new URLSearchParams({ ...parameters, ...(state === undefined ? {} : { state }), iss: issuer })
-  // Append to the string instead of parsing it, to keep the registered address character for character.
+  // Append to the string instead of parsing it, so that the registered address is preserved exactly.
   return `${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${query.toString()}`
 }
 

@@ -37,7 +37,7 @@ import { StoredWorkspace } from "../../../actors/ledger/workspace/StoredWorkspac
 const { path } = IssuerPagesApi.endpoints.authorize
 const form = "consent"
 
-/** The person's sign-in status: they must still sign in, or have signed in recently enough. */
+/** The person's sign-in status: the person must still sign in, or signed in recently enough. */
 type Identified = { readonly kind: "sign_in" } | { readonly kind: "visitor"; readonly visiting: Visitor }
 
 /**
@@ -65,8 +65,8 @@ const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, par
 })
 
 /**
- * Returns true if the person has to give consent: for new permissions, at the client's request, and always for clients that
- * cannot be distinguished from each other.
+ * Returns true if the person has to give consent, because the permissions are new, the client requests consent, or the
+ * client cannot be distinguished from other clients.
  */
 const mustAsk = Effect.fnUntraced(function* (request: AuthorizationRequest, subject: string) {
   const { client, prompts, redirectUri, workspaceId } = request
@@ -107,7 +107,7 @@ const inWorkspace = Effect.fnUntraced(function* (asked: AuthorizationRequest, vi
     : yield* refuse("access_denied", "The session is confined to another Workspace.")
 })
 
-/** Like `inWorkspace`, limited to the permissions that this person can grant. */
+/** Like `inWorkspace`, but limited to the permissions that this person can grant. */
 const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
   const meant = yield* inWorkspace(asked, visiting)
@@ -176,7 +176,10 @@ const authorize = Effect.gen(function* () {
   return yield* settled(request, ask(request, visiting, parameters))
 })
 
-/** Redirects a form posted from another site to the same request by GET, because only the GET carries the session. */
+/**
+ * Redirects a form that was posted from another site to the same request with GET, because only a GET request carries the
+ * session cookie.
+ */
 const authorizeByForm = Effect.gen(function* () {
   const { issuer } = yield* IssuerSettings
   const parameters = yield* formParameters.pipe(
@@ -218,7 +221,7 @@ const onRefusalPage = Effect.fnUntraced(function* (error: OAuthError) {
   })
 })
 
-/** Sends the browser to the client's address: with a redirect, or, after a form, with a page of this server. */
+/** Sends the browser to the client's address. Uses a redirect or, after a form submission, a page of this server. */
 type Leave = (address: string, language: Language) => HttpServerResponse.HttpServerResponse
 
 const refused = (leave: Leave) =>

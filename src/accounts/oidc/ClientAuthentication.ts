@@ -65,8 +65,8 @@ const named = Effect.fnUntraced(function* (parameters: Parameters) {
 })
 
 /**
- * Authenticates the client behind a request. A confidential client uses HTTP Basic or the form; a public client only sends its
- * id. Fails with `invalid_client`.
+ * Authenticates the client that sent a request. A confidential client uses HTTP Basic or the form; a public client only
+ * sends its id. Fails with `invalid_client`.
  */
 export const authenticatedClient = Effect.fn("authenticatedClient")(function* (parameters: Parameters) {
   const { client, secret } = yield* named(parameters)

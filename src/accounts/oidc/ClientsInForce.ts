@@ -15,8 +15,8 @@ export class ClientsInForce extends Context.Service<
   ClientsInForce,
   {
     /**
-     * Reads the file and returns a replacement for the current clients, which changes nothing until it is applied. Returns
-     * `undefined` without a file. Fails with `StaticClientsRefused` if the file breaks a rule.
+     * Reads the file and returns a replacement for the current clients. The replacement changes nothing until it is applied.
+     * Returns `undefined` if there is no file. Fails with `StaticClientsRefused` if the file breaks a rule.
      */
     readonly reload: Effect.Effect<Replacement | undefined, StaticClientsRefused>
   }

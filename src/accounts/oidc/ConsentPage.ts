@@ -10,7 +10,7 @@ export interface ConsentQuestion {
   readonly email: string
   readonly authority: LiveAuthority
   readonly workspaceName: string | undefined
-  /** The request, and its token. The form sends both back. */
+  /** The request and its token, both of which the form sends back. */
   readonly encoded: string
   readonly token: string
 }

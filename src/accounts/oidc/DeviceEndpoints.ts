@@ -164,7 +164,7 @@ const decide = Effect.gen(function* () {
   if (!(yield* formTokenHolds(visiting, name, content, sent.get("token")))) {
     return yield* refuse("invalid_request", "The page was shown to another session. Start again.")
   }
-  // Limit guesses at a code like guesses at a password.
+  // Limit guesses at a code in the same way as guesses at a password.
   yield* limits.consume("sign_in", { address: yield* remoteAddress, subject: `device:${visiting.subject}` })
   const waiting = userCode === undefined ? undefined : yield* failClosed(devices.waiting(userCode))
   if (waiting === undefined || userCode === undefined) return yield* codeForm(visiting, "", true)

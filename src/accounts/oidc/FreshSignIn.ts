@@ -11,8 +11,8 @@ const markerGoodFor = Duration.minutes(15)
 const signedText = (millis: number, parameters: Parameters) => `${millis}\n${parameters.encodeWithout(marker)}`
 
 /**
- * Sends the person to sign in again and then back to this request, with a signed note of the current time. A session that began
- * after that time is fresh. The signature covers the whole request, so the note is useless for any other request.
+ * Sends the person to sign in again and then back to this request, with a signed timestamp. A session that began after that
+ * time is fresh. The signature covers the entire request, so the timestamp is invalid for any other request.
  */
 export const toSignIn = Effect.fnUntraced(function* (path: string, parameters: Parameters) {
   const vault = yield* Vault

@@ -35,7 +35,7 @@ export const mountedOidcRoutes = Layer.unwrap(
 )
 
 /**
- * Builds the whole issuer on top of storage: decisions, keys, cleanup and routes. `issuer` is the public origin without a
+ * Builds the complete issuer on top of storage: decisions, keys, cleanup and routes. `issuer` is the public origin without a
  * trailing slash. The actors depend on the issuer's services, because Capsules use its identity.
  */
 export const oidcIssuer = (

@@ -30,8 +30,8 @@ const form = "logout"
 interface LogoutRequest {
   readonly hint: IdTokenHint | undefined
   /**
-   * Address to open afterwards. Registered for the client that the request names, even if the request does not prove that it
-   * comes from that client.
+   * Address to open after the logout. The address is registered for the client given in the request, even if the request
+   * does not prove that it comes from that client.
    */
   readonly returnTo: string | undefined
 }
@@ -47,7 +47,7 @@ const nobody: Pick<Client, "applicationType" | "postLogoutRedirectUris"> = {
 }
 
 /**
- * Parses a logout request. Fails with `invalid_request` for a hint that this issuer did not sign, and for an address that is not
+ * Parses a logout request. Fails with `invalid_request` if this issuer did not sign the hint, or if the address is not
  * registered.
  */
 const parseLogout = Effect.fn("parseLogout")(function* (parameters: Parameters) {
@@ -138,7 +138,7 @@ const answer = Effect.fnUntraced(function* (parameters: Parameters) {
 
 const logout = Effect.flatMap(queryParameters, answer)
 
-// Redirects a POST from another site to GET, because only the GET carries the session.
+// Redirects a POST from another site to GET, because only a GET request carries the session cookie.
 const logoutByForm = Effect.map(formParameters, (parameters) => seeOther(`/oauth/logout?${parameters.encodeWithout()}`))
 
 const decide = Effect.gen(function* () {

@@ -31,7 +31,7 @@ const challengeOf = (error: OAuthError, scheme: "Basic" | "Bearer"): Record<stri
     : {}
 }
 
-/** Creates an error response in the format of the OAuth specifications, with its challenge. */
+/** Creates an error response, with its challenge, in the format of the OAuth specifications. */
 export const refusalJson = (
   error: OAuthError,
   options: { readonly crossOrigin: boolean; readonly scheme: "Basic" | "Bearer" }
@@ -41,7 +41,7 @@ export const refusalJson = (
     ...(error.status === 503 ? { "retry-after": "5" } : {})
   })
 
-/** Converts refusals of the HTTP layer into OAuth's format. */
+/** Converts errors of the HTTP layer to OAuth's error format. */
 const layerRefusal = (error: ApiError, options: { readonly crossOrigin: boolean }) =>
   HttpServerResponse.setHeaders(
     freshJson(

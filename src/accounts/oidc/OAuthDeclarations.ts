@@ -10,8 +10,8 @@ export const OAuthRefusal = Schema.Struct({ error: Schema.String, error_descript
 })
 
 /**
- * Error responses of the endpoints for clients. A request refused before its endpoint runs gets the API's error envelope
- * instead.
+ * Error responses of the endpoints for clients. If a request is refused before its endpoint runs, the response uses the
+ * API's error envelope instead.
  */
 export const oauthRefusals = [
   ...[400, 401, 403, 413, 415, 429, 503].map((status) => OAuthRefusal.pipe(HttpApiSchema.status(status))),

@@ -17,8 +17,8 @@ export interface Onward {
 }
 
 /**
- * Creates a page without scripts that continues automatically to an address, as a new navigation. A redirect would still
- * belong to the form submission, and browsers restrict all redirects of a submission to the form's allowed targets. However,
+ * Creates a page without scripts that continues automatically to an address, as a new navigation. A redirect would still be
+ * part of the form submission, and browsers restrict all redirects of a submission to the form's allowed targets. However,
  * the application may redirect to a target that this server does not know in advance.
  */
 export const onwardPage = ({ address, language, text, title }: Onward) =>
@@ -26,7 +26,8 @@ export const onwardPage = ({ address, language, text, title }: Onward) =>
     page({ language, title, body: html`<h1>${title}</h1><p><a id="onward" href="${address}">${text}</a></p>` }),
     {
       refresh: `0; url=${address}`,
-      // Send no referrer, because the address may contain a code. The page has no form, so it needs no origin.
+      // Send no referrer, because the address may contain a code. The page has no form, so no request from it needs an
+      // origin.
       "referrer-policy": "no-referrer"
     }
   )

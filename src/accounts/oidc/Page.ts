@@ -61,11 +61,11 @@ export interface PageOptions {
   readonly title: string
   readonly body: Markup
   readonly status?: number
-  /** The only origin that forms on the page may be sent to. Defaults to this server. */
+  /** The only origin to which forms on the page may be sent. Defaults to this server. */
   readonly formOrigin?: string
 }
 
-/** Creates a whole page. It loads no scripts or images, and cannot be framed or cached. */
+/** Creates a complete page that loads no scripts or images and cannot be framed or cached. */
 export const page = ({ body, formOrigin = "'self'", language, status = 200, title }: PageOptions) =>
   HttpServerResponse.text(
     html`<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title} · svc</title><style>${new Markup(style)}</style></head><body><main>${body}</main></body></html>`
@@ -76,13 +76,14 @@ export const page = ({ body, formOrigin = "'self'", language, status = 200, titl
       headers: {
         "cache-control": "no-store",
         pragma: "no-cache",
-        // Required by the form's target: with "no-referrer", a browser would not send the origin.
+        // The form's target requires this policy: with "no-referrer", a browser would not send the origin.
         "referrer-policy": "same-origin",
         "x-frame-options": "DENY",
         "content-security-policy": [
           "default-src 'none'",
           `style-src 'sha256-${styleHash}'`,
-          // Browsers enforce this for redirects too, so a form that leads to another site is answered with a page (OnwardPage).
+          // Browsers also enforce this directive for redirects, so the response to a form that leads to another site is a
+          // page (OnwardPage).
           `form-action ${formOrigin}`,
           "base-uri 'none'",
           "frame-ancestors 'none'"

@@ -126,8 +126,8 @@ const ja: PageWords = {
 export const pageWords: Readonly<Record<Language, PageWords>> = { en, ja }
 
 /**
- * Returns Japanese if the request prefers Japanese to English. If the request has no preference, the browser's preference
- * applies.
+ * Returns Japanese if the request prefers Japanese to English. If the request specifies no language, the browser's
+ * preference applies.
  */
 export const pageLanguage = (uiLocales: string | undefined, acceptLanguage: string | undefined): Language => {
   const wanted = [...(uiLocales?.split(" ") ?? []), ...(acceptLanguage?.split(",") ?? [])]

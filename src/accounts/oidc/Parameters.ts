@@ -6,14 +6,14 @@ import { readBodyBytes } from "../../http-kit/RequestBody.ts"
 const maxFormBytes = 65_536
 const formType = /^application\/x-www-form-urlencoded(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i
 
-/** Parameters of an OAuth request. A parameter without a value counts as absent (RFC 6749 3.1). */
+/** Parameters of an OAuth request. A parameter without a value is treated as absent (RFC 6749 3.1). */
 export interface Parameters {
   readonly get: (name: string) => string | undefined
   /** All values in order, including empty ones. */
   readonly all: (name: string) => ReadonlyArray<string>
   /** Names that occur more than once. */
   readonly repeated: ReadonlyArray<string>
-  /** Encodes all parameters again in order, except the given ones. */
+  /** Encodes all parameters again in order, except for the given names. */
   readonly encodeWithout: (...names: ReadonlyArray<string>) => string
 }
 

@@ -24,8 +24,9 @@ const places = (issue: SchemaIssue.Issue): string =>
 const refused = (message: string) => new StaticClientsRefused({ message })
 
 /**
- * Reads the installation's OpenID clients from the JSON file given by the setting `SVC_OIDC_CLIENTS_FILE`. Returns no clients
- * without the setting. Fails with `StaticClientsRefused`, whose message describes the problem and never quotes a value.
+ * Reads the installation's OpenID clients from the JSON file given by the setting `SVC_OIDC_CLIENTS_FILE`. Returns no
+ * clients if the setting is absent. Fails with `StaticClientsRefused`, whose message describes the problem and never quotes
+ * a value.
  */
 export const readStaticClients = Effect.fn("readStaticClients")(function* (
   file: string | undefined

@@ -10,7 +10,7 @@ import { presentedSession } from "../SessionCookie.ts"
 import { StoredUser } from "../../../actors/access/account/UserRow.ts"
 import { rowShape } from "../../../actors/base/database/Table.ts"
 
-/** The signed-in person at the browser. */
+/** The person who is signed in to the browser. */
 export interface Visitor extends Decider {
   readonly signedInAtMillis: number
   readonly email: string
@@ -21,7 +21,7 @@ export interface Visitor extends Decider {
 /** The session of the person at this browser. */
 const OpenSession = rowShape({ created_at: SessionRow.columns.created_at, email: StoredUser.columns.email })
 
-/** Returns the person behind the session cookie of the request, if any. */
+/** Returns the person to whom the request's session cookie belongs, if any. */
 export const visitor = Effect.gen(function* () {
   const presented = yield* presentedSession
   if (presented === undefined || !presented.ambient) return undefined
@@ -51,7 +51,7 @@ export const visitor = Effect.gen(function* () {
 const formText = (visiting: Visitor, form: string, content: string) =>
   JSON.stringify([visiting.sessionId, form, content])
 
-/** Creates a token for a form. It is valid only in this session, for this form and this content. */
+/** Creates a token for a form. The token is valid only in this session, for this form and this content. */
 export const formToken = (visiting: Visitor, form: string, content: string) =>
   Effect.flatMap(Vault, (vault) => vault.mac("oidc-form", formText(visiting, form, content)))
 

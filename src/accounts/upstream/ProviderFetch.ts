@@ -27,8 +27,8 @@ const boundedBody = async (answer: Response): Promise<Uint8Array<ArrayBuffer>> =
 }
 
 /**
- * Disables decompression, because a small response could decompress to a very large one. The types of Bun's fetch lack this
- * option.
+ * Disables decompression, because a small response could decompress to a very large one. Bun's type definitions for fetch
+ * lack this option.
  */
 const undecompressed = { decompress: false }
 

@@ -12,11 +12,11 @@ const GroupNames = Schema.Array(Schema.String.check(Schema.isMaxLength(256))).ch
 const decode = <A, I>(schema: Schema.Codec<A, I>, value: unknown) =>
   Option.getOrUndefined(Schema.decodeUnknownOption(schema)(value))
 
-/** Claims about a person in an ID token or a UserInfo response. A claim of an unexpected shape counts as absent. */
+/** Claims about a person in an ID token or a UserInfo response. A claim with an unexpected shape is treated as absent. */
 export type ProfileClaims = Pick<UpstreamIdentity, "claimedEmail" | "displayName" | "groups" | "verifiedEmail">
 
-// Maximum length of a subject. Subjects are compared exactly (OpenID Connect Core, 2), so an empty subject is refused too: a
-// provider that sends the same subject for everybody identifies nobody.
+// Maximum length of a subject. Subjects are compared exactly (OpenID Connect Core, 2), so an empty subject is refused as
+// well: a provider that sends the same subject for everybody identifies nobody.
 const longestSubject = 255
 const clockTolerance = Duration.toSeconds(Duration.minutes(5))
 
@@ -38,7 +38,7 @@ export const claimsFault = (
   return typeof auth_time === "number" && auth_time > latest ? "The sign-in is in the future (auth_time)." : undefined
 }
 
-/** Extracts the claims. An address never counts as verified if the provider does not verify addresses. */
+/** Extracts the claims. An address is never considered verified if the provider does not verify addresses. */
 export const profileClaims = (
   claims: Readonly<Record<string, unknown>>,
   { groupsClaim, trust }: { readonly groupsClaim: string; readonly trust: UpstreamTrust }

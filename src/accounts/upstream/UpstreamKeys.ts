@@ -8,8 +8,8 @@ const mayHaveRotated = (cause: unknown): boolean =>
   cause instanceof errors.JWKSNoMatchingKey || cause instanceof errors.JWSSignatureVerificationFailed
 
 /**
- * Verifies signatures with the keys that a provider publishes at `address`. Caches the keys, and fetches them one more time
- * if a signature cannot be verified, because a provider may rotate its keys at any time. Fails with the error of the last
+ * Verifies signatures with the keys that a provider publishes at `address`. Caches the keys, and fetches them once more if a
+ * signature cannot be verified, because a provider may rotate its keys at any time. Fails with the error of the last
  * verification.
  */
 export const publishedKeys = (address: string, algorithms: ReadonlyArray<string>, within: Duration.Duration) => {

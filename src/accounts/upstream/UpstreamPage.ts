@@ -31,7 +31,8 @@ export const upstreamRefusalPage = (
   return signInRefusalPage(language, {
     status: statusOf(refusal),
     body: html`<p role="alert">${what(name)}</p><p>${next(name)}</p>`,
-    // Link back to the invitation page, which keeps the secret in the tab, so that the secret does not appear in an address.
+    // Link back to the invitation page. The page stores the secret in the tab, so that the secret does not appear in an
+    // address.
     back: reason.startsWith("invitation_") ? "join" : "signIn",
     requestId
   })

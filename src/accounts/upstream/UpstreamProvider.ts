@@ -28,7 +28,7 @@ export interface UpstreamSettings {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: Redacted.Redacted
-  /** Its display name. */
+  /** The provider's display name. */
   readonly name: string
   /** Kind of trust, which determines how the provider's identities are recognised. */
   readonly trust: UpstreamTrust
@@ -91,7 +91,7 @@ const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings, within:
     )
   )
 
-/** Reads UserInfo, because some providers return profiles only there. The library compares the subject. */
+/** Reads UserInfo, because some providers return profiles only there. The library checks that the subject is the same. */
 const userInfoOf = (configuration: Configuration, accessToken: string, subject: string) =>
   Effect.tryPromise(() => fetchUserInfo(configuration, accessToken, subject)).pipe(outside)
 
@@ -128,7 +128,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
     yield* Effect.logWarning("An upstream sign-in was refused", fault)
     return yield* refusedFor("invalid_answer")
   }
-  // Verify the signature even though the token arrived over TLS.
+  // Verify the signature, even though the token arrived over TLS.
   yield* verifySignature(tokens.id_token).pipe(
     Effect.catch(({ cause }) =>
       Effect.andThen(
@@ -140,7 +140,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   return { claims, accessToken: tokens.access_token }
 })
 
-/** Returns the ID token's claims, combined with the UserInfo claims if they are needed and available. */
+/** Returns the ID token's claims, combined with the UserInfo claims if the UserInfo claims are needed and available. */
 const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   { configuration }: Known,
   settings: UpstreamSettings,
@@ -155,8 +155,8 @@ const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   return yield* userInfoOf(configuration, accessToken, claims.sub).pipe(
     Effect.map((found) => completedBy(token, profileClaims(found, settings))),
     Effect.catch(({ cause }) =>
-      // Fail only if the groups are missing, because the person would lose their roles. A person without an address is just not
-      // recognised.
+      // Fail only if the groups are missing, because the person would lose their roles. If only the address is missing, svc
+      // merely does not recognise the person by their address.
       lacksGroups
         ? Effect.andThen(logged("The upstream provider's UserInfo cannot be read", cause), refusedFor("unreachable"))
         : Effect.succeed(token)
@@ -177,8 +177,8 @@ export class UpstreamProvider extends Context.Service<
     readonly name: string | undefined
     readonly trust: UpstreamTrust
     /**
-     * Returns the address at which the person signs in. With `fresh`, the provider has to prompt the person even if they still
-     * have a session there. Fails with `unreachable`.
+     * Returns the address at which the person signs in. With `fresh`, the provider has to prompt the person even if the
+     * person still has a session with the provider. Fails with `unreachable`.
      */
     readonly authorizationUrl: (
       proof: UpstreamProof,
@@ -190,7 +190,7 @@ export class UpstreamProvider extends Context.Service<
      * of these reasons:
      * - `invalid_answer`
      * - `denied`: the provider refused
-     * - `not_fresh`: the response had to prove a sign-in within the last five minutes and does not
+     * - `not_fresh`: the response does not prove a sign-in within the last five minutes, as required
      * - `unreachable`
      */
     readonly identity: (

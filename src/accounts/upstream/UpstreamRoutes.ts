@@ -31,8 +31,8 @@ import { UpstreamProvider } from "./UpstreamProvider.ts"
 const callbackPath = UpstreamPagesApi.endpoints.callback.path
 const cookieLifetime = Duration.minutes(10)
 
-// Creates a lax cookie. The provider's response arrives as a top-level navigation from another site, which carries lax cookies
-// but not strict ones.
+// Creates a lax cookie. The provider's response arrives as a top-level navigation from another site. The browser sends lax
+// cookies with this navigation, but not strict cookies.
 const cookieOf = (baseUrl: string) => {
   const secure = baseUrl.startsWith("https:")
   const options = { path: "/", httpOnly: true, sameSite: "lax", secure } as const
@@ -159,7 +159,7 @@ const withoutProof = Effect.fnUntraced(function* (response: HttpServerResponse.H
   return HttpServerResponse.expireCookieUnsafe(response, name, options)
 })
 
-/** Shows a refusal as a page, because people open this route in a browser. */
+/** Returns a refusal as a page, because people open this route in a browser. */
 const onPage = Effect.fnUntraced(function* (refusal: ApiError | UpstreamRefused) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const requestId = yield* currentRequestId
@@ -186,7 +186,7 @@ const unlink = Effect.gen(function* () {
   return HttpServerResponse.empty({ status: 204 })
 })
 
-/** Signs people in with another OpenID provider, from the redirect to the response, and manages linked identities. */
+/** Handles sign-in with another OpenID provider, from the redirect to the response, and manages linked identities. */
 export const upstreamRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<

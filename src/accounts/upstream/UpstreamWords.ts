@@ -1,7 +1,7 @@
 import type { UpstreamReason } from "../../../actors/access/account/UpstreamRefusal.ts"
 import type { Language } from "../oidc/PageWords.ts"
 
-/** Text that explains a refusal and the person's next step. `name` is the provider's name. */
+/** Text that explains a refusal and what the person can do next. `name` is the provider's name. */
 export interface RefusalWords {
   readonly what: (name: string) => string
   readonly next: (name: string) => string

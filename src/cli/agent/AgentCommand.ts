@@ -91,7 +91,7 @@ export const agentCommand = Command.make(
       drain: Deferred.await(drain),
       stop: yield* secondSignal
     }).pipe(Effect.provide(logging({ level: given.log, format: given.json ? "json" : "pretty" })), Effect.forkDetach)
-    // A request to stop interrupts this fiber. Let the agent finish its Runs first.
+    // A stop request interrupts this fiber. Let the agent finish its Runs first.
     yield* Fiber.join(agent).pipe(
       Effect.onInterrupt(() =>
         Console.error(

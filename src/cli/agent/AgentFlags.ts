@@ -35,7 +35,7 @@ export const folderOf = (flag: Option.Option<string>) =>
   )
 
 /**
- * Returns the server's address. Refuses plaintext across the network, because the agent pins the server's keys at the first
+ * Returns the server's address. Refuses plain HTTP across the network, because the agent pins the server's keys at the first
  * contact.
  */
 export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>) {
@@ -66,8 +66,8 @@ export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>
 })
 
 /**
- * Reads the enrolment token from a file or the environment. The token is never an argument, because every process on the machine
- * can read arguments. Reads it only on demand, so an enrolled agent works without the file.
+ * Reads the enrolment token from a file or the environment. The token is never passed as an argument, because every process
+ * on the machine can read arguments. Reads the token only on demand, so an enrolled agent works without the file.
  */
 export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   const files = yield* FileSystem.FileSystem

@@ -17,7 +17,7 @@ const ofKeys = (who: string, { isOverdue, message, remedy }: ReturnType<typeof k
   ...(remedy === undefined ? {} : { remedy })
 })
 
-/** Checks the folder and the key of an agent, without creating either. */
+/** Checks an agent's folder and key without creating them. */
 export const folderFindings = Effect.fnUntraced(function* (folder: string) {
   if (!existsSync(join(folder, "agent.json"))) {
     const finding: AnyFinding = {

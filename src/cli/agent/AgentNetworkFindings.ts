@@ -14,7 +14,7 @@ const variable = (...names: ReadonlyArray<string>) =>
     return undefined
   })
 
-/** Returns the address of a proxy without its password, or `undefined` if the text is not an address. */
+/** Returns the address of a proxy without the password, or `undefined` if the text is not an address. */
 const proxyAddress = (text: string): string | undefined => {
   if (!URL.canParse(text)) return undefined
   const { host, protocol } = new URL(text)
@@ -86,7 +86,7 @@ const statusOf = Effect.fnUntraced(function* (server: string) {
   return status
 })
 
-/** Checks whether the server responds like a server that supports agents. A refusal counts as a response. */
+/** Checks whether the server responds like a server that supports agents. A refusal is accepted as a response. */
 const addressFinding = (server: string) =>
   Effect.gen(function* () {
     const calls = yield* agentCalls(server, (request) => request)

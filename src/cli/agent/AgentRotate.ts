@@ -9,7 +9,10 @@ import { dirFlag, folderOf } from "./AgentFlags.ts"
 const longestWait = "60 seconds"
 const often = Schedule.spaced("500 millis")
 
-/** Refuses to run as another user: as root, the command would leave a file that the agent cannot read. */
+/**
+ * Refuses to run as root if the folder belongs to another user, because the command would leave a file that the agent cannot
+ * read.
+ */
 const requireOwner = (folder: string) =>
   process.getuid?.() === 0 && statSync(folder).uid !== 0
     ? Effect.fail(

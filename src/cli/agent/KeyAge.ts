@@ -9,8 +9,8 @@ const days = (millis: number): string => {
 }
 
 /**
- * Checks the age of an agent's keys. A running agent begins to replace its keys with its next session, so keys more than a day
- * past their lifetime are overdue.
+ * Checks the age of an agent's keys. A running agent starts replacing its keys in its next session, so keys that are more
+ * than a day past their lifetime are overdue.
  */
 export const keyAge = (
   madeAt: string | undefined,

@@ -10,7 +10,7 @@ import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import { masterKeySource, type Settings } from "../../settings/Settings.ts"
 import { CommandFailed, misuse, requireEmbedded } from "../Output.ts"
 
-/** First schema version with chained audit events. */
+/** The first schema version that chains audit events. */
 const firstWithChains = 42
 
 const explained = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>, before = "") =>

@@ -5,7 +5,7 @@ import { printLine } from "../Output.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 import { candidates } from "./Candidates.ts"
 
-// Each script quotes the names, which come from a server, so that the shell never executes them.
+// Each script quotes the names, because they come from a server and the shell must never execute them.
 const scripts = {
   bash: `# Completion of svc in bash: source <(svc completion bash)
 _svc() {

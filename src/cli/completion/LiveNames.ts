@@ -7,7 +7,7 @@ import { onServer, Remote } from "../remote/Remote.ts"
 import { capsulesOf, connectionsOf, isOver, sourcesOf, workspaceNamed } from "../remote/Selection.ts"
 import { allPages } from "../remote/Pages.ts"
 
-/** A word that the shell offers, and its description. */
+/** A word that the shell suggests, and its description. */
 export interface Candidate {
   readonly word: string
   readonly description: string

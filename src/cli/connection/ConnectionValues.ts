@@ -7,7 +7,10 @@ import { anyNumber } from "../ValueFlags.ts"
 const names = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), anyNumber)
 
-/** Flags for the values of a Connection. Values are never arguments, because other users of the machine can read arguments. */
+/**
+ * Flags for the values of a Connection. Values are never passed as arguments, because other users of the machine can read
+ * arguments.
+ */
 export const valueFlags = {
   env: names("env", "Read this variable from the environment of the command; may be repeated", "name"),
   values: Flag.optional(

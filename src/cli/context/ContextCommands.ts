@@ -73,7 +73,7 @@ const setCommand = Command.make(
     const origin = Option.isSome(server) ? yield* serverOrigin(server.value) : before?.server
     if (origin === undefined)
       return yield* new CommandFailed({ ...misuse, message: `${name} is new. Name its server with --server.` })
-    // Keep the Workspace only if the server remains the same, because a Workspace exists only on its own server.
+    // Keep the Workspace only if the server remains the same, because a Workspace exists on only one server.
     const kept = before?.server === origin ? before.workspace : undefined
     const place = Option.getOrElse(workspace, () => kept ?? "")
     const context: StoredContext = { server: origin, ...(place === "" ? {} : { workspace: place }) }

@@ -42,7 +42,7 @@ const perform = Effect.fn("demo")(function* (flags: {
   yield* report.step("Start a server on a temporary data folder", { dataDir })
   const logs = logging({ level: settings.log, format: settings.logFormat })
   const sandboxSettings = yield* SandboxSettings
-  // On a machine without any sandbox, run only this module.
+  // On a machine without a sandbox, run only the sample's modules.
   const services = yield* Layer.build(controlPlane(settings).pipe(Layer.provideMerge(logs))).pipe(
     Effect.provideService(SandboxSettings, { ...sandboxSettings, trustedTrees: sampleTrees })
   )

@@ -1,4 +1,4 @@
 import { Schema } from "effect"
 
-/** The demo found a deviation from the behaviour of a working installation. */
+/** Error if the demo found a deviation from the behaviour of a working installation. */
 export class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { message: Schema.String }) {}

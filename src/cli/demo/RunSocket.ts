@@ -3,7 +3,7 @@ import { WebSocket } from "ws"
 import { RunEvent, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
-/** The server's address, and the credential for it. */
+/** The server's address and the credential for the server. */
 export interface DemoServer {
   readonly url: string
   readonly token: Redacted.Redacted

@@ -7,7 +7,10 @@ import type { Finding } from "./DoctorReport.ts"
 
 const mostNamed = 3
 
-/** Checks that the snapshots and builds of existing Capsules are present. `svc doctor` also reads each of them completely. */
+/**
+ * Checks that the snapshots and builds of existing Capsules are present. `svc doctor` also reads each snapshot and build
+ * completely.
+ */
 export const archiveFindings = Effect.fn("archiveFindings")(function* (folder: string, caller: CheckCaller) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,6 +1,6 @@
 import type { Finding } from "./DoctorReport.ts"
 
-/** The caller of the checks: `svc doctor`, or a server at startup, while people wait for it. */
+/** The caller of the checks: `svc doctor`, or a server at startup, when people are waiting for the server. */
 export type CheckCaller = "doctor" | "start"
 
 /** Properties of a check, for operators. */
@@ -13,8 +13,8 @@ export interface CheckFacts {
    */
   readonly atStart: "before" | "opening" | "ready" | "never"
   /**
-   * The effect of an error: it prevents the server from starting, or is only logged. An error is only logged if a stopped server
-   * would do more harm to Runs in progress.
+   * The effect of an error: it prevents the server from starting, or is only logged. An error is only logged if stopping the
+   * server would do more harm to Runs in progress.
    */
   readonly onError: "refuses" | "warns"
   /**

@@ -13,8 +13,8 @@ const toleratedMillis = 10 * 60_000
 const error = (message: string, remedy: string): Finding => ({ check: "clock", status: "error", message, remedy })
 
 /**
- * Returns the time of the newest record, or `undefined` if there is no database or it cannot be read. Other checks report these
- * problems.
+ * Returns the time of the newest record, or `undefined` if there is no database or the database cannot be read. Other checks
+ * report these problems.
  */
 const newestRecord = Effect.fnUntraced(
   function* (folder: string) {

@@ -63,7 +63,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (
       }
 })
 
-/** Reports the process that holds the folder's lock, which is not an error. */
+/** Reports the process that holds the folder's lock. A held lock is not an error. */
 export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.Option<Holder> }): Finding => {
   const named = Option.match(holder, {
     onNone: () => "",
@@ -76,7 +76,7 @@ export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.
   }
 }
 
-/** Reports a database fault in the same words as startup. */
+/** Reports a database fault with the same message as at startup. */
 export const faulty = (check: Finding["check"], { message, remedy }: StartFault): Finding => ({
   check,
   status: "error",
@@ -84,7 +84,7 @@ export const faulty = (check: Finding["check"], { message, remedy }: StartFault)
   remedy
 })
 
-/** Reports the first fault that would prevent startup, in the same words, and then everything else. */
+/** Reports the first fault that would prevent startup, with the same message as at startup, and then all other findings. */
 export const databaseFinding = Effect.fn("databaseFinding")(function* (file: string, isServed: boolean) {
   const quick = isServed ? undefined : yield* quickFault(file)
   if (quick !== undefined) return faulty("database", quick)
@@ -122,7 +122,7 @@ export const migrationsFinding = Effect.fn("migrationsFinding")(function* (isSer
       )
 })
 
-/** Lists the master keys that the stored secrets need; none without a database. */
+/** Lists the master keys that are needed for the stored secrets, or no keys if there is no database. */
 export const neededKeys = Effect.map(masterKeysInUse, (keys) => keys.map(({ id }) => id))
 
 /** Reads the master keys in these settings. Creates no key. */

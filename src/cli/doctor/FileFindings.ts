@@ -7,7 +7,9 @@ import type { Finding } from "./DoctorReport.ts"
 
 const { R_OK, W_OK, X_OK } = constants
 
-/** Files that a server opens in its data folder, with the permissions that it needs. A master key may be read-only. */
+/**
+ * Files that a server opens in its data folder, with the permissions that the server needs. A master key may be read-only.
+ */
 const needed: ReadonlyArray<readonly [name: string, rights: number]> = [
   [databaseName, R_OK | W_OK],
   [`${databaseName}-wal`, R_OK | W_OK],
@@ -22,8 +24,8 @@ const needed: ReadonlyArray<readonly [name: string, rights: number]> = [
 ]
 
 /**
- * Inspects a file without opening it, because closing a file of an open database would release its locks. Returns `undefined` if
- * the file does not exist.
+ * Inspects a file without opening it, because closing a file of an open database would release the database's locks. Returns
+ * `undefined` if the file does not exist.
  */
 const lookAt = Effect.fnUntraced(function* (folder: string, name: string, rights: number) {
   const path = yield* Path.Path

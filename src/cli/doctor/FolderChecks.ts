@@ -15,7 +15,7 @@ interface FolderCheck extends CheckFacts {
 
 const one = <R>(finding: Effect.Effect<Finding, never, R>) => Effect.map(finding, (only) => [only])
 
-/** Checks to run before anything is opened, both in the doctor and at startup. */
+/** Checks to run before anything is opened. Both the doctor and the startup run them. */
 export const folderChecks: ReadonlyArray<FolderCheck> = [
   {
     name: "folder",

@@ -12,8 +12,8 @@ import type { Finding } from "./DoctorReport.ts"
 const mostFaults = 5
 
 /**
- * Reports a folder without a database: either the installation is new, or the database is lost. Returns `undefined` if there is a
- * database.
+ * Reports that a folder has no database: either the installation is new, or the database is lost. Returns `undefined` if
+ * there is a database.
  */
 export const missingDatabaseFinding = Effect.fn("missingDatabaseFinding")(function* (
   folder: string,
@@ -76,7 +76,7 @@ export const restoreFinding = Effect.gen(function* () {
   return [finding]
 })
 
-/** Checks that every sealed value can be decrypted where it is stored. */
+/** Checks that every sealed value can be decrypted in the place where it is stored. */
 export const sealedFinding = Effect.fn("sealedFinding")(function* (keyring: Keyring) {
   const faults = yield* integrityFaults(keyring)
   const more = faults.length > mostFaults ? ` and ${faults.length - mostFaults} more` : ""

@@ -18,7 +18,10 @@ interface MachineCheck extends CheckFacts {
 
 const one = <E, R>(finding: Effect.Effect<Finding, E, R>) => Effect.map(finding, (only) => [only])
 
-/** Checks that do not concern the data, both in the doctor and at startup. The tool and the sandbox come from the context. */
+/**
+ * Checks that are not about the data. Both the doctor and the startup run them. The tool and the sandbox come from the
+ * context.
+ */
 export const machineChecks: ReadonlyArray<MachineCheck> = [
   {
     name: "tool",

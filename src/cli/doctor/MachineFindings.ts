@@ -44,7 +44,7 @@ export const toolFinding = (settings: Settings, caller: CheckCaller) =>
 const describeLevel = ({ level, reason, works }: LevelFinding) =>
   works ? `${level}: works.` : `${level}: no. ${reason}`
 
-/** Reports the isolation level of Runs. Outside startup, also tries every other level and reports the results. */
+/** Reports the isolation level of Runs. Except at startup, also tries every other level and reports the results. */
 export const sandboxFinding = Effect.fn("sandboxFinding")(function* (caller: CheckCaller) {
   const { examine, status } = yield* Sandbox
   const message = status.accepted ? `${status.level}: ${status.reason}` : `Runs are refused: ${status.reason}`
@@ -70,7 +70,7 @@ export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettin
       }
 )
 
-/** Checks the transport. Without TLS, others can read everything that people on other machines send. */
+/** Checks the transport. Without TLS, third parties can read all data that people on other machines send. */
 export const transportFinding = (settings: Settings): Finding =>
   isPlainBeyondLoopback(settings)
     ? {

@@ -57,7 +57,7 @@ export const serverCheck: CheckFacts = {
   less: "startup refuses; `svc doctor` only reports the process"
 }
 
-/** Checks that read the database without changing it, both in the doctor and at startup. */
+/** Checks that read the database without changing it. Both the doctor and the startup run them. */
 export const storedChecks: ReadonlyArray<StoredCheck> = [
   {
     name: "database",
@@ -136,7 +136,7 @@ export const storedFindings = Effect.fn("storedFindings")(function* (
   for (const { look, name } of checks) {
     const found = yield* Effect.exit(look(subject))
     if (found._tag === "Success") findings.push(...found.value)
-    // Add no findings for the unreadable parts of a database that is already reported as damaged.
+    // If the database is already reported as damaged, add no findings for its unreadable parts.
     else if (!findings.some(({ check, status }) => check === "database" && status === "error")) {
       if (name === "database") return yield* Effect.failCause(found.cause)
       findings.push(failedLook(name, found.cause))

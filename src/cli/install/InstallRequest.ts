@@ -17,8 +17,8 @@ const text = (name: string, description: string, metavar = "text") =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar))
 
 /**
- * Flags for the module and the Capsule to install. Values are never arguments, because other users of the machine can read
- * arguments.
+ * Flags for the module and the Capsule to install. Values are never passed as arguments, because other users of the machine
+ * can read arguments.
  */
 export const installFlags = {
   ref: text("ref", "Branch, tag or commit; default: HEAD", "ref").pipe(Flag.withDefault("HEAD")),
@@ -53,7 +53,7 @@ export interface InstallFlags {
   readonly connections: ReadonlyArray<string>
 }
 
-/** Reads the values from a file unconverted, because the types of the module's variables are not known yet. */
+/** Reads the values from a file without converting them, because the types of the module's variables are not known yet. */
 const valuesOf = Effect.fnUntraced(function* (file: string) {
   const values = Result.all(
     [...(yield* valuesOfFile(file))].map(([name, value]) =>

@@ -18,7 +18,7 @@ import { type StoredLogin, StoredLogins } from "./StoredLogins.ts"
 
 const scope = "openid offline_access read write"
 const requestTimeoutSeconds = 20
-// Treats a token as expired this much earlier, because a token that expires during a request is useless.
+// Time before its expiry at which a token is treated as expired, because a token that expires during a request is useless.
 const earlyMillis = 30_000
 
 /** Returns the origin of a server as typed by a person, with or without a scheme. Allows plain HTTP only on loopback. */
@@ -94,7 +94,8 @@ export interface DevicePrompt {
 }
 
 /**
- * Signs in with the device flow (RFC 8628). Shows the person the address through `prompt`, then waits until they have signed in.
+ * Signs in with the device flow (RFC 8628). Shows the address to the person through `prompt`, then waits until the person
+ * has signed in.
  */
 export const logIn = Effect.fn("logIn")(function* <R>(
   origin: string,
@@ -117,7 +118,7 @@ export const logIn = Effect.fn("logIn")(function* <R>(
 const revoke = (configuration: Configuration, token: Redacted.Redacted) =>
   asking("Ending the login at the server", () => tokenRevocation(configuration, Redacted.value(token)))
 
-/** Revokes the login on the server, and removes it from this machine even if the server cannot be reached. */
+/** Revokes the login on the server, and removes the login from this machine even if the server cannot be reached. */
 export const logOut = Effect.fn("logOut")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)

@@ -47,7 +47,7 @@ export const loginCommand = Command.make(
   },
   Effect.fn("login")(function* ({ browser, json, server }) {
     const origin = yield* serverOrigin(server)
-    // Fail before the login if it could not be stored. Otherwise a valid token would be lost.
+    // Fail before the login if the result could not be stored. Otherwise a valid token would be lost.
     yield* (yield* StoredLogins).storable
     const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
     // In a script, nobody can use a browser.

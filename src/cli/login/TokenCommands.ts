@@ -133,7 +133,7 @@ const revokeCommand = Command.make(
 
 export const tokenCommand = Command.make(
   "token",
-  // Takes no arguments, so a mistyped subcommand fails instead of printing a secret.
+  // This command takes no arguments, so that a mistyped subcommand fails instead of printing a secret.
   serverFlags,
   Effect.fn("token")((given) =>
     Effect.gen(function* () {

@@ -28,7 +28,7 @@ const flags = {
   name: text("name", "Display name of a new account", "name")
 }
 
-/** Reads the link from a file or a prompt. It is a secret, because anyone who has it can use it. */
+/** Reads the link from a file or a prompt. The link is a secret, because anyone who has the link can use it. */
 const linkOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   if (Option.isSome(file)) return Redacted.make((yield* inputText(file.value)).trim())
   const fromEnvironment = yield* Config.option(Config.Redacted(clientEnv.invitation))
@@ -41,7 +41,7 @@ const linkOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   })
 })
 
-/** Splits a link into its server and its secret. */
+/** Splits a link into the server's address and the secret. */
 const partsOf = Effect.fnUntraced(function* (link: Redacted.Redacted) {
   const given = Redacted.value(link)
   const url = URL.canParse(given) ? new URL(given) : undefined

@@ -33,7 +33,9 @@ export const memberNames = Effect.fnUntraced(function* (workspaceId: WorkspaceId
   return new Map<string, string>((yield* membersOf(workspaceId)).map((member) => [member.subject, nameOf(member)]))
 })
 
-/** Finds a member by address, name or subject. A member takes precedence over an open invitation for the same address. */
+/**
+ * Finds a member by address, name or subject. If a member and an open invitation have the same address, returns the member.
+ */
 export const memberNamed = Effect.fnUntraced(function* (workspaceId: WorkspaceId, typed: string) {
   const named = withStoredSpelling(typed)
   const all = (yield* membersOf(workspaceId)).map((member) => ({ ...member, id: member.subject }))

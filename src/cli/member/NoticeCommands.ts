@@ -130,7 +130,10 @@ const filterFrom = Effect.fnUntraced(function* (given: GivenFilter, workspaceId:
   return filter
 })
 
-/** Reads an address, from standard input if it is `-`. Chat addresses contain a secret, and other users can read arguments. */
+/**
+ * Reads an address from the argument, or from standard input if the argument is `-`. Chat addresses contain a secret, and
+ * other users can read arguments.
+ */
 export const addressFrom = Effect.fnUntraced(function* (given: string) {
   const { stdin } = yield* Stdio.Stdio
   const address = given === "-" ? (yield* Stream.mkString(Stream.decodeText(stdin))).trim() : given

@@ -102,7 +102,7 @@ const deleteCommand = Command.make(
   Command.withExamples([{ command: "svc team delete platform --yes", description: "Without a terminal" }])
 )
 
-/** Creates a command that adds somebody to a team or removes them. */
+/** Creates a command that adds a person to a team or removes a person from a team. */
 const memberCommand = (verb: "add" | "remove", description: string, example: string) =>
   Command.make(
     verb,

@@ -12,7 +12,7 @@ import { workspaceNamed } from "./Selection.ts"
 const methods = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const
 const placeholder = "{workspace}"
 
-/** Returns the address of an API path. Refuses other origins, so that the token is sent only to its own server. */
+/** Returns the address of an API path. Refuses other origins, so that the token is sent only to the selected server. */
 const addressOf = (origin: string, path: string) => {
   const whole = path.startsWith("/") ? path : `/api/v1/${path}`
   const url = URL.canParse(whole, origin) ? new URL(whole, origin) : undefined

@@ -6,7 +6,10 @@ const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...Arr
   win32: ["rundll32", "url.dll,FileProtocolHandler"]
 }
 
-/** Opens an address in the browser given by `BROWSER`, or in the desktop's default browser. Returns true if it was opened. */
+/**
+ * Opens an address in the browser given by `BROWSER`, or in the desktop's default browser. Returns true if the browser was
+ * started.
+ */
 export const openBrowser = Effect.fn("openBrowser")(
   function* (url: string) {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

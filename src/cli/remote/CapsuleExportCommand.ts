@@ -55,7 +55,7 @@ export const exportCommand = Command.make(
         Effect.gen(function* () {
           const { exports } = yield* SvcClient
           const { export: archive } = yield* exports.create({ params, headers, payload: { confirm } })
-          // Use only the base name of the server's file name.
+          // Use only the base name of the file name that the server returned.
           const file = Option.getOrElse(given.out, () => path.basename(archive.fileName))
           if (Option.isNone(given.out)) yield* reserved(file)
           yield* progress(`Downloading ${terminalText(archive.fileName)} ...`)

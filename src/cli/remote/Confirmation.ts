@@ -14,7 +14,7 @@ interface Asking {
   readonly json: boolean
 }
 
-/** Asks for confirmation of an irreversible action. `consequence` must be a whole sentence. */
+/** Asks for confirmation of an irreversible action. `consequence` must be a full sentence. */
 export const agreed = Effect.fn("agreed")(function* ({ json, yes }: Asking, consequence: string) {
   if (yes) return
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
@@ -35,7 +35,7 @@ export const confirmFlag = Flag.optional(
   )
 )
 
-/** Asks the person to type the name of a Capsule, and returns it. `consequence` must be a whole sentence. */
+/** Asks the person to type the name of a Capsule, and returns the name. `consequence` must be a full sentence. */
 export const typedName = Effect.fn("typedName")(function* (
   name: string,
   given: Option.Option<string>,

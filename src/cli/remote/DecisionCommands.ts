@@ -83,7 +83,7 @@ const reviewed = Effect.fn("reviewed")(function* (run: Run, { acknowledge, diges
   return { planDigest: run.planDigest, acknowledged: [...codes] }
 })
 
-/** Approves the change in a speculative plan, as the caller saw it. */
+/** Approves the change in a speculative plan exactly as the caller saw it. */
 const approveChange = Effect.fnUntraced(function* (
   run: Run,
   given: Named & { readonly comment: Option.Option<string> }

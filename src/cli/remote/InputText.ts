@@ -19,7 +19,7 @@ export const inputText = Effect.fn("inputText")(function* (file: string) {
   return yield* files.readFileString(file).pipe(Effect.mapError((cause) => unreadable(file, cause)))
 })
 
-/** Refuses JSON with a number that would be rounded on its way to the server. */
+/** Refuses JSON that contains a number that would be rounded before it reaches the server. */
 export const refuseRoundedNumbers = (flag: string, json: string): Effect.Effect<void, CommandFailed> =>
   containsRoundedNumber(json)
     ? Effect.fail(

@@ -1,9 +1,9 @@
 import { editDistance } from "../../settings/EditDistance.ts"
 
-/** Maximum edit distance between two names that counts as a typo. */
+/** Maximum edit distance at which a name is treated as a typo of another name. */
 const mostEdits = 2
 
-/** Returns the known name that the person probably meant. A part of the name is sufficient. */
+/** Returns the known name that the person probably meant. A part of the name is enough for a match. */
 export const nearest = (named: string, known: ReadonlyArray<string>): string | undefined => {
   const wanted = named.toLowerCase()
   const [best] = known

@@ -9,7 +9,9 @@ const decodeVersions = Schema.decodeEffect(
   Schema.fromJsonString(Schema.Struct({ api_versions: Schema.Array(Schema.String) }))
 )
 
-/** Lists the API versions that a server advertises; none if it does not list them in the expected format. */
+/**
+ * Lists the API versions that a server advertises. The list is empty if the server's response is not in the expected format.
+ */
 const versionsOf = Effect.fnUntraced(
   function* (origin: string) {
     const client = yield* HttpClient.HttpClient

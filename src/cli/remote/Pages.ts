@@ -12,7 +12,7 @@ export interface PageQuery {
   readonly cursor?: string
 }
 
-/** Returns all items of a list, or the first `most`. */
+/** Returns all items of a list, or the first `most` items. */
 export const allPages = Effect.fnUntraced(function* <A, E, R>(
   page: (query: PageQuery) => Effect.Effect<Page<A>, E, R>,
   most = Number.POSITIVE_INFINITY

@@ -18,7 +18,10 @@ export const isAway = (error: unknown): boolean => {
 
 const again = Schedule.spaced("1 second")
 
-/** Repeats a read until the server responds. Reports once that the server is unreachable, and once that it is back. */
+/**
+ * Repeats a read until the server responds. Reports once when the server is unreachable, and once when the server is
+ * reachable again.
+ */
 export const patiently = <A, E, R>(read: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { origin } = yield* Remote
@@ -36,7 +39,7 @@ export const patiently = <A, E, R>(read: Effect.Effect<A, E, R>) =>
     return answer
   })
 
-/** Ends a wait after `--wait-timeout`. `next` is the command that resumes it. */
+/** Ends a wait after `--wait-timeout`. `next` is the command that resumes the wait. */
 export const waitAtMost =
   (timeout: Option.Option<number>, what: string, next: string) =>
   <A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<A, E | RemoteFailed, R> =>

@@ -28,7 +28,7 @@ const waitFlag = Flag.Boolean("wait").pipe(
 /** Flags of every command that starts a Run. */
 export const runFlags = { ...workspaceFlags, wait: waitFlag, waitTimeout: waitTimeoutFlag }
 
-/** Flags of commands whose Run determines what would change. */
+/** Flags of commands that start a Run to find out what would change. */
 export const changeFlags = {
   ...runFlags,
   detailedExitcode: Flag.Boolean(detailedExitcode).pipe(
@@ -55,7 +55,7 @@ interface Waiting {
   readonly discardIfEmpty?: boolean
 }
 
-/** Discards a plan without changes. */
+/** Discards a plan that contains no changes. */
 const discarded = Effect.fnUntraced(function* (run: Run) {
   const { runs } = yield* SvcClient
   const payload = { reason: "Nothing would change." }

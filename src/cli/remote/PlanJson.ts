@@ -11,7 +11,7 @@ type Members = Readonly<Record<string, Json>>
 interface Place {
   /** Positions of the dots between the steps of the address. */
   readonly dots: ReadonlyArray<number>
-  /** Start of the instance key in the last step, if it has a key. */
+  /** Start of the instance key in the last step, if that step has a key. */
   readonly key: number | undefined
 }
 

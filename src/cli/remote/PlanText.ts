@@ -261,7 +261,7 @@ const driftLines = ({ resourceDrift = [] }: Run, paint: Paint): ReadonlyArray<st
   ])
 }
 
-/** Describes how the base of the planned ref has moved, if that is relevant for reviewers. */
+/** Describes how the base of the planned ref has moved, if the movement is relevant for reviewers. */
 const baseLines = ({ base }: Run, paint: Paint): ReadonlyArray<string> => {
   if (base === undefined || base.standing === "current") return []
   const ref = terminalText(base.ref)

@@ -17,7 +17,10 @@ export const capsuleOfRun = Effect.fn("capsuleOfRun")(function* ({ capsuleId }: 
   return (yield* capsules.read({ params: { capsuleId } })).capsule
 })
 
-/** Replaces the ids of a Run's people with their email addresses. Keeps the ids if the caller may not read the members. */
+/**
+ * Replaces the ids of people in a Run with the people's email addresses. Keeps the ids if the caller may not read the
+ * members.
+ */
 export const peopleOf = Effect.fnUntraced(function* ({
   approvedBy,
   cancelRequest,
@@ -63,7 +66,7 @@ export const addressOf = Effect.fnUntraced(function* ({ id, workspaceId }: Run) 
   return `${origin}/w/${workspace.handle}/runs/${id}`
 })
 
-/** Prints the outcome of a Run: a whole plan for review, or a summary of any other Run's result. */
+/** Prints the outcome of a Run: the full plan if the Run is a plan for review, or a summary of the result otherwise. */
 export const showEnd = Effect.fn("showEnd")(function* (run: Run) {
   const isReviewed = run.planSummary !== undefined || run.restore !== undefined
   if (isReviewed && run.planRunId === undefined) return yield* showPlan(run)

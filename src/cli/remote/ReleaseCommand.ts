@@ -19,7 +19,10 @@ import { isTypedName, terminalText } from "./TerminalText.ts"
 
 const isRunning = ({ status }: Run) => status === "running"
 
-/** Returns the fence of the claim that the person saw: from the command line, or from the Run shown and confirmed here. */
+/**
+ * Returns the fence of the claim that the person saw. The fence comes from the command line, or from the Run that is shown
+ * and confirmed here.
+ */
 const seenFence = Effect.fn("seenFence")(function* (
   run: Run,
   {
@@ -74,7 +77,7 @@ export const releaseCommand = Command.make(
     Effect.gen(function* () {
       const client = yield* SvcClient
       const { id } = yield* runNamed(given.run, given.workspace, isRunning, "Run under way")
-      // Read the Run itself, because lists omit which agent holds it.
+      // Read the Run itself, because lists omit the agent that holds the Run.
       const shown = yield* client.runs.read({ params: { runId: id } })
       const fence = yield* seenFence(shown.run, given)
       const reason = Option.match(given.reason, { onNone: () => ({}), onSome: (text) => ({ reason: text }) })

@@ -12,14 +12,14 @@ import { explainedOf } from "./OtherServer.ts"
 import { Quiet } from "./Progress.ts"
 import { inWords } from "./RemoteFailed.ts"
 
-/** A command's server, and the Workspace selected by the settings. */
+/** The server of a command, and the Workspace selected by the settings. */
 export class Remote extends Context.Service<
   Remote,
   {
     readonly origin: string
-    /** Valid at the start of the command. For a longer command, use `client`, which renews the token. */
+    /** The access token at the start of the command. For a long command, use `client`, which renews the token. */
     readonly token: Redacted.Redacted
-    /** HTTP client that signs requests to the server for as long as the login is valid. */
+    /** HTTP client that authenticates requests to the server for as long as the login is valid. */
     readonly client: HttpClient.HttpClient
     /** Handle or id of the Workspace, unless a command selects another one. */
     readonly workspace: Option.Option<string>
@@ -67,7 +67,7 @@ const renewed = Effect.fnUntraced(function* (origin: string) {
   const logins = yield* StoredLogins
   const current = Effect.provideService(currentToken(origin), StoredLogins, logins)
   let last: Redacted.Redacted = yield* current
-  // Renew only once at a time, because a refresh token can be used only once.
+  // Never renew concurrently, because a refresh token can be used only once.
   const oneAtATime = yield* Semaphore.make(1)
   return Effect.tap(current, (token) =>
     Effect.sync(() => {
@@ -102,7 +102,8 @@ const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Pick<N
     client: HttpClient.mapRequestEffect(yield* HttpClient.HttpClient, (request) =>
       Effect.map(credential, (current) => HttpClientRequest.bearerToken(request, current))
     ),
-    // Ignore the context's Workspace on another server: it exists only on the context's own server.
+    // Ignore the context's Workspace if the command uses another server, because the Workspace exists only on the context's
+    // server.
     workspace: Option.orElse(workspace, () =>
       Option.flatMap(stored, (value) =>
         value.server === origin ? Option.fromUndefinedOr(value.workspace) : Option.none()

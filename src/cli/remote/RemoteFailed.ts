@@ -3,7 +3,7 @@ import { HttpClientError } from "effect/http"
 import { exitCodeOfStatus, exitCodes } from "../ExitCodes.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 
-/** A server refused the command, or could not be reached. */
+/** Error if a server refused the command or could not be reached. */
 export class RemoteFailed extends Schema.TaggedError<RemoteFailed>()("RemoteFailed", {
   code: Schema.String,
   message: Schema.String,

@@ -21,7 +21,10 @@ const changes: Readonly<Record<RestoreEvidence["configuration"][number]["change"
 const stateText = ({ generation, resourceCount, serial }: RestoreEvidence["restored"]): string =>
   `generation ${generation}, serial ${serial}, ${resourceCount === 1 ? "1 resource" : `${resourceCount} resources`}`
 
-/** Describes the changes of a restore for reviewers, with the same facts as the dashboard: names and positions, but no values. */
+/**
+ * Describes the changes that a restore makes, for reviewers. Contains the same facts as the dashboard: names and positions,
+ * but no values.
+ */
 export const restoreLines = (restore: RestoreEvidence): ReadonlyArray<string> => {
   const { backupCreatedAt, configuration, current, next, outputs = [], restored } = restore
   return [

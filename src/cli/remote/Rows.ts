@@ -19,7 +19,7 @@ export const displayWidth = (text: string): number =>
 
 const padded = (text: string, width: number) => text + " ".repeat(Math.max(0, width - displayWidth(text)))
 
-/** Truncates a text that is too wide, with an ellipsis. */
+/** Truncates text that is too wide, and adds an ellipsis. */
 const cut = (text: string, width: number): string => {
   if (displayWidth(text) <= width) return text
   let kept = ""
@@ -81,6 +81,6 @@ export const factsText = (facts: ReadonlyArray<readonly [name: string, value: st
 const commitLength = 8
 export const shortCommit = (commit: string | undefined) => commit?.slice(0, commitLength)
 
-/** Formats a time to the minute, which is exact enough for people. `--json` includes the exact time. */
+/** Formats a time with a precision of one minute, which is sufficient for people. `--json` includes the exact time. */
 export const timeText = (at: string | undefined): string | undefined =>
   at === undefined ? undefined : `${at.slice(0, 16).replace("T", " ")} UTC`

@@ -15,7 +15,7 @@ import { Remote } from "./Remote.ts"
 import { summaryText } from "./PlanText.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** Returns true if the Run cannot continue without a person. */
+/** Returns true if the Run is waiting for approval or has ended. */
 export const isSettled = ({ status }: Run) => status === "waiting_approval" || isFinalStatus(status)
 
 const phases: Readonly<Record<RunPhase, string>> = {
@@ -95,7 +95,7 @@ const stopped = (run: Run) =>
     `Stopped watching. The Run continues: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
   )
 
-/** Print the id first, so that the person has it even if the wait is killed. */
+/** Print the id first, so that the person has the id even if the process is killed while it waits. */
 const begun = (run: Run, json: boolean) =>
   json ? progress(jsonLine({ run: { id: run.id } })) : progress(`${run.type.replaceAll("_", " ")} ${run.id}`)
 
@@ -113,7 +113,7 @@ export const awaitRun = (
     ? settled(run, until)
     : Effect.raceFirst(
         settled(run, until),
-        // Ignore a failure to report progress, which must not end the wait.
+        // Ignore a failure to report progress, because the failure must not end the wait.
         Effect.andThen(Effect.ignore(phasesOf(run)), Effect.never)
       )
   const bounded = waitAtMost(timeout, `The Run ${run.id}`, `svc run watch ${run.id}`)(watched)
@@ -123,7 +123,10 @@ export const awaitRun = (
   )
 }
 
-/** Final states that a restarted server records. Their time includes the downtime, so they do not show how long the Run took. */
+/**
+ * Final states that a restarted server records. The recorded time includes the downtime, so it does not show how long the
+ * Run took.
+ */
 const unwatched: ReadonlySet<string> = new Set([
   "apply_interrupted",
   "interrupted",

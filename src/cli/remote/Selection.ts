@@ -27,7 +27,7 @@ const ambiguous = (what: string, named: string, choices: ReadonlyArray<string>) 
     message: `Several ${what} are named ${named}: ${choices.join(", ")}. Name one of these.`
   })
 
-/** Records that share a name can only be selected by id. */
+/** If several records share a name, each can be selected only by its id. */
 export const nameTaken = (what: string, name: string, id: string) =>
   new RemoteFailed({
     code: "name_taken",
@@ -42,7 +42,10 @@ const workspaces = Effect.gen(function* () {
   )
 })
 
-/** Finds the Workspace given by the flag, else by the settings, else the only one. */
+/**
+ * Finds the Workspace given by the flag or, without the flag, by the settings. If neither selects a Workspace, returns the
+ * only Workspace.
+ */
 export const workspaceNamed = Effect.fn("workspaceNamed")(function* (flag: Option.Option<string>) {
   const remote = yield* Remote
   const named = Option.orElse(flag, () => remote.workspace)

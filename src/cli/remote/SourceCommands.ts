@@ -250,7 +250,8 @@ const hookSecretCommand = Command.make(
       )
       const { discovery } = yield* SvcClient
       const { apiBaseUrl } = yield* discovery.capabilities()
-      // Use the address that the server advertises: the Git server may not reach svc at the address that this command uses.
+      // Use the address that the server advertises, because the Git server may be unable to reach svc at the address that
+      // this command uses.
       const url = new URL(`../../hooks/sources/${id}`, `${apiBaseUrl}/`).href
       const signingToken = signingTokenOf(hookSecret)
       const printed = print(

@@ -10,7 +10,7 @@ const controls = /[^\P{Cc}\t]/gu
 export const terminalText = (text: string): string =>
   visibleText(stripVTControlCharacters(text).replaceAll(controls, " "))
 
-/** Returns true if the person typed the name as stored or as the terminal shows it. */
+/** Returns true if the person typed the name either as it is stored or as the terminal displays it. */
 export const isTypedName = (typed: string, name: string): boolean => [name, terminalText(name)].includes(typed.trim())
 
 type Style = "bold" | "faint" | "underline" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan"
@@ -29,7 +29,7 @@ const codes: Readonly<Record<Style, number>> = {
 
 export type Paint = (style: Style, text: string) => string
 
-/** Colours text if the terminal supports it, and leaves it unchanged otherwise. */
+/** Colours text if the terminal supports colours. Returns the text unchanged otherwise. */
 export const painter =
   (hasColours: boolean): Paint =>
   (style, text) =>

@@ -6,7 +6,7 @@ import { Remote } from "../remote/Remote.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 import { signIn, signOut } from "./SignIn.ts"
 
-/** Flags of a command that requires the person to be present. */
+/** Flags of a command that requires a person at the terminal. */
 export const sessionFlags = { passwordStdin: passwordFlag }
 
 /** Returns the email address of the token's owner. Automations have neither an address nor a password. */
@@ -18,8 +18,8 @@ const emailOf = Effect.gen(function* () {
 })
 
 /**
- * Runs a command as the person at the terminal, for actions that the server does not allow with tokens. The person's password
- * opens a session, which closes when the command ends. People without a password use the dashboard.
+ * Runs a command as the person at the terminal, for actions that the server does not allow with a token. The person's
+ * password opens a session, which closes when the command ends. People without a password use the dashboard.
  */
 export const asPerson =
   ({ passwordStdin }: { readonly passwordStdin: boolean }) =>

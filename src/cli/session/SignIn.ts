@@ -41,12 +41,12 @@ const withoutPasswords = (origin: string) =>
     message: `${origin} takes no passwords, so this is done in the dashboard: ${origin}`
   })
 
-/** Returns the session, or fails with the server's error, reworded for the command line. */
+/** Returns the session. Fails with the server's error, reworded for the command line. */
 const sessionOf = Effect.fnUntraced(function* (origin: string, answer: Effect.Success<ReturnType<typeof asked>>) {
   if (answer.session !== undefined) return answer.session
   const { refused } = answer
   if (refused.code === "capability_not_available") return yield* withoutPasswords(origin)
-  // Does not suggest logging in again, because the password was wrong.
+  // Do not suggest logging in again, because the password was wrong.
   const code = refused.code === "unauthenticated" ? "sign_in_refused" : refused.code
   return yield* refusal(origin, { ...refused, code })
 })

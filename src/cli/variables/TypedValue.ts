@@ -10,7 +10,7 @@ const numberParts = /^([+-]?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
 /** Maximum number of digits before or after the decimal point. */
 const mostPlaces = 400
 
-/** Formats a number as plain digits, as the tool prints it. Returns `undefined` for a text that is not a number. */
+/** Formats a number as plain digits, in the same way as the tool. Returns `undefined` for text that is not a number. */
 const plainDigits = (text: string): string | undefined => {
   const parts = numberParts.exec(text)
   if (parts === null) return undefined
@@ -29,8 +29,8 @@ const plainDigits = (text: string): string | undefined => {
 const tooLong = "a number has more digits than JSON keeps; write it as a text of its digits"
 
 /**
- * Converts a number to JSON. If JSON cannot represent it exactly, returns its digits as text for a number input, and fails for
- * any other input.
+ * Converts a number to JSON. If JSON cannot represent the number exactly, returns the digits as text for a number input, and
+ * fails for any other input.
  */
 const numberOf = (text: string, isNumberInput: boolean): Result.Result<Schema.Json, string> => {
   const digits = plainDigits(text)
@@ -66,8 +66,8 @@ const truths: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * Converts a value to the declared type, as the tool does. Returns values of another type unchanged, so that the server refuses
- * them.
+ * Converts a value to the declared type in the same way as the tool. Returns values of another type unchanged, so that the
+ * server refuses them.
  */
 export const typedValue = (value: FileValue, declared: DeclaredType["type"]): Result.Result<Schema.Json, string> => {
   const digits = typeof value === "object" && value !== null && "digits" in value ? value.digits : undefined
@@ -88,8 +88,8 @@ export const typedValue = (value: FileValue, declared: DeclaredType["type"]): Re
 }
 
 /**
- * Returns true if the tool reads a value on its command line as plain text, which it does for inputs of a primitive type or
- * without a declared type. The tool parses all other values in its own syntax.
+ * Returns true if the tool reads a value on its command line as plain text. The tool does so for inputs of a primitive type
+ * or without a declared type. The tool parses all other values in its own syntax.
  */
 export const isTakenAsText = ({ type, typeExpression }: DeclaredType): boolean =>
   type !== "json" || typeExpression === undefined

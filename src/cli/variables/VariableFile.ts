@@ -9,7 +9,7 @@ export type FileValue =
   | { readonly items: ReadonlyArray<FileValue> }
   | { readonly members: ReadonlyMap<string, FileValue> }
 
-/** Position and reason of a syntax error. Never contains a part of a value. */
+/** A syntax error's position and reason. Never contains any part of a value. */
 class NotRead extends Error {
   readonly line: number
 
@@ -35,7 +35,7 @@ const computed = "its value is computed. Only literal values are read: write the
 const characterOf = (point: number): string | undefined =>
   point > 0x10_ff_ff || (point >= 0xd8_00 && point <= 0xdf_ff) ? undefined : String.fromCodePoint(point)
 
-/** Removes the common indentation from the lines of a heredoc. Blank lines do not count and remain unchanged. */
+/** Removes the common indentation from the lines of a heredoc. Blank lines are ignored and remain unchanged. */
 const unindented = (text: string): string => {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
   const isBlank = (line: string) => line.trim() === ""
@@ -45,11 +45,11 @@ const unindented = (text: string): string => {
   return lines.map((line) => (isBlank(line) ? line : line.slice(width))).join("")
 }
 
-/** Reads literals in the tool's own syntax, and refuses every expression that the tool would evaluate. */
+/** Reads literals in the tool's native syntax, and refuses every expression that the tool would evaluate. */
 class Reader {
   #at = 0
   #depth = 0
-  /** Variable whose value is being read, for error messages. */
+  /** Name of the variable whose value is being read, for error messages. */
   #name: string | undefined
   readonly #text: string
 
@@ -84,7 +84,7 @@ class Reader {
     return this.#at >= this.#text.length
   }
 
-  /** Skips blanks and comments. With `lines`, also skips line breaks where they separate nothing. */
+  /** Skips blanks and comments. With `lines`, also skips line breaks in places where they are not separators. */
   #skip(lines: boolean): void {
     for (;;) {
       const start = this.#at
@@ -274,5 +274,5 @@ const read = <A>(text: string, reading: (reader: Reader) => A): Result.Result<A,
 /** Reads the assignments of a `.tfvars` file. */
 export const readVariableFile = (text: string) => read(text, (reader) => reader.file())
 
-/** Reads a value as the tool does on its command line for a variable of a structural type. */
+/** Reads a value in the way that the tool reads the value of a structural variable from its command line. */
 export const readValue = (text: string) => read(text, (reader) => reader.whole())

@@ -12,8 +12,8 @@ const names = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), anyNumber)
 
 /**
- * Flags for the new values of a configuration. Secret values are never arguments, because other users of the machine can read
- * arguments.
+ * Flags for the new values of a configuration. Secret values are never passed as arguments, because other users of the
+ * machine can read arguments.
  */
 export const variableFlags = {
   variables: names(
@@ -44,8 +44,8 @@ const refused = (message: string) => new CommandFailed({ ...misuse, message })
 const decodeObject = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
 /**
- * Reads the values in a file as the tool does, either as JSON or in the tool's own syntax. Error messages contain a line number
- * and never a value.
+ * Reads the values in a file in the same way as the tool, either as JSON or in the tool's native syntax. Error messages
+ * contain a line number and never a value.
  */
 export const valuesOfFile = Effect.fn("valuesOfFile")(function* (file: string) {
   const text = yield* inputText(file)
@@ -73,7 +73,7 @@ const declaredAs = Effect.fnUntraced(function* (flag: string, name: string, decl
   )
 })
 
-/** Reads the text of one value from the argument, from standard input, or from a prompt that does not echo it. */
+/** Reads the text of one value from the argument, from standard input, or from a prompt that does not echo the input. */
 const textOf = Effect.fnUntraced(function* (variable: DeclaredVariable, given: Option.Option<string>) {
   const { name } = variable
   if (Option.isNone(given)) {
@@ -117,8 +117,8 @@ const typedAs = Effect.fnUntraced(function* (
 })
 
 /**
- * Returns the variables that a configuration plan sets and removes. If a variable is set several times, the last value applies;
- * arguments come after files.
+ * Returns the variables that a configuration plan sets and removes. If a variable is set several times, the last value
+ * applies. Values from arguments override values from files.
  */
 export const variablePatch = Effect.fn("variablePatch")(function* (
   { files, unset, variables }: VariableFlags,

@@ -2,7 +2,7 @@ import { Result } from "effect"
 import { configFileName } from "../../../runner/scan/ConfigFileName.ts"
 import { readOutline } from "../../../runner/scan/HclOutline.ts"
 
-/** Maximum nesting depth of blocks, as in a scan. */
+/** Maximum nesting depth of blocks. A scan uses the same limit. */
 const maxNesting = 100
 
 const sourceArgument = /\bsource(\s*=\s*)"(?:[^"\\\n]|\\.)*"/
@@ -28,9 +28,10 @@ const inHcl = (text: string, sources: NewSources): string | undefined => {
     isChanged ||= lines[at - 1] !== line
     const version = attributes.get("version")
     if (version === undefined) continue
-    // Only modules of a registry have versions. A version on a local source is an error.
+    // Only modules from a registry have versions. A version on a local source is an error.
     const without = (lines[version - 1] ?? "").replace(versionArgument, "")
-    // Removes a line that contained only the version. The line is only marked at first, so that later line numbers do not change.
+    // Removes a line that contained only the version. The line is first only marked for removal, so that the numbers of
+    // later lines do not change.
     lines[version - 1] = without.trim() === "" ? "\0" : without.trimEnd()
   }
   return isChanged ? lines.filter((line) => line !== "\0").join("\n") : undefined

@@ -49,7 +49,7 @@ const splitSource = (source: string) => {
   return { package: source.slice(0, at) + (query === undefined ? "" : `?${query}`), folder }
 }
 
-/** Derives a package's folder name from its address and version. */
+/** Derives the name of a package's folder from the package's address and version. */
 const folderName = (address: string, version: string | undefined) => {
   const [place = "", query = ""] = address.split("?")
   const ref = version ?? new URLSearchParams(query).get("ref") ?? ""
@@ -102,7 +102,7 @@ const install = Effect.fn("vendor.install")(function* (root: string, downloads: 
   return Modules
 })
 
-/** Lists the files of a package without Git's own files. Rejects links, because snapshots contain none. */
+/** Lists the files of a package, without Git's metadata files. Rejects links, because snapshots contain no links. */
 const packageFiles = Effect.fn("vendor.packageFiles")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -186,7 +186,7 @@ const newSources = (
   return calls
 }
 
-/** Replaces the sources of calls in the files of a folder. Returns the calls that no file contains. */
+/** Replaces the sources of module calls in the files of a folder. Returns the calls that no file contains. */
 const rewrite = Effect.fn("vendor.rewrite")(function* (folder: string, sources: NewSources) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

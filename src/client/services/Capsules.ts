@@ -28,13 +28,13 @@ export interface CapsulesShape {
   /** Reads the ref that the Capsule follows now, so that the next plan includes recent pushes. */
   readonly look: (id: string) => Answer<CapsuleLook>
   /**
-   * Plans the newest commit of the lane and returns the Plan Run. With `refreshOnly`, plans the deployed revision, only to
-   * record in the state any changes made outside svc.
+   * Plans the newest commit of the lane and returns the Plan Run. With `refreshOnly`, plans the deployed revision only in
+   * order to record, in the state, changes that were made outside svc.
    */
   readonly plan: (id: string, options?: IdempotencyOptions & CapsulePlanRequest) => Answer<Run>
   /** Plans the deployed revision against the real infrastructure, to revert changes made outside svc. */
   readonly reconcilePlan: (id: string, once?: IdempotencyOptions) => Answer<Run>
-  /** Plans the Capsule's destruction. Nothing is destroyed until that plan has been approved and applied. */
+  /** Plans the Capsule's destruction. Nothing is destroyed until the plan has been approved and applied. */
   readonly destroyPlan: (id: string, once?: IdempotencyOptions) => Answer<Run>
   readonly driftCheck: (id: string) => Answer<Run>
   /** Changes the private configuration, plans the change and returns the Plan Run. */

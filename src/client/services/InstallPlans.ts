@@ -9,7 +9,7 @@ import { type Answer, answered, type Items } from "../SvcError.ts"
 import { planProgress } from "./PlanProgress.ts"
 import { Runs } from "./Runs.ts"
 
-/** The install ended without a plan for review. `installPlan.diagnostics` contains the reasons. */
+/** Error if the install ended without a plan for review. `installPlan.diagnostics` contains the reasons. */
 export class InstallFailed extends Schema.TaggedError<InstallFailed>()("InstallFailed", {
   message: Schema.String,
   installPlan: InstallPlan
@@ -17,8 +17,8 @@ export class InstallFailed extends Schema.TaggedError<InstallFailed>()("InstallF
 
 export interface InstallPlansShape {
   /**
-   * Starts an install, which scans and checks a Source and ends with a plan for a new Capsule. The server advances it
-   * automatically.
+   * Starts an install, which scans and checks a Source and ends with a plan for a new Capsule. The server advances the
+   * install automatically.
    */
   readonly create: (
     workspaceId: string,

@@ -18,7 +18,10 @@ interface Progressing {
 const firstWait = 50
 const longestWait = 1000
 
-/** State between two polls: the number of consecutive polls without a change, and the Run that has been followed to its end. */
+/**
+ * State between two polls: the number of consecutive polls without a change, and the Run that has been followed until it
+ * ended.
+ */
 interface Looked<P> {
   readonly seen: P | undefined
   readonly idle: number
@@ -42,7 +45,7 @@ export const planProgress = <P extends Progressing, E>(
   get: (id: string) => Answer<P>,
   failure: (message: string, ended: P) => E
 ) => {
-  /** Waits until the awaited Run ends or, without such a Run, for a short time. */
+  /** Waits until the awaited Run ends. If there is no awaited Run, waits for a short time. */
   const pause = ({ followed, idle, seen }: Looked<P>) => {
     if (seen === undefined) return Effect.undefined
     const running = runOf(seen)

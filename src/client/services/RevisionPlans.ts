@@ -7,7 +7,10 @@ import { type Answer, answered, type Items } from "../SvcError.ts"
 import { planProgress } from "./PlanProgress.ts"
 import { Runs } from "./Runs.ts"
 
-/** The revision ended without a plan for review, or its plan is void. `revisionPlan.diagnostics` contains the reasons. */
+/**
+ * Error if the revision ended without a plan for review, or if its plan is void. `revisionPlan.diagnostics` contains the
+ * reasons.
+ */
 export class RevisionFailed extends Schema.TaggedError<RevisionFailed>()("RevisionFailed", {
   message: Schema.String,
   revisionPlan: RevisionPlan
@@ -48,7 +51,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Revisions that lead to a Capsule's plan at another ref. */
+/** Revisions that lead to a plan of a Capsule at another ref. */
 export class RevisionPlans extends Context.Service<RevisionPlans, RevisionPlansShape>()(
   "svc/src/client/services/RevisionPlans"
 ) {

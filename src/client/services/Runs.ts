@@ -17,7 +17,7 @@ import { SvcClient } from "../SvcClient.ts"
 import { type Answer, answered, type Items, svcErrorOf } from "../SvcError.ts"
 import type { QueryOf } from "./RequestParts.ts"
 
-/** A Run ended without the requested result. `run.error` contains the reason if the tool or svc failed. */
+/** Error if a Run ended without the requested result. `run.error` contains the reason if the tool or svc failed. */
 export class RunFailed extends Schema.TaggedError<RunFailed>()("RunFailed", { message: Schema.String, run: Run }) {}
 
 /** Filters for a list of Runs. */
@@ -26,14 +26,14 @@ export type RunFilter = Omit<QueryOf<"workspaces", "runs">, keyof PageQuery>
 /** The reviewed Run. Its digest binds the approval to exactly this plan. */
 export type ReviewedRun = Plain<Pick<Run, "id" | "planDigest">>
 
-/** Returns true if the Run cannot continue without a person. */
+/** Returns true if the Run is waiting for approval or has ended. */
 const isSettled = ({ status }: Run): boolean => status === "waiting_approval" || isFinalStatus(status)
 
 interface ApprovalOptions {
   readonly comment?: string
   /**
-   * Codes from `uncertain` in the Run's approvals that the person acknowledges. Without them, the server refuses a plan that may
-   * miss existing objects.
+   * Codes from `uncertain` in the Run's approvals that the person acknowledges. Without these codes, the server refuses to
+   * approve a plan that may miss existing objects.
    */
   readonly acknowledged?: ReadonlyArray<UncertainCode>
 }
@@ -45,18 +45,18 @@ export interface RunsShape {
   readonly page: (workspaceId: string, query?: RunFilter & PageQuery) => Answer<Page<ListedRun>>
   /** Approves exactly the reviewed plan. Fails if the Run has a newer plan. */
   readonly approve: (reviewed: ReviewedRun, options?: ApprovalOptions) => Answer<Run>
-  /** Applies an approved plan and returns the Apply Run. A plan can be used only once. */
+  /** Applies an approved plan and returns the Apply Run. A plan can be applied only once. */
   readonly apply: (id: string, once?: IdempotencyOptions) => Answer<Run>
   /** Cancels the Run. Also withdraws an approval that has not been applied. */
   readonly cancel: (id: string, options?: { readonly reason?: string }) => Answer<Run>
   /**
-   * Streams the Run's events after `after`, first the stored and then the live events, until the Run is final. There are no gaps
-   * or duplicates, because events are read from stored rows and dropped connections are resumed.
+   * Streams the Run's events that follow `after` until the Run is final: first the stored events, then the live events.
+   * There are no gaps or duplicates, because events are read from stored rows and dropped connections are resumed.
    */
   readonly events: (id: string, options?: { readonly after?: number }) => Items<RunEvent>
-  /** Streams the Run's log lines in the same way, until the Run stops executing. */
+  /** Like `events`, but streams the Run's log lines, until the Run stops executing. */
   readonly logs: (id: string, options?: { readonly after?: number }) => Items<RunLogEntry>
-  /** Returns the Run once it has succeeded or waits for approval. Fails with `RunFailed` for any other outcome. */
+  /** Waits until the Run succeeds or needs approval, and returns the Run. Fails with `RunFailed` for any other outcome. */
   readonly waitFor: (id: string) => Answer<Run, RunFailed>
   readonly cost: (id: string) => Answer<CostEstimate>
   readonly group: (id: string) => Answer<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }>
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
       Stream.takeUntil(({ kind }) => kind === "run.waiting_approval"),
       Stream.runDrain,
       Effect.andThen(get(id)),
-      // Wait again if the Run continues: it was withdrawn from review, so its earlier event was not final.
+      // Wait again if the Run continues: the Run was withdrawn from review, so its earlier event was not final.
       Effect.filterOrElse(isSettled, () => settled(id))
     )
 

@@ -19,8 +19,8 @@ export interface SourcesShape {
   readonly list: (workspaceId: string) => Items<Source>
   readonly page: (workspaceId: string, query?: PageQuery) => Answer<Page<Source>>
   /**
-   * Creates a Source. `hookSecret` authenticates webhooks and is returned only here. `firstSync` also starts a sync (`run`). With
-   * `onFailure: "remove"`, the server removes the Source again if nothing could be read.
+   * Creates a Source. `hookSecret` authenticates webhooks and is returned only once. `firstSync` also starts a sync (`run`).
+   * With `onFailure: "remove"`, the server removes the Source if nothing could be read.
    */
   readonly create: (request: Plain<CreateSource>) => Answer<CreatedSource>
   readonly update: (id: string, change: Plain<UpdateSource>) => Answer<Source>
@@ -29,7 +29,7 @@ export interface SourcesShape {
   readonly sync: (id: string, request?: PayloadOf<"sources", "sync">) => Answer<Run>
   /** Newest first. */
   readonly snapshots: (id: string) => Items<SourceSnapshot>
-  /** Checks one module of a snapshot. An unsupported module is not a failure: its report explains the reasons. */
+  /** Checks one module of a snapshot. An unsupported module is not a failure: the report contains the reasons. */
   readonly check: (id: string, request: Plain<CompatibilityCheckRequest>) => Answer<CompatibilityReport>
 }
 

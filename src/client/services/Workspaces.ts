@@ -18,13 +18,13 @@ export interface WorkspacesShape {
   readonly update: (id: string, change: PayloadOf<"workspaces", "update">) => Answer<Workspace>
   readonly projects: (id: string) => Items<Project>
   readonly createProject: (id: string, request: PayloadOf<"workspaces", "createProject">) => Answer<Project>
-  /** Streams people's actions on records, newest first. */
+  /** Streams the actions that people took on records, newest first. */
   readonly activity: (id: string, filter?: ActivityFilter) => Items<AuditEvent>
 }
 
 export interface MembersShape {
   readonly list: (workspaceId: string) => Items<Member>
-  /** Adds or invites a member. `link` is for the invited person and is returned only here. */
+  /** Adds or invites a member. `link` is for the invited person and is returned only once. */
   readonly add: (
     workspaceId: string,
     request: PayloadOf<"workspaces", "addMember">

@@ -3,7 +3,7 @@ import { forgetLinkSecret, linkSecret } from "./LinkSecret.ts"
 const key = "svc.address"
 export const addressPath = "/account/address"
 
-/** Returns true if the address contained a secret, which is now removed from the address bar. */
+/** Returns true if the address contained a secret. The secret has then been removed from the address bar. */
 const takeSecret = (): boolean => {
   const { hash, pathname } = window.location
   if (pathname !== addressPath || hash === "") return false
@@ -12,7 +12,9 @@ const takeSecret = (): boolean => {
   return true
 }
 
-/** Takes the secret of an address-change link out of the address bar before any redirect to sign-in. */
+/**
+ * Removes the secret of an address-change link from the address bar and stores it, before any redirect to the sign-in page.
+ */
 export const takeAddressSecret = (): void => {
   takeSecret()
   // If a second link is opened on the first link's page, only the fragment changes, so the browser does not reload the page.

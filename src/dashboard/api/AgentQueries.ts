@@ -3,7 +3,7 @@ import { call } from "./Call.ts"
 import { agentPoolsAgents, agentPoolsList } from "./Endpoints.ts"
 import { type Cursor, everyPage, firstCursor, listPaceMs } from "./Queries.ts"
 
-/** The pools that a Workspace may use. There are only a few. */
+/** The pools that a Workspace may use. A Workspace has only a few pools. */
 export const agentPoolsQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "agent-pools"],

@@ -6,7 +6,7 @@ interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** A change needs the signal of the decision that sends it (see `Decision.ts`). */
+/** A request that changes data needs the signal of the decision that sends it (see `Decision.ts`). */
 type CallOptionsOf<L extends Line> = L extends `GET ${string}` ? CallOptions : Required<CallOptions>
 
 interface Sent extends CallOptions, Filling {
@@ -14,7 +14,7 @@ interface Sent extends CallOptions, Filling {
   readonly idempotencyKey?: string
 }
 
-// The overloads define the valid inputs. The implementation cannot repeat this for all routes at once.
+// The overloads define the valid inputs. The implementation's signature cannot express them for all routes at once.
 const isSent = (input: unknown): input is Sent => typeof input === "object" && input !== null
 
 /** Calls a route of the API. The types of its input and response are declared by the API. Rejects with a `Fault`. */
@@ -23,7 +23,7 @@ export function call<L extends Line>(line: L, input: Input<L> & CallOptionsOf<L>
 export function call(line: Line, input: unknown = {}): Promise<unknown> {
   const { params, query, body, ...options } = isSent(input) ? input : {}
   const method = line.slice(0, line.indexOf(" "))
-  // A POST without a declared body still sends an empty one.
+  // A POST request without a declared body still sends an empty body.
   const sent = body === undefined && method === "POST" ? {} : body
   return request(method, addressOf(line, { params, query }), sent === undefined ? options : { ...options, body: sent })
 }
@@ -38,8 +38,8 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 const longestPauseMs = 2000
 
 /**
- * Advances a coordinator until it has a Run to review or has failed. Each step is one request. The server also advances it, so a
- * pending step is only polled, at growing intervals.
+ * Advances a coordinator until it has a Run to review or has failed. Each step is one request. The server also advances the
+ * coordinator, so a pending step is only polled, at growing intervals.
  */
 export const advance = async <A extends Coordinated>(
   record: A,

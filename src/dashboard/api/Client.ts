@@ -23,8 +23,8 @@ export const signInUrl = (location: {
 }): string => `/sign-in?return=${encodeURIComponent(`${location.pathname}${location.search}${location.hash}`)}`
 
 /**
- * Returns the path to open after a sign-in. Anything that is not a path on this origin, such as another host or a script, becomes
- * `/`.
+ * Returns the path to open after a sign-in. Returns `/` for anything that is not a path on this origin, such as another host
+ * or a script.
  */
 export const returnPath = (candidate: string | null, origin: string): string => {
   if (candidate === null || !candidate.startsWith("/")) return "/"
@@ -73,7 +73,7 @@ const wantsConfirmation = (fault: Fault): boolean => fault.code === "reauthentic
 
 /**
  * Redirects to the sign-in page. The promise rejects only after that page has loaded, so that the current page shows no
- * error. If the current page returns from the browser's page cache, it receives the rejection at that point.
+ * error. If the browser restores the current page from its page cache, the promise rejects at that point.
  */
 const leaveForSignIn = (fault: Fault): Promise<never> =>
   new Promise((_, reject) => {
@@ -85,7 +85,7 @@ const leaveForSignIn = (fault: Fault): Promise<never> =>
 
 const unread = (): Fault => new Fault({ status: 0, code: "network", message: "The server could not be reached." })
 
-/** Without a response, the request may still have arrived. */
+/** Even without a response, the request may have arrived. */
 const unanswered = (): Fault =>
   new Fault({ status: 0, code: "unanswered", message: "No answer arrived. The server may have received the request." })
 
@@ -105,8 +105,8 @@ const refuseUnreachable = async (): Promise<void> => {
 }
 
 /**
- * Sends one request to this origin. A sensitive request is repeated after the person has confirmed their identity. Rejects with a
- * {@link Fault}. The OpenAPI document guarantees the shape of `A`.
+ * Sends one request to this origin. A sensitive request is sent again after the person has confirmed their identity. Rejects
+ * with a {@link Fault}. The OpenAPI document guarantees the shape of `A`.
  */
 export const request = async <A>(method: string, path: string, options: RequestOptions = {}): Promise<A> => {
   const changes = method !== "GET"
@@ -120,8 +120,8 @@ export const request = async <A>(method: string, path: string, options: RequestO
   const response = await send(method, path, options).catch(lost)
   reportAnswer()
   const text = await response.text().catch(lost)
-  // The only place that gives unchecked JSON a type. This is safe, because the response has the same origin, build and OpenAPI
-  // document.
+  // This is the only place where unchecked JSON is given a type. The cast is safe, because the response has the same origin,
+  // build and OpenAPI document.
   const body: ReturnType<typeof JSON.parse> = decode(text)
   if (response.ok) return body
   const fault = faultFrom(response.status, body, response.headers.get("x-request-id"))

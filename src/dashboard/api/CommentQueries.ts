@@ -3,7 +3,9 @@ import { call } from "./Call.ts"
 import { commentsList } from "./Endpoints.ts"
 import { everyPage } from "./Queries.ts"
 
-/** Interval for reading comments. A Run's stream ends with the Run, but people may still comment. */
+/**
+ * Interval at which comments are read again. A Run's stream ends with the Run, but people may still add comments afterwards.
+ */
 const commentPaceMs = 10_000
 
 export const commentsQuery = (runId: string) =>

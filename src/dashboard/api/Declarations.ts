@@ -14,7 +14,7 @@ type Declared = { readonly [O in Operations[keyof Groups] as LineOf<O>]: O }
 /** Every declared route as `METHOD /path/:parameter`. */
 export type Line = keyof Declared
 
-/** The line of one operation, by group and name. */
+/** The declared route of one operation, by group and name. */
 export type Endpoint<G extends keyof Groups, N extends Operations[G]["identifier"]> = LineOf<
   Extract<Operations[G], { readonly identifier: N }>
 >

@@ -8,7 +8,10 @@ interface EarlyRequest {
 
 declare global {
   interface Window {
-    /** Two bundles share this: a small one that sends the requests, and the page's own code, which takes the responses. */
+    /**
+     * Two bundles share this state: a small bundle that sends the requests, and the page's own code, which takes the
+     * responses.
+     */
     svcEarlyRequests?: Map<string, EarlyRequest>
   }
 }
@@ -25,8 +28,8 @@ const send = (url: string): Promise<Response> => {
 }
 
 /**
- * Sends a GET now, and passes the JSON of a successful response to `then`, which may send another request. The page's code
- * handles failures.
+ * Sends a GET request now, and passes the JSON of a successful response to `then`, which may send another request. The
+ * page's code handles failures.
  */
 export const askEarly = <A>(url: string, then: (body: A) => void = () => undefined): void => {
   send(url)
@@ -37,8 +40,8 @@ export const askEarly = <A>(url: string, then: (body: A) => void = () => undefin
 }
 
 /**
- * Like `askEarly`, for a record that may be megabytes long. Passes on its first characters unparsed as soon as they arrive, so
- * that nothing waits for the rest. Only the page's code parses the record.
+ * Like `askEarly`, for a record that may be megabytes long. Passes on the first characters of the response, unparsed, as
+ * soon as they arrive, so that later requests do not wait for the rest. Only the page's code parses the record.
  */
 export const askEarlyForHead = (url: string, then: (head: string) => void): void => {
   send(url)
@@ -52,7 +55,7 @@ export const askEarlyForHead = (url: string, then: (head: string) => void): void
     .catch(() => undefined)
 }
 
-/** Returns the response to an early GET. Each response is returned once, while it is fresh. */
+/** Returns the response to an early GET request. Each response is returned only once, and only while it is fresh. */
 export const takeEarly = (url: string): Promise<Response> | undefined => {
   const found = kept().get(url)
   kept().delete(url)

@@ -17,7 +17,7 @@ export class Fault extends Error {
     this.requestId = fields.requestId
   }
 
-  /** True if the request is worth repeating, after a network failure or a response from an overloaded or restarting server. */
+  /** True if the request is worth repeating, because the network failed or the server is overloaded or restarting. */
   get transient(): boolean {
     return this.status === 0 || this.status === 429 || this.status === 502 || this.status === 503 || this.status === 504
   }

@@ -1,6 +1,7 @@
 /**
- * The secret of a one-time link, which is in the fragment of its address. The tab keeps it until the link is used, so it survives
- * a reload and a detour to the sign-in page. It never appears in a query, because servers log queries.
+ * The secret of a one-time link, which is in the fragment of the link's address. The tab stores the secret until the link is
+ * used, so the secret is still available after a reload or a redirect to the sign-in page. The secret never appears in a
+ * query, because servers log queries.
  */
 export const linkSecret = (key: string, hash: string): string | undefined => {
   const text = decodeURIComponent(hash.replace(/^#(?:secret=)?/, ""))

@@ -13,7 +13,7 @@ export const automationTokensQuery = (workspaceId: string, subject: string) =>
       )
   })
 
-/** Never taken from the cache, because people base a decision on the response. */
+/** The response is never taken from the cache, because people base a decision on it. */
 export const departureQuery = (workspaceId: string, subject: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "members", subject, "departure"],

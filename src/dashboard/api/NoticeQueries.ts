@@ -3,7 +3,7 @@ import { call } from "./Call.ts"
 import { noticesDeliveries, noticesEndpoints, noticesMails } from "./Endpoints.ts"
 import { type Cursor, everyPage, firstCursor, listPaceMs } from "./Queries.ts"
 
-/** The endpoints that receive a Workspace's notices. There are only a few. */
+/** The endpoints that receive a Workspace's notices. A Workspace has only a few endpoints. */
 export const noticeEndpointsQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "notice-endpoints"],

@@ -1,7 +1,7 @@
 const ipAddress = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[.*\])$/
 const loopbackAddress = /^(?:127(?:\.\d{1,3}){3}|\[::1\])$/
 
-/** Passkeys belong to a host name. They are not available on an IP address, or on a page without a secure connection. */
+/** Passkeys are bound to a host name. They are not available on an IP address, or on a page without a secure connection. */
 export const passkeysPossible = (hostname: string): boolean =>
   "PublicKeyCredential" in globalThis && globalThis.isSecureContext && !ipAddress.test(hostname)
 

@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query"
 import { call } from "./Call.ts"
 import { runsChangeCauses, runsCost, runsSourceChanges } from "./Endpoints.ts"
 
-/** The diff of a Run's commit never changes, but may become unavailable, because commits can be removed. */
+/** The diff of a Run's commit. The diff never changes, but may become unavailable, because commits can be removed. */
 export const sourceChangesQuery = (runId: string) =>
   queryOptions({
     queryKey: ["source-changes", runId],
@@ -11,7 +11,7 @@ export const sourceChangesQuery = (runId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
-/** The records of a plan and of the previous apply never change. */
+/** The records of a plan and of the previous apply, which never change. */
 export const changeCausesQuery = (runId: string) =>
   queryOptions({
     queryKey: ["change-causes", runId],

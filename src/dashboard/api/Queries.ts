@@ -40,10 +40,10 @@ export const listPaceMs = 15_000
 
 export type Cursor = string | undefined
 
-// A function, because TypeScript would narrow a constant `undefined` and then reject later pages.
+// This is a function, because TypeScript would narrow a constant `undefined` and then reject later pages.
 export const firstCursor = (): Cursor => undefined
 
-/** Fetches all pages of a list that is shown whole, because searching only part of it would be misleading. */
+/** Fetches all pages of a list that is shown completely, because searching only part of the list would be misleading. */
 export const everyPage = async <P extends { readonly nextCursor?: string }, A>(
   read: (page: { readonly limit: string; readonly cursor: Cursor }) => Promise<P>,
   itemsOf: (page: P) => ReadonlyArray<A>
@@ -62,7 +62,7 @@ export const bootstrapQuery = queryOptions({
   queryKey: ["bootstrap"],
   queryFn: ({ signal }) => call(dashboardBootstrap, { signal }),
   staleTime: 60_000,
-  // Polled to detect that the person was removed, even on a page that reads nothing else.
+  // Polls in order to detect that the person was removed, even on a page that reads nothing else.
   refetchInterval: 20_000
 })
 
@@ -151,7 +151,7 @@ export const installConfigQuery = (installConfigId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
-/** The operator's base configurations, which are first in the list of configurations. */
+/** The operator's base configurations, which come first in the list of configurations. */
 export const readyMadeQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "ready-made"],
@@ -172,7 +172,7 @@ export const runsQuery = (workspaceId: string, filter: Readonly<Record<string, s
     refetchInterval: listPaceMs
   })
 
-/** The newest Run of each given Capsule, by Capsule id. At most a hundred Capsules. */
+/** The newest Run of each given Capsule, by Capsule id. The caller may pass at most a hundred Capsules. */
 export const latestRunsQuery = (workspaceId: string, capsuleIds: ReadonlyArray<string>) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "latest-runs", capsuleIds],
@@ -332,6 +332,6 @@ export const graphQuery = (workspaceId: string) =>
     queryFn: ({ signal }) => call(workspacesGraph, { params: { workspaceId }, signal })
   })
 
-/** Retries failures of the network and of an overloaded server, but not definite refusals. */
+/** Retries after network failures and responses from an overloaded server, but not after definite refusals. */
 export const retryQuery = (count: number, error: unknown): boolean =>
   count < 4 && error instanceof Fault && error.transient

@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from "react"
 
-// Detects an unreachable server. If the next page cannot be fetched, a click on its link waits here and the current page remains
-// open.
+// Detects an unreachable server. If the next page cannot be fetched, navigation to it waits here and the current page
+// remains open.
 
-/** Pings this path, because any response shows that the server is available, and this response is the cheapest. */
+/** Path to ping. Any response shows that the server is available, and the response to this path is the cheapest. */
 const probeUrl = "/healthz"
 const firstPauseMs = 1000
 const longestPauseMs = 10_000
@@ -36,7 +36,7 @@ export const subscribeReachability = (listener: () => void): (() => void) => {
   }
 }
 
-/** For components: returns true if the server can be reached. */
+/** Hook for components that returns true if the server can be reached. */
 export const useReachable = (): boolean => useSyncExternalStore(subscribeReachability, isReachable, () => true)
 
 /** Records a response of any kind from the server. */

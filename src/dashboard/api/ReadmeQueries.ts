@@ -12,7 +12,7 @@ export type FoundReadme =
 
 const isFault = (fault: unknown, status: number) => fault instanceof Fault && fault.status === status
 
-/** The README of a module in a snapshot, which never changes. */
+/** The README of a module in a snapshot. The README never changes. */
 export const readmeQuery = (sourceId: string, sourceSnapshotId: string, modulePath: string) =>
   queryOptions({
     queryKey: ["source", sourceId, "readme", sourceSnapshotId, modulePath],

@@ -5,7 +5,7 @@ import type { StateResource } from "./Types.ts"
 
 type Cursor = string | undefined
 
-// A function, because TypeScript would narrow a constant `undefined` and then reject later pages.
+// This is a function, because TypeScript would narrow a constant `undefined` and then reject later pages.
 const firstCursor = (): Cursor => undefined
 
 /**

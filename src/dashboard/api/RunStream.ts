@@ -1,4 +1,4 @@
-// Follows a live list of a Run (its events or its log) over a WebSocket, and resumes after the last received sequence number.
+// Follows a Run's live events or log over a WebSocket, and resumes after the last received sequence number.
 
 export interface Sequenced {
   readonly seq: number
@@ -18,7 +18,7 @@ export interface SocketListener {
 export type StreamState = "connecting" | "live" | "waiting" | "done" | "refused"
 
 export interface RunStreamOptions<A extends Sequenced> {
-  /** URL of the stream after `seq`. */
+  /** URL of the stream that starts after `seq`. */
   readonly url: (after: number) => string
   readonly read: (frame: unknown) => ReadonlyArray<A>
   readonly onItems: (items: ReadonlyArray<A>) => void
@@ -33,7 +33,10 @@ const longestDelayMs = 15_000
 /** Close codes after which a retry cannot help: a policy violation, a missing permission or an unknown Run. */
 const finalCodes: ReadonlySet<number> = new Set([1008, 4400, 4401, 4403, 4404])
 
-/** Exponential back-off, half of it random, so that many pages do not return to a restarted server at once. */
+/**
+ * Exponential back-off. Half of the delay is random, so that many pages do not reconnect to a restarted server at the same
+ * time.
+ */
 export const backoff = (attempt: number, random: number): number => {
   const full = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempt, 16))
   return Math.round(full / 2 + (full / 2) * random)
@@ -68,7 +71,7 @@ export class RunStream<A extends Sequenced> {
     this.connect()
   }
 
-  /** Stops the stream and all callbacks. `start` continues after the last item. */
+  /** Stops the stream and all callbacks. A later `start` continues after the last received item. */
   stop(): void {
     this.stopped = true
     this.unschedule?.()
@@ -77,7 +80,7 @@ export class RunStream<A extends Sequenced> {
     this.socket = undefined
   }
 
-  /** Retries immediately, when a person presses a button or the browser is online again. */
+  /** Retries immediately. Called when a person presses a button or the browser is online again. */
   retryNow(): void {
     if (this.unschedule === undefined || this.stopped) return
     this.unschedule()
@@ -96,8 +99,8 @@ export class RunStream<A extends Sequenced> {
       onMessage: (data) => {
         if (this.stopped) return
         const frame = parse(data)
-        // Only a frame shows that the connection works. A proxy that accepts connections and drops them must not reset the
-        // back-off.
+        // Only a received frame proves that the connection works. A proxy that accepts connections and drops them must not
+        // reset the back-off.
         this.attempt = 0
         this.take(this.options.read(frame))
         if (!isDone(frame)) return

@@ -175,7 +175,7 @@ export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
 export interface Confirmation {
   readonly confirmed: boolean
   readonly password: boolean
-  /** True if the password has to be accompanied by a second-factor code. */
+  /** True if a second-factor code is required in addition to the password. */
   readonly code: boolean
   readonly passkeys: boolean
   readonly provider?: { readonly name: string }
@@ -183,8 +183,8 @@ export interface Confirmation {
 export type Discovery = typeof DiscoverySchema.Encoded
 
 /**
- * An application that can currently act for the person, and its permissions. `offline` means that it can do so while the person
- * is away.
+ * An application that can currently act for the person, and its permissions. `offline` means that the application can act
+ * while the person is away.
  */
 export interface ApplicationGrant {
   readonly id: string

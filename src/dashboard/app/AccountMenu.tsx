@@ -11,8 +11,8 @@ import { useBootstrap } from "./Workspace.ts"
 import { appWords } from "./Words.ts"
 
 const signOut = (failed: string): void => {
-  // The next page asks the server who is signed in, so the response does not matter. If there is no response, the current
-  // page stays open.
+  // The response is ignored, because the next page requests the current sign-in status from the server. If there is no
+  // response, the current page stays open.
   void post("/auth/sign-out", {}, { keepOn401: true, signal: new AbortController().signal }).then(
     () => window.location.assign("/sign-in"),
     (error: unknown) => {

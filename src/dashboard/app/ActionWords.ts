@@ -288,5 +288,5 @@ const ja: typeof en = {
   "workspace.update": "がワークスペースを変更しました。"
 }
 
-/** Texts for the activity. An action without a text is shown by its dotted name. */
+/** Texts for the activity. If an action has no text, its dotted name is shown. */
 export const actionWords = { en, ja }

@@ -1,7 +1,7 @@
 import type { AuditEvent, Run } from "../api/Types.ts"
 import { dayOf } from "../words/Days.ts"
 
-/** A line of the activity: one event, repetitions of an event, or syncs without news. */
+/** A line of the activity: one event, repetitions of an event, or syncs that found nothing new. */
 export type ActivityLine =
   | { readonly kind: "event"; readonly event: AuditEvent }
   | { readonly kind: "repeated" | "quiet"; readonly events: readonly [AuditEvent, ...ReadonlyArray<AuditEvent>] }
@@ -10,7 +10,7 @@ export type ActivityLine =
 export const commentOf = ({ data }: AuditEvent): string | undefined =>
   typeof data.comment === "string" && data.comment !== "" ? data.comment : undefined
 
-/** Returns true if both are the same action by the same person. An action with a comment has a separate line. */
+/** Returns true if both events are the same action by the same person. An action with a comment has a separate line. */
 const isSame = (one: AuditEvent, other: AuditEvent): boolean =>
   one.action === other.action &&
   one.actor.kind === other.actor.kind &&
@@ -19,7 +19,7 @@ const isSame = (one: AuditEvent, other: AuditEvent): boolean =>
   commentOf(one) === undefined &&
   commentOf(other) === undefined
 
-/** Returns lines in the order of the events, with consecutive repetitions merged. */
+/** Returns one line per event, in the order of the events. Consecutive repetitions are merged into one line. */
 export const foldRepeated = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<ActivityLine> => {
   const lines: Array<ActivityLine> = []
   for (const event of events) {
@@ -55,7 +55,7 @@ export interface ActivityDay {
   readonly lines: ReadonlyArray<ActivityLine>
 }
 
-/** Groups the activity by day, newest first. Syncs without news are on the last line of their day. */
+/** Groups the activity by day, newest first. Syncs that found nothing new are on the last line of their day. */
 export const activityByDay = (
   events: ReadonlyArray<AuditEvent>,
   runs: ReadonlyArray<SyncRun>

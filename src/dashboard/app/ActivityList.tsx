@@ -49,7 +49,7 @@ const Actor = ({ event: { actor } }: { readonly event: AuditEvent }) => {
   const actorName = useActorName()
   const { subject } = actor
   const name = subject === undefined ? undefined : actorName(subject)
-  // An unknown subject is a person who has left the Workspace, or not a person at all.
+  // An unknown subject is either a person who has left the Workspace or not a person.
   return (
     <strong title={subject}>
       {name === undefined || name === subject ? words[language][actor.kind === "user" ? "former" : actor.kind] : name}
@@ -150,7 +150,7 @@ const Folded = ({
 
 const noRuns: KnownRuns = new Map()
 
-/** The lines of the activity. With `detailed`, they include the affected records, for pages about other records. */
+/** The lines of the activity. With `detailed`, the lines include the affected records. Used on pages about other records. */
 export const ActivityRows = ({
   lines,
   runs = noRuns,

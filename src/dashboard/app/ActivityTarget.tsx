@@ -85,7 +85,7 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const installed = ({ data: { capsule, environment } }: AuditEvent): string | undefined =>
   isText(capsule) ? `${capsule}${isText(environment) ? ` · ${environment}` : ""}` : undefined
 
-/** A Run has no name, so its Capsule or Source is used. */
+/** A Run has no name, so the name of its Capsule or Source is used. */
 const subjectOf = ({ capsuleId, target }: AuditEvent, run: Run | undefined): AuditEvent["target"] => {
   if (target.kind === "run" && capsuleId !== undefined) return { kind: "capsule", id: capsuleId }
   if (target.kind !== "run" || run === undefined) return target
@@ -127,11 +127,11 @@ const Name = ({ event, target: { id, kind } }: NameProps) => {
       : kind === "workspace" && id === workspace.id
         ? workspace.displayName
         : undefined)
-  // A record without a name is shown by its kind, which helps people more than an id. The export contains the id.
+  // For a record without a name, the kind is shown, which is more helpful to people than an id. The export contains the id.
   return name === undefined || name === id ? null : <>{name}</>
 }
 
-/** The changed record, shown by its name while it exists. `run` is the event's Run, if the page has loaded it. */
+/** The changed record, shown by name while the record exists. `run` is the event's Run, if the page has loaded it. */
 export const ActivityTarget = ({ event, run }: { readonly event: AuditEvent; readonly run: Run | undefined }) => {
   const names = useWords(kinds)
   const target = subjectOf(event, run)

@@ -7,7 +7,7 @@ import { useWords } from "../words/Words.ts"
 import { useActorName } from "./Actors.ts"
 import { appWords } from "./Words.ts"
 
-/** Shown on every page of a Workspace whose automation is paused, with the person, the time and the reason. */
+/** A banner on every page of a Workspace whose automation is paused. It shows who paused the automation, when and why. */
 export const AutomationBanner = ({ workspace }: { readonly workspace: Workspace }) => {
   const words = useWords(appWords)
   const actorName = useActorName()

@@ -29,17 +29,17 @@ const isFailure = ({ outcome }: Decided): boolean => typeof outcome !== "string"
 interface BulkDialogProps {
   readonly kind: BulkDecision
   readonly plans: ReadonlyArray<BulkPlan>
-  /** Called when the decisions were sent. Until then, closing the dialog keeps the selection. */
+  /** Called after the decisions were sent. If the dialog is closed before that, the plans remain selected. */
   readonly onDecided: () => void
   readonly onClose: () => void
 }
 
-/** Sends the ordinary decision for each plan, with the digest of the listed plan. Continues after a refusal. */
+/** Sends a normal decision for each plan, with the digest of the listed plan. Continues after a refusal. */
 export const BulkDialog = ({ kind, plans: given, onDecided, onClose }: BulkDialogProps) => {
   const words = useWords(bulkWords)
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
-  // Keeps the plans as selected, because the list behind the open dialog is refreshed.
+  // Stores the plans in the state in which they were selected, because the list behind the open dialog is refreshed.
   const [plans] = useState(given)
   const [key] = useState(newIdempotencyKey)
   const [text, setText] = useState("")

@@ -38,7 +38,7 @@ export const sumOfPlans = (plans: ReadonlyArray<BulkPlan>): PlanSummary => {
   return total
 }
 
-/** Returns the only kind of change in several plans, if there is just one. */
+/** Returns the kind of change in several plans, if all of their changes are of the same kind. */
 export const onlyVerbOf = ({
   add,
   change,

@@ -3,7 +3,7 @@ import type { Capsule } from "../api/Types.ts"
 import { useWords } from "../words/Words.ts"
 import { vocabulary } from "../words/Vocabulary.ts"
 
-/** The options of a Capsule select: an empty choice, then each existing Capsule. */
+/** The options of a Capsule select: an empty option, followed by all existing Capsules. */
 export const CapsuleOptions = ({ capsules }: { readonly capsules: ReadonlyArray<Capsule> }) => {
   const terms = useWords(vocabulary)
   return (

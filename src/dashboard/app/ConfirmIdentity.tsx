@@ -34,7 +34,7 @@ const ByPassword = ({ asksCode }: { readonly asksCode: boolean }) => {
   const [password, setPassword] = useState("")
   const [code, setCode] = useState("")
   const confirm = useDecision({
-    // A wrong code causes a 401, which must not count as an expired session.
+    // A wrong code causes a 401 response, which must not be treated as an expired session.
     send: (signal) =>
       post(
         "/auth/confirmation/password",

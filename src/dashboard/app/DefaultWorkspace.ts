@@ -6,7 +6,7 @@ export const rememberWorkspace = (handle: string): void => {
   try {
     localStorage.setItem(remembered, handle)
   } catch {
-    // Without storage, the server chooses the Workspace next time.
+    // If the browser has no storage, the server chooses the Workspace next time.
   }
 }
 
@@ -18,7 +18,10 @@ const lastHandle = (): string | null => {
   }
 }
 
-/** The Workspace to open for an address without one: the last one used in this browser, the server's choice, or the first. */
+/**
+ * The Workspace to open for an address that contains none: the Workspace last used in this browser, the Workspace that the
+ * server chooses, or the first Workspace.
+ */
 export const defaultWorkspace = (
   workspaces: ReadonlyArray<Workspace>,
   selectedId: string | undefined

@@ -2,7 +2,10 @@ import { Icon } from "../ui/Icon.tsx"
 import { Mark } from "../ui/Mark.tsx"
 import { navigation } from "./Navigation.ts"
 
-/** The first frame before the page's own code runs. It is the outline of a page without text, prerendered into the HTML. */
+/**
+ * The first frame, shown before the page's own code runs. It is a page outline without text that is prerendered into the
+ * HTML.
+ */
 export const FirstFrame = () => (
   <div className="shell first-frame" aria-hidden="true">
     <div className="bar" />

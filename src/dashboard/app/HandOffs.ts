@@ -1,5 +1,5 @@
-// A flow that another program has started ends at that program's return address, after an apply that may happen days later.
-// Only this browser keeps the flow, because other people who view the Run did not come from that program.
+// A flow that another program started ends at the program's return address, after an apply that may happen days later. The
+// flow is stored only in this browser, because other people who view the Run did not come from that program.
 
 /** The client that started a flow, and the address that receives the result. */
 export interface HandOff {
@@ -9,12 +9,15 @@ export interface HandOff {
 
 const key = (capsuleId: string): string => `svc.hand-off ${capsuleId}`
 
-/** The time for which a plan can wait for approval. */
+/** Maximum time for which a plan can wait for approval. */
 export const handOffKeptMs = 7 * 24 * 3_600_000
 
 interface Kept extends HandOff {
   readonly since: number
-  /** The apply that completed the flow. The person may return from it again, but not from later applies. */
+  /**
+   * The apply that completed the flow. The person may return to the program from this apply again, but not from later
+   * applies.
+   */
   readonly endedWith?: string
 }
 
@@ -22,7 +25,7 @@ const keep = (capsuleId: string, kept: Kept): void => {
   try {
     localStorage.setItem(key(capsuleId), JSON.stringify(kept))
   } catch {
-    // Without storage, the flow ends here. Nothing is lost, because all records have been created.
+    // If the browser has no storage, the flow ends here. Nothing is lost, because all records have been created.
   }
 }
 
@@ -62,8 +65,8 @@ export const handOffOf = (capsuleId: string, runId: string): HandOff | undefined
 }
 
 /**
- * Records that the person has continued from this Run. If they come back, they may continue again, because the first response may
- * have been lost.
+ * Records that the person has continued from this Run to the program. A person who comes back may continue again, because
+ * the first response may have been lost.
  */
 export const endHandOff = (capsuleId: string, runId: string): void => {
   const found = kept(capsuleId)

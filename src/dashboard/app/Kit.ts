@@ -1,6 +1,6 @@
-// Imported only for its effect on bundling. The bundler splits code by reachability, so it would split shared pieces of the
-// on-demand parts of a page into ever smaller files, with thirty requests for one page. Every on-demand part imports this list
-// and therefore reaches the whole list, so the list remains in one file.
+// Imported only for its effect on bundling. The bundler splits code by reachability. It would therefore split the code that
+// the on-demand parts of a page share into many small files, so that one page would need thirty requests. Every on-demand
+// part imports this list and therefore reaches the whole list, so the list remains in one file.
 import "../api/AddressSecret.ts"
 import "../api/AgentQueries.ts"
 import "../api/Client.ts"

@@ -2,7 +2,7 @@ import { lazy } from "react"
 import { whenReachable } from "../api/Reachability.ts"
 import type { MenuPopups } from "../ui/MenuPopups.ts"
 
-// Loaded on demand, because it would be a tenth of a page's initial code and most visitors never open a menu.
+// The menu code is loaded on demand, because it would be a tenth of a page's initial code and most people never open a menu.
 const load = whenReachable(() => import("../ui/MenuPopup.tsx"))
 
 /** The code of opened menus, in a separate file. */

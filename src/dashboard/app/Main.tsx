@@ -14,7 +14,10 @@ import { makeRouter } from "./Router.tsx"
 applyPreferences()
 takeAddressSecret()
 
-/** A refused read may mean that the person was removed, so the list of their Workspaces is read again. */
+/**
+ * If a read is refused, the person may have been removed from the Workspace, so the list of the person's Workspaces is read
+ * again.
+ */
 const queryCache = new QueryCache({
   onError: (error, { queryKey }) => {
     if (error instanceof Fault && error.status === 403 && queryKey[0] !== bootstrapQuery.queryKey[0]) {

@@ -1,8 +1,8 @@
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase()
 
 /**
- * Returns 0 if the text starts with the query, higher numbers if a word starts with it or the text only contains it, and -1
- * without a match. Lower is better.
+ * Returns a rank, where lower is better: 0 if the text starts with the query, and higher numbers if a word starts with the
+ * query or the text merely contains it. Returns -1 if there is no match.
  */
 const score = (candidate: string, wanted: string): number => {
   const at = candidate.indexOf(wanted)
@@ -16,7 +16,7 @@ export interface Searchable<A> {
   readonly text: string
 }
 
-/** Items with their searchable text. It is prepared once per list and not on every key press. */
+/** Items with their searchable text. The text is prepared once per list and not on every key press. */
 export const searchable = <A>(items: ReadonlyArray<A>, textOf: (item: A) => string): ReadonlyArray<Searchable<A>> =>
   items.map((item) => ({ item, text: fold(textOf(item)) }))
 
@@ -40,5 +40,5 @@ export const matching = <A>(items: ReadonlyArray<Searchable<A>>, typed: string):
 
 const id = /^(?:cap|src|conn|run|snap)_[a-z0-9]*$/
 
-/** Returns true if the text is an id of a record in a Workspace, or the beginning of one. */
+/** Returns true if the text is the id, or the beginning of the id, of a record in a Workspace. */
 export const looksLikeId = (text: string): boolean => id.test(text)

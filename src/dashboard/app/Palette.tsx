@@ -7,7 +7,7 @@ import { appWords } from "./Words.ts"
 
 const load = whenReachable(() => import("./PaletteSearch.tsx"))
 
-// Loaded on demand, because people use the search on few pages.
+// The search is loaded on demand, because people use it on only a few pages.
 const PaletteSearch = lazy(async () => ({ default: (await load()).PaletteSearch }))
 
 /** Loads the search while the person is about to open the palette. */
@@ -16,8 +16,8 @@ export const preloadPalette = (): void => {
 }
 
 /**
- * Cmd/Ctrl-K opens the palette in the browser's modal dialog. People can type immediately; results appear once their code has
- * been loaded.
+ * Cmd/Ctrl-K opens the palette in the browser's modal dialog. People can type immediately; results appear once the code for
+ * the search has been loaded.
  */
 export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace; readonly onClose: () => void }) => {
   const words = useWords(appWords)

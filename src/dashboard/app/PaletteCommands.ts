@@ -44,7 +44,10 @@ const commandsFor = ({
   connections
 }: Known): ReadonlyArray<Command> => {
   const params = { workspace: workspace.handle }
-  /** Common actions on a Capsule. No entry acts at once: each opens the page on which the person acts. */
+  /**
+   * Common actions on a Capsule. No entry acts immediately: each entry opens the page on which the person performs the
+   * action.
+   */
   const verbsOf = ({ environment, id: capsuleId, name }: Capsule): ReadonlyArray<Command> => {
     const to = (tab?: "state" | "history" | "resources", hash?: string) => () =>
       void (tab === undefined
@@ -163,7 +166,7 @@ const commandsFor = ({
   ]
 }
 
-/** Records can also be found by their whole id or its first characters. */
+/** Records can also be found by their full id or by its first characters. */
 const textOf = ({ detail, id, label }: Command): string => `${label} ${detail ?? ""} ${looksLikeId(id) ? id : ""}`
 
 /**

@@ -19,7 +19,8 @@ export const PaletteInput = ({ typed, onType, onKeyDown, list, selected }: Palet
   const text = useWords(paletteWords)
   const input = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
-    // Replaces the initial field, which has no results, in the same frame, so that no key press is lost.
+    // Replaces the initial field, which shows no results. Both changes happen in the same frame, so that no key press is
+    // lost.
     input.current?.focus()
     input.current?.setSelectionRange(input.current.value.length, input.current.value.length)
   }, [])

@@ -32,7 +32,7 @@ const usePaused = (typed: string): string => {
 
 /**
  * Finds the newest Runs that match the text by the name of their Capsule or Source, by commit, by person, or by the first
- * characters of an id. The server searches, and only in this Workspace.
+ * characters of an id. The search runs on the server and only in this Workspace.
  */
 const useFoundRuns = (workspace: Workspace, typed: string) => {
   const terms = useWords(vocabulary)

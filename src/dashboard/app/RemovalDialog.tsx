@@ -5,11 +5,11 @@ import { useDecision } from "../ui/Decision.ts"
 
 interface RemovalDialogProps {
   readonly title: string
-  /** Describes the effect of confirming. */
+  /** Text that describes the effect of the removal. */
   readonly children: ReactNode
   /** The consequences, if they do not fit into a sentence. */
   readonly details?: ReactNode
-  /** A verb, for the label of the button. */
+  /** A verb, used as the label of the button. */
   readonly action: string
   readonly remove: (signal: AbortSignal) => Promise<unknown>
   /** Called after a removal, before the dialog closes. */

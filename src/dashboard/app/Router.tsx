@@ -43,8 +43,8 @@ const handleOf = async (queryClient: QueryClient, workspaceId: string): Promise<
   return workspaces.find((workspace) => workspace.id === workspaceId)?.handle ?? workspaceId
 }
 
-// Requests a screen's first data while its code is loading, or when the pointer is over a link. Nothing waits for it. The screen
-// makes the same request and finds the result.
+// Requests a screen's first data while its code is loading, or when the pointer is over a link. Nothing waits for the
+// response. The screen makes the same request and gets the result from the cache.
 const aheadOfRun = async (queryClient: QueryClient, runId: string): Promise<void> => {
   await queryClient.prefetchQuery(runQuery(runId))
   const capsuleId = queryClient.getQueryData(runQuery(runId).queryKey)?.capsuleId

@@ -2,7 +2,7 @@ import { useEffect } from "react"
 import { preferences } from "../preferences/Preferences.ts"
 import { isTyping } from "./Shortcuts.ts"
 
-/** J and K move the focus through the rows of the list. Each row is a link, so Enter opens it. */
+/** J and K move the focus through the rows of the list. Each row is a link, so Enter opens the row. */
 export const useRowKeys = (selector: string): void => {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -19,7 +19,7 @@ interface RunListProps {
 const kindOf = ({ speculative, type }: Run, words: typeof vocabulary.en) =>
   speculative === true ? words.speculativePlan : words.runType[type]
 
-/** A Run without a Capsule concerns a Source. */
+/** A Run without a Capsule belongs to a Source. */
 const SourceOrKind = ({ run }: { readonly run: Run }) => {
   const words = useWords(vocabulary)
   const kind = kindOf(run, words)

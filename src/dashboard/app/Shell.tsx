@@ -82,7 +82,7 @@ const SideBar = ({
   )
 }
 
-// Loaded on demand, because it is rarely needed, and only after a response from the server.
+// This component is loaded on demand, because it is rarely needed and never before the server has responded.
 const ConfirmIdentity = lazy(
   whenReachable(async () => ({ default: (await import("./ConfirmIdentity.tsx")).ConfirmIdentity }))
 )
@@ -94,7 +94,10 @@ const Confirmation = () =>
     </Suspense>
   ) : null
 
-/** Opening another page can remove the focused element. The focus is then on the new page, not at the start of the document. */
+/**
+ * Opening another page can remove the focused element. In this case, the focus moves to the new page, not to the start of
+ * the document.
+ */
 const usePageFocus = () => {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
   const shown = useRef(path)

@@ -30,7 +30,7 @@ export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.closest("input, textarea, select, dialog") !== null)
 
-/** The time within which a letter follows `g`. */
+/** The time within which a letter must follow `g`. */
 export const goChordMs = 1200
 
 export const useShortcuts = (actions: Actions): void => {

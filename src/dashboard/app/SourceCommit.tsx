@@ -3,7 +3,7 @@ import type { CommitDescription } from "../../../schema/records/Commit.ts"
 import { sourceQuery } from "../api/Queries.ts"
 import { Commit } from "../ui/Commit.tsx"
 
-/** The commit of a Source, for a page that only has its id. */
+/** The commit of a Source, for a page that has only the Source's id. */
 export const SourceCommit = ({
   sourceId,
   id,

@@ -3,7 +3,10 @@ import { sourceQuery, sourcesQuery } from "../api/Queries.ts"
 import { repositoryName } from "../words/Format.ts"
 import { useWorkspace } from "./Workspace.ts"
 
-/** A Source of the Workspace, taken from the list. It is read separately if it was removed and the list no longer contains it. */
+/**
+ * A Source of the Workspace, taken from the list of Sources. If the Source was removed and is no longer in the list, it is
+ * read separately.
+ */
 export const useKnownSource = (id: string | undefined) => {
   const workspace = useWorkspace()
   const sources = useQuery({ ...sourcesQuery(workspace.id), enabled: id !== undefined }).data
@@ -15,7 +18,7 @@ export const useKnownSource = (id: string | undefined) => {
   return listed ?? read
 }
 
-/** The repository of a Source, for a line about the Source. */
+/** The repository of a Source, shown in a line about the Source. */
 export const SourceName = ({ id, children }: { readonly id: string; readonly children: React.ReactNode }) => {
   const source = useKnownSource(id)
   return source === undefined ? (

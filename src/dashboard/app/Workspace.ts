@@ -10,7 +10,7 @@ export const roleReaches = (role: Role, needed: Role): boolean => rank[role] >= 
 
 export const useBootstrap = () => useSuspenseQuery(bootstrapQuery).data
 
-/** The Workspace in the address, or the default one. */
+/** The Workspace in the address, or the default Workspace. */
 export const useOptionalWorkspace = (): Workspace | undefined => {
   const { workspaces, selectedWorkspaceId } = useBootstrap()
   const { workspace: handle } = useParams({ strict: false })

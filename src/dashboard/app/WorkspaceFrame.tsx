@@ -10,7 +10,7 @@ import { AutomationBanner } from "./AutomationBanner.tsx"
 import { rememberWorkspace } from "./DefaultWorkspace.ts"
 import { useOptionalWorkspace } from "./Workspace.ts"
 
-/** Everything below `/w/{handle}`. Shown only for a Workspace that the caller can see. */
+/** Frame for all pages below `/w/{handle}`. It is shown only for a Workspace that the person can access. */
 export const WorkspaceFrame = () => {
   const words = useWords(appWords)
   const workspace = useOptionalWorkspace()
@@ -44,7 +44,7 @@ export const WorkspaceFrame = () => {
       </Empty>
     )
   }
-  // The key is the Workspace, so that text and data of one Workspace do not appear in another.
+  // The component's key is the Workspace, so that text and data of one Workspace do not appear in another Workspace.
   return (
     <>
       <AutomationBanner workspace={workspace} />

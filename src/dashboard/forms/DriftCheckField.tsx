@@ -6,7 +6,7 @@ import { formWords } from "./Words.ts"
 
 type Choice = Pick<Capsule["driftChecks"], "mode" | "hours">
 
-/** The intervals that the form offers. The API may have set a different interval. */
+/** The intervals that the form offers. A different interval may have been set through the API. */
 const intervals: ReadonlyArray<number> = [1, 6, 24, 168]
 
 interface OfCapsule {

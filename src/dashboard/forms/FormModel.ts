@@ -51,7 +51,7 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 const records = (value: unknown): ReadonlyArray<Readonly<Record<string, unknown>>> =>
   Array.isArray(value) ? value.filter(isRecord) : []
 
-/** The presentation from the server: the manifest's `inputs` and `features`. Ignores everything else. */
+/** Reads the presentation that the server sends: the manifest's `inputs` and `features`. Ignores all other members. */
 const presentationOf = (presentation: unknown) => {
   const document = isRecord(presentation) ? presentation : {}
   const inputs = new Map(
@@ -102,11 +102,17 @@ export const changeableVariables = ({
   return variables.filter(({ name }) => inputs.get(name)?.origin !== "generic")
 }
 
-/** Sorts by position in the module's files. A report of an earlier release has no positions and keeps its order. */
+/**
+ * Sorts by position in the module's files. A report from an earlier release contains no positions, so its order is
+ * preserved.
+ */
 const byPlace = ({ declaredAt: a }: ReportVariable, { declaredAt: b }: ReportVariable): number =>
   a === undefined || b === undefined ? 0 : a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1
 
-/** Number of questions that fit on a screen. Optional questions without a label are collapsed only above this number. */
+/**
+ * Number of questions that fit on a screen. Optional questions without a label are collapsed only if the form has more
+ * questions than this.
+ */
 const fitsOneLook = 6
 
 /**
@@ -185,7 +191,7 @@ const numberOf = (typed: string): Parsed => {
     : { kind: "value", value }
 }
 
-/** Parses an answer. An empty answer means unset, except for a required string. Text keeps its spaces. */
+/** Parses an answer. An empty answer means unset, except for a required string. Spaces in text are preserved. */
 export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: string | undefined): Parsed => {
   if (typed === undefined || typed === "") return field.required ? problem("required") : { kind: "unset" }
   if (field.type === "string") return { kind: "value", value: typed }
@@ -203,8 +209,8 @@ export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: 
 }
 
 /**
- * Returns the problem with an incomplete answer. An empty answer counts as a problem only when the form is submitted.
- * Messages never quote a secret.
+ * Returns the problem with an incomplete answer. An empty answer is a problem only when the form is submitted. Messages
+ * never quote a secret.
  */
 export const problemWhileTyping = (
   field: Pick<FormField, "type" | "required" | "secret">,

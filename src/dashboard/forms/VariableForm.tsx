@@ -10,7 +10,7 @@ interface InputProps {
   readonly value: string
   readonly problem: { readonly problem: FieldProblem; readonly detail?: string } | undefined
   readonly onChange: (value: string) => void
-  /** Shown after the help of the question. */
+  /** Content that is shown after the question's help text. */
   readonly note?: string | undefined
   readonly form?: string | undefined
 }

@@ -3,9 +3,9 @@ import { Fragment, jsx as create, jsxs as createMany, type JSX } from "react/jsx
 import { visibleText } from "../../../schema/records/VisibleText.ts"
 
 /*
- * The functions to which the dashboard's JSX is compiled (`jsxImportSource` in tsconfig.json). They escape invisible characters
- * in the text of elements, and in attributes that are shown or read aloud, so that no screen has to. Values of form fields are
- * unchanged.
+ * The functions to which the dashboard's JSX is compiled (`jsxImportSource` in tsconfig.json). They escape invisible
+ * characters in the text of elements, and in attributes that are shown or read aloud, so that individual screens do not have
+ * to. Values of form fields are unchanged.
  */
 
 const shownAttributes: ReadonlySet<string> = new Set([
@@ -24,7 +24,8 @@ const visibleChild = (child: unknown): unknown => {
   return shown.some((one, index) => one !== child[index]) ? shown : child
 }
 
-// A component's attribute may be a value. Its text is escaped when the component renders it in an element.
+// A component's attribute may be a value, so it is not escaped here. Its text is escaped when the component renders it in an
+// element.
 const visibleProp = (isElement: boolean, name: string, value: unknown): unknown => {
   if (name === "children") return visibleChild(value)
   return isElement && typeof value === "string" && shownAttributes.has(name) ? visibleText(value) : value
@@ -44,7 +45,7 @@ type Create = typeof create
 const jsx: Create = (type, props, key) => create(type, visibleProps(type, props), key)
 const jsxs: Create = (type, props, key) => createMany(type, visibleProps(type, props), key)
 
-/** The signature that a development build calls. */
+/** The variant that a development build calls. */
 const jsxDEV = (type: ElementType, props: unknown, key: Key | undefined, hasFixedChildren: boolean) =>
   hasFixedChildren ? jsxs(type, props, key) : jsx(type, props, key)
 

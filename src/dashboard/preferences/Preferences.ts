@@ -8,7 +8,7 @@ export interface Preferences {
   readonly letterKeys: boolean
   /** True if long log lines wrap. */
   readonly wrapLog: boolean
-  /** True if this browser notifies the person when a Run that is open in it finishes or needs approval. */
+  /** True if this browser notifies the person when a Run that is open in the browser finishes or needs approval. */
   readonly runNotices: boolean
 }
 
@@ -69,7 +69,7 @@ export const setPreferences = (change: Partial<Preferences>): void => {
   try {
     localStorage.setItem(key, JSON.stringify(current))
   } catch {
-    // Without storage, the change applies only to this visit.
+    // If the browser has no storage, the change applies only until the page is closed.
   }
   applyPreferences()
   for (const listener of listeners) listener()

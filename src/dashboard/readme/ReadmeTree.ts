@@ -30,7 +30,7 @@ export type ReadmeBlock =
 /** A README without active content. It contains no HTML, and none of its URLs are fetched. */
 export interface ReadmeTree {
   readonly blocks: ReadonlyArray<ReadmeBlock>
-  /** True if the rest was omitted. */
+  /** True if the rest of the README was omitted. */
   readonly isCut: boolean
 }
 
@@ -55,9 +55,9 @@ interface TableToken extends Token {
 
 const isTable = (token: Token): token is TableToken => "header" in token && "rows" in token
 
-/** Maximum length: more than anybody would read, and more than a page can render quickly. */
+/** Maximum length of a README. A longer text would not be read, and a page could not render it quickly. */
 const mostParts = 6000
-/** Maximum depth: more than anybody would nest on purpose. */
+/** Maximum nesting depth. Nobody would nest text more deeply on purpose. */
 const deepest = 12
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" }

@@ -48,7 +48,7 @@ const Change = ({ secret, from, to, expiresAt }: ChangeProps) => {
       await queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
       await navigate({ to: "/account" })
     },
-    // The link became invalid after the page had shown its change.
+    // The link became invalid after the page had shown the change that it would make.
     onError: (error) => (isUnknown(error) ? queryClient.invalidateQueries({ queryKey: key }) : undefined)
   })
   return (
@@ -87,7 +87,7 @@ const Link = ({ secret }: { readonly secret: string }) => {
   )
 }
 
-/** The page of a link that changes the account's address. */
+/** The page that opens from a link that changes the account's address. */
 export const AddressScreen = () => {
   const words = useWords(profileWords)
   const secret = addressSecret()

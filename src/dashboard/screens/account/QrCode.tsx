@@ -1,6 +1,6 @@
 import { encode } from "uqr"
 
-/** The white border that cameras need around a code, in modules. */
+/** Width, in modules, of the white border that cameras need around a code. */
 const quietZone = 4
 
 /** The dark modules of a row as one path. Each run of dark modules is a rectangle of height 1. */
@@ -15,7 +15,7 @@ const rowPath = (row: ReadonlyArray<boolean>, y: number): string => {
   return runs.join("")
 }
 
-/** A text as a QR code, dark on white in both themes, since many cameras read nothing else. */
+/** Shows text as a QR code. The code is dark on white in both themes, because many cameras cannot read other colours. */
 export const QrCode = ({ text, label }: { readonly text: string; readonly label: string }) => {
   const { data, size } = encode(text, { ecc: "M", border: quietZone })
   return (

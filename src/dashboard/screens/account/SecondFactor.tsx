@@ -50,7 +50,7 @@ const CodesOnce = ({ codes, onClose }: { readonly codes: Codes; readonly onClose
 
 const QrCode = lazy(whenReachable(async () => ({ default: (await import("./QrCode.tsx")).QrCode })))
 
-/** Shows the key in groups of four characters, so that people do not lose their place when copying it. */
+/** Shows the key in groups of four characters, so that people do not lose their place when they copy the key by hand. */
 const grouped = (secret: string): string => secret.match(/.{1,4}/g)?.join(" ") ?? secret
 
 const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: () => void }) => {
@@ -58,12 +58,12 @@ const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: ()
   const refresh = useRefresh()
   const [code, setCode] = useState("")
   const activate = useDecision({
-    // A wrong code causes a 401, which must not count as an expired session.
+    // A wrong code causes a 401 response, which must not be treated as an expired session.
     send: (signal) => post<Codes>("/auth/second-factor/activate", { code: code.trim() }, { keepOn401: true, signal })
   })
   const finish = () => {
     onClose()
-    // Refreshes only now, because this dialog disappears when the factor becomes active.
+    // Refreshes the data only now, because the refresh removes this dialog once the factor is active.
     void refresh()
   }
   if (activate.data !== undefined) return <CodesOnce codes={activate.data} onClose={finish} />
@@ -174,7 +174,7 @@ const Remove = () => {
   )
 }
 
-/** The second factor of password sign-in. */
+/** The second factor for password sign-in. */
 export const SecondFactor = () => {
   const words = useWords(factorWords)
   const query = useQuery(secondFactorQuery)

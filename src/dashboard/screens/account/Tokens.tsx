@@ -71,7 +71,7 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
   )
 }
 
-/** The person's tokens. With a Workspace, only the tokens bound to it. */
+/** The person's tokens. If a Workspace is given, only the tokens bound to that Workspace. */
 export const Tokens = ({ workspaceId }: { readonly workspaceId?: string }) => {
   const words = useWords(accountWords)
   const query = useQuery(tokensQuery)

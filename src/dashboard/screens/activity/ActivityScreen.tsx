@@ -25,7 +25,7 @@ const none: ReadonlyArray<Run> = []
 
 /**
  * Loads at most a hundred Runs since the day of the oldest visible event, to show the effects of plans, and to recognise syncs
- * that found nothing new. Events of older Runs lack these details.
+ * that found nothing new. For events of older Runs, these details are missing.
  */
 const useActivityRuns = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<Run> => {
   const workspace = useWorkspace()
@@ -76,7 +76,7 @@ const words = {
   }
 }
 
-/** The options of a filter. Includes an unknown value from the address. */
+/** The options of a filter, including an unknown value from the address. */
 const withChosen = (
   options: ReadonlyArray<readonly [string, string]>,
   chosen: string | undefined

@@ -1,6 +1,6 @@
 import { addressInstant, boundedText, setOnly } from "../../words/AddressText.ts"
 
-/** The filters of the activity, as the page's address contains them. */
+/** The filters of the activity in the form used in the page's address. */
 export interface ActivitySearch {
   readonly capsule?: string | undefined
   readonly person?: string | undefined

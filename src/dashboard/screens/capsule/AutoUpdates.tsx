@@ -81,7 +81,7 @@ const ja: typeof en = {
 
 export const autoUpdateWords = { en, ja }
 
-/** Shown after a rollback: the person who pinned the Capsule, the reason, and a way to remove the pin. */
+/** Information shown after a rollback: the person who pinned the Capsule, the reason, and a control that removes the pin. */
 export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()
