@@ -1,10 +1,10 @@
 // `npm run test:mutants`: breaks each listed guard in a copy of the code, and expects its test to fail. `-- --short` runs
 // one guard from each list and one share of all the others, which depends on the commit, without running the tests on intact
 // code. `-- --only NAME` runs the guards whose name contains NAME. Runs as many guards at once as there are processors, each
-// in its own copy.
+// in its own copy. The time limits depend on the duration of the tests on intact code, so a busy machine does not fail them.
 import { availableParallelism } from "node:os"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Console, Effect, FileSystem, Queue, Runtime, Schema, Stream } from "effect"
+import { Console, Duration, Effect, FileSystem, Queue, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { shareOf, shareOfCommit } from "../support/CommitShare.ts"
 import type { Mutant } from "./Mutant.ts"
@@ -24,19 +24,44 @@ const word = process.argv
   .filter((argument) => !argument.startsWith("--"))
   .join(" ")
 
-// Without the guard, a test may block its process, and the process cannot enforce its own time limits.
-const timeLimit = "10 minutes"
+/** The limits for one test and for the process. Without its guard, a test may block its process, which then enforces no limit. */
+interface Limits {
+  readonly test: Duration.Duration
+  readonly process: Duration.Duration
+}
+
+const soundLimits: Limits = { test: Duration.minutes(30), process: Duration.minutes(30) }
+/** The short form does not run intact code. */
+const shortLimits: Limits = { test: Duration.minutes(5), process: Duration.minutes(10) }
+
+/** No test takes longer than all tests of its file together, and both forms have a minute more for a load that increases. */
+const limitsAfter = (sound: Duration.Duration): Limits => ({
+  test: Duration.sum(sound, Duration.minutes(1)),
+  process: Duration.sum(Duration.times(sound, 4), Duration.minutes(1))
+})
+
+const ownLimit = /\bsetDefaultTimeout\([^()]*\)/
+
+/** Removes the limits that the files of a test set, because they would override the limit on the command line. */
+const withoutOwnLimits = Effect.fnUntraced(function* (folder: string, test: string) {
+  const files = yield* FileSystem.FileSystem
+  for (const name of [test, "test/support/Preload.ts"]) {
+    const path = `${folder}/${name}`
+    yield* files.writeFileString(path, (yield* files.readFileString(path)).replace(ownLimit, "void setDefaultTimeout"))
+  }
+})
 
 /** Returns true if the test passes in the copy. A test that does not end counts as failed. */
-const passes = Effect.fnUntraced(
-  function* (folder: string, test: string) {
-    const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+const passes = Effect.fnUntraced(function* (folder: string, test: string, limits: Limits) {
+  yield* withoutOwnLimits(folder, test)
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  return yield* Effect.gen(function* () {
     const handle = yield* spawner.spawn(
       // `--bail` ends the process at the first failure. Tests run sequentially, because concurrent tests would leave unfinished
       // work behind.
       ChildProcess.make(
         process.execPath,
-        ["test", "--bail", "--max-concurrency=1", "--timeout", "60000", `./${test}`],
+        ["test", "--bail", "--max-concurrency=1", `--timeout=${Duration.toMillis(limits.test)}`, `./${test}`],
         {
           cwd: folder,
           extendEnv: true,
@@ -46,12 +71,10 @@ const passes = Effect.fnUntraced(
     )
     const [, code] = yield* Effect.all([Stream.runDrain(handle.all), handle.exitCode], { concurrency: 2 })
     return Number(code) === 0
-  },
-  Effect.scoped,
-  Effect.timeoutOrElse({ duration: timeLimit, orElse: () => Effect.succeed(false) })
-)
+  }).pipe(Effect.scoped, Effect.timeoutOrElse({ duration: limits.process, orElse: () => Effect.succeed(false) }))
+})
 
-const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, test, text }: Mutant) {
+const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, test, text }: Mutant, limits: Limits) {
   const files = yield* FileSystem.FileSystem
   const path = `${folder}/${file}`
   const sound = yield* files.readFileString(path)
@@ -59,7 +82,7 @@ const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, t
     path,
     sound.replace(text, () => broken)
   )
-  const noticed = !(yield* passes(folder, test))
+  const noticed = !(yield* passes(folder, test, limits))
   yield* files.writeFileString(path, sound)
   return noticed
 })
@@ -89,18 +112,20 @@ const program = Effect.gen(function* () {
   for (let made = 0; made < concurrency; made++) yield* Queue.offer(copies, yield* copy)
   const chosen = (isShort ? yield* shortForm : mutants).filter(({ name }) => name.includes(word))
   const tests = isShort ? [] : [...new Set(chosen.map(({ test }) => test))]
+  const limits = new Map<string, Limits>()
   const wrong = yield* Effect.forEach(
     tests,
     (test) =>
-      withCopy(copies, (folder) =>
-        Effect.map(passes(folder, test), (sound) => (sound ? [] : [`${test} fails on sound code`]))
+      withCopy(copies, (folder) => Effect.timed(passes(folder, test, soundLimits))).pipe(
+        Effect.tap(([took]) => Effect.sync(() => limits.set(test, limitsAfter(took)))),
+        Effect.map(([, sound]) => (sound ? [] : [`${test} fails on sound code`]))
       ),
     { concurrency }
   )
   const missed = yield* Effect.forEach(
     chosen,
     (guard) =>
-      withCopy(copies, (folder) => isNoticed(folder, guard)).pipe(
+      withCopy(copies, (folder) => isNoticed(folder, guard, limits.get(guard.test) ?? shortLimits)).pipe(
         Effect.tap((noticed) => Console.log(`${noticed ? "noticed" : "MISSED "} ${guard.name}`)),
         Effect.map((noticed) => (noticed ? [] : [`${guard.test} passes without the guard "${guard.name}"`]))
       ),

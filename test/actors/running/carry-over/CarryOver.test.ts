@@ -23,7 +23,7 @@ import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { admin, ownerScope, ruled, standing, subjectOf } from "../../support/ApprovalSteps.ts"
 import { approveChange, digestsOf, planLane, reasonsOf, speculated } from "../../support/ChangeSteps.ts"
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 const otherServer = suite(testPlane())
@@ -453,8 +453,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
           yield* rule("approval")
           yield* approveChange(yield* admin, change)
           expect((yield* replanned(capsule.id)).carriedFrom?.runId).toBe(change.id)
-        }),
-      300_000
+        })
     )
   }
 
