@@ -184,11 +184,15 @@ export const changeDigestColumns: ReadonlyArray<string> = [`ALTER TABLE runs ADD
 
 const isSpeculative = (of: string) => `COALESCE(${of}purpose, '') = 'speculative'`
 
+/** The condition of `comesLast` when svc fetched heads of pull requests in turn with all other syncs. */
+const cameLast = `(type = 'drift_check' OR ${isSpeculative("")})`
+
 /**
- * SQL condition for Runs that start after all other Runs: drift checks and speculative plans. `of` is the alias of `runs` with a
- * trailing dot; without it, the condition has the same text as in the indexes.
+ * SQL condition for Runs that start after all other Runs: drift checks, speculative plans and fetches of the heads of pull
+ * requests. `of` is the alias of `runs` with a trailing dot; without it, the condition has the same text as in the indexes.
  */
-export const comesLast = (of = ""): string => `(${of}type = 'drift_check' OR ${isSpeculative(of)})`
+export const comesLast = (of = ""): string => `(${of}type = 'drift_check' OR ${isSpeculative(of)}
+    OR (${of}type = 'source_sync' AND COALESCE(${of}coordinator_kind, '') = 'pull_request'))`
 
 /**
  * SQL conditions for plans that only show what a ref would change, and for all other Runs. `of` is the alias of `runs` with
@@ -219,6 +223,17 @@ export const speculativePlanTables: ReadonlyArray<string> = [
   `CREATE INDEX runs_by_workspace ON runs
     (workspace_id, created_at, id, quiet, purpose, type, status, trigger_kind, created_by, capsule_id, source_id,
       source_snapshot_id)`,
+  `DROP INDEX runs_claimable`,
+  `CREATE INDEX runs_claimable ON runs (slot_pool, ${cameLast}, workspace_id, queued_at, id)
+    WHERE status = 'queued' AND capsule_wait = 0`,
+  `DROP INDEX runs_claimable_of_subject`,
+  `CREATE INDEX runs_claimable_of_subject ON runs
+    (slot_pool, ${cameLast}, workspace_id, COALESCE(created_by, ''), queued_at, id)
+    WHERE status = 'queued' AND capsule_wait = 0`
+]
+
+/** The heads of pull requests are fetched after all other syncs, checks and builds. */
+export const headFetchIndexes: ReadonlyArray<string> = [
   `DROP INDEX runs_claimable`,
   `CREATE INDEX runs_claimable ON runs (slot_pool, ${comesLast()}, workspace_id, queued_at, id)
     WHERE status = 'queued' AND capsule_wait = 0`,

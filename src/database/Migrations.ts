@@ -69,6 +69,7 @@ import {
   planDetailColumns,
   planSecretColumns,
   emptySyncColumns,
+  headFetchIndexes,
   runConfinementColumns,
   runFacetIndexes,
   runProfileColumns,
@@ -202,7 +203,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0083_carry_over": carryOverColumns,
   "0084_change_approvals": changeApprovalTables,
   "0085_shared_archives": sharedArchiveTables,
-  "0086_merge_groups": mergeGroupColumns
+  "0086_merge_groups": mergeGroupColumns,
+  "0087_head_fetches": headFetchIndexes
 }
 
 /** A newer release has written the database. */

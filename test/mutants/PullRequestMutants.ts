@@ -62,6 +62,41 @@ export const pullRequestMutants: ReadonlyArray<Mutant> = [
     test: plansTest
   },
   {
+    name: "pull requests: the limit of a Source's unfinished plans",
+    file: "actors/commands/capsule/SpeculativePlans.ts",
+    text: "if ((row?.plans ?? 0) < mostPlans) return",
+    broken: "if ((row?.plans ?? 0) < mostPlans * mostPlans) return",
+    test: "test/actors/commands/pull-request/ManyPullRequests.test.ts"
+  },
+  {
+    name: "pull requests: a head's plan gives way in the only place",
+    file: "actors/running/queue/QueueDecision.ts",
+    text: "(limit === 1 && headPlan !== undefined)",
+    broken: "(limit === 0 && headPlan !== undefined)",
+    test: "test/actors/commands/pull-request/OnlyPlace.test.ts"
+  },
+  {
+    name: "pull requests: a head's plan continues while there are several places",
+    file: "actors/running/queue/QueueDecision.ts",
+    text: "(limit === 1 && headPlan !== undefined)",
+    broken: "(limit >= 1 && headPlan !== undefined)",
+    test: "test/actors/running/queue/QueueDecision.test.ts"
+  },
+  {
+    name: "pull requests: a plan that gave way is made again",
+    file: plansFile,
+    text: "if (stopped.length === 0) return row",
+    broken: "if (stopped.length >= 0) return row",
+    test: "test/actors/commands/pull-request/OnlyPlace.test.ts"
+  },
+  {
+    name: "pull requests: fetches of heads come last",
+    file: "schema/tables/RunTables.ts",
+    text: "OR (${of}type = 'source_sync' AND COALESCE",
+    broken: "OR (${of}type = 'none' AND COALESCE",
+    test: "test/actors/running/queue/RunQueue.test.ts"
+  },
+  {
     name: "pull requests: a head from elsewhere is not planned",
     file: plansFile,
     text: 'if (row.fork !== "no") {',

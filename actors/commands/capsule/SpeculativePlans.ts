@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { ApiError, failedPrecondition, notFound } from "../../../schema/errors/ApiError.ts"
@@ -6,10 +6,12 @@ import {
   type CapsuleId,
   type PullRequestId,
   RunId,
+  type SourceId,
   type SourceSnapshotId,
   type Subject
 } from "../../../schema/records/Ids.ts"
 import { Audit } from "../../base/audit/Audit.ts"
+import { rowShape } from "../../base/database/Table.ts"
 import { transacted } from "../../base/database/Transaction.ts"
 import { derivedId } from "../../base/Identity.ts"
 import type { CapsuleLedger } from "../../ledger/capsule/CapsuleLedger.ts"
@@ -45,6 +47,24 @@ const stop = Effect.fnUntraced(function* (run: RunRow, reason: string, end: Effe
   if (!(yield* end)) return
   yield* (yield* RunHandover).finished(run)
   yield* sql.afterCommit((yield* RunQueue).wake)
+})
+
+/** Maximum number of unfinished plans of one Source's pull requests. Further plans wait. */
+const mostPlans = 8
+
+const Unfinished = rowShape({ plans: Schema.Int })
+
+/** Fails if another plan would exceed the limit of the Source. Runs in the transaction that creates the plan. */
+const admitPlan = Effect.fnUntraced(function* (sourceId: SourceId | null) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* Effect.orDie(Unfinished.rows(sql)`SELECT COUNT(*) AS plans FROM runs r
+    JOIN pull_requests p ON p.id = r.coordinator_id WHERE p.source_id = ${sourceId}
+      AND r.coordinator_kind = 'pull_request' AND r.type = 'plan' AND r.status IN ('queued', 'running')`)
+  if ((row?.plans ?? 0) < mostPlans) return
+  return yield* new ApiError({
+    code: "rate_limited",
+    message: `${mostPlans} plans of the Source's pull requests are unfinished, which is the limit. The plan starts in its turn.`
+  })
 })
 
 interface SpeculativeRequest {
@@ -86,6 +106,7 @@ export const planSpeculatively = Effect.fn("Capsule.planSpeculatively")(function
   const pullRequest = ofOwnBranch === undefined ? {} : { ofOwnBranch }
   const refused = isAsked ? undefined : ruleObstacle(pullRequest, yield* (yield* SourceStore).find(capsule.source_id))
   if (refused !== undefined) return yield* new ApiError({ code: "permission_denied", message: refused })
+  yield* admitPlan(capsule.source_id)
   yield* (yield* CapsuleRuns).create(capsule, {
     runId,
     type: "plan",

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleCommands } from "../../../schema/commands/CapsuleCommands.ts"
 import { type CommandContext, serviceContext } from "../../../schema/commands/Command.ts"
-import { CapsuleId, type SourceId, type Subject } from "../../../schema/records/Ids.ts"
+import { CapsuleId, PullRequestId, type Subject } from "../../../schema/records/Ids.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
@@ -12,18 +12,17 @@ import {
   type PullRequestRow
 } from "../../ledger/pull-request/PullRequestRow.ts"
 import { PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
+import { preemptedReason } from "../../ledger/run/RunCancels.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 import { replacedReason } from "../../ledger/run/RunLifecycle.ts"
 import type { SourceRow } from "../../ledger/source/SourceRow.ts"
-
-/** Maximum number of unfinished plans for the pull requests of one Source. Further plans wait. */
-const mostPlans = 8
 
 /** The error code if nobody has allowed svc to plan a head. */
 const unallowed = "static_review"
 
 const Unfinished = rowShape({ capsule_id: CapsuleId, resolved_commit: RunRow.columns.resolved_commit })
 const Waiting = rowShape({ waiting: Schema.Int })
+const GaveWay = rowShape({ capsule_id: CapsuleId, pull_request_id: PullRequestId })
 
 /** The authority for a head's plans: a person who allowed this exact commit, or the Source's rule. */
 interface Leave {
@@ -83,12 +82,14 @@ const make = Effect.gen(function* () {
       WHERE coordinator_kind = 'pull_request' AND coordinator_id = ${row.id} AND type = 'plan'
         AND capsule_id IS NOT NULL AND status IN ('queued', 'running') ORDER BY capsule_id`)
 
-  const placesLeft = Effect.fnUntraced(function* (sourceId: SourceId) {
-    const [row] = yield* Effect.orDie(Waiting.rows(sql)`SELECT COUNT(*) AS waiting FROM runs r
-      JOIN pull_requests p ON p.id = r.coordinator_id WHERE p.source_id = ${sourceId}
-        AND r.coordinator_kind = 'pull_request' AND r.type = 'plan' AND r.status IN ('queued', 'running')`)
-    return mostPlans - (row?.waiting ?? 0)
-  })
+  /**
+   * Returns the Capsules whose plan of the current head gave way to a person's Run. svc plans each head once per attempt, so
+   * these Capsules need another attempt.
+   */
+  const gaveWay = (row: PullRequestRow) =>
+    Effect.orDie(GaveWay.rows(sql)`SELECT c.capsule_id, c.pull_request_id FROM pull_request_capsules c
+      JOIN runs r ON r.id = c.run_id WHERE c.pull_request_id = ${row.id} AND r.status = 'cancelled'
+        AND r.cancel_reason = ${preemptedReason} AND r.resolved_commit = ${row.head_commit} ORDER BY c.capsule_id`)
 
   const cancelOf = (row: PullRequestRow, capsuleId: CapsuleId, reason: string) =>
     // Ignores errors, because a removed Capsule has no plan to cancel.
@@ -121,7 +122,7 @@ const make = Effect.gen(function* () {
 
   /** Plans one Capsule. Returns `false` if the plan must wait for its turn. */
   const plan = Effect.fnUntraced(function* (row: PullRequestRow, capsule: PullRequestCapsuleRow, leave: Leave) {
-    if (row.head_snapshot_id === null || (yield* placesLeft(row.source_id)) <= 0) return false
+    if (row.head_snapshot_id === null) return false
     const made = yield* Effect.result(
       capsules.PlanSpeculatively(capsule.capsule_id, {
         ...leave,
@@ -142,7 +143,20 @@ const make = Effect.gen(function* () {
     return true
   })
 
-  const order = Effect.fn("HeadPlans.order")(function* (row: PullRequestRow, source: SourceRow) {
+  /** Clears the plans that gave way to a person's Run, and returns the pull request with the attempt of their next plans. */
+  const attempted = Effect.fnUntraced(function* (row: PullRequestRow) {
+    const stopped = yield* gaveWay(row)
+    if (stopped.length === 0) return row
+    const attempt = row.attempt + 1
+    yield* store.update(row.id, { attempt })
+    for (const capsule of stopped) {
+      yield* store.planned(capsule, { run_id: null, refusal_code: null, refusal_message: null })
+    }
+    return { ...row, attempt }
+  }, transaction(sql))
+
+  const order = Effect.fn("HeadPlans.order")(function* (seen: PullRequestRow, source: SourceRow) {
+    const row = yield* attempted(seen)
     const leave = leaveOf(row, source)
     const judged = (yield* store.capsules(row.id)).filter((capsule) => capsule.head_commit === row.head_commit)
     const touched = judged.filter((capsule) => capsule.touched === 1)

@@ -19,25 +19,29 @@ export const placesWithLastKept = (agents: ReadonlyArray<AgentPlaces>): number |
   return all > 1 && free <= 1 ? all : undefined
 }
 
-/** A scheduled drift check that an agent is executing. */
+/** A Run that an agent is executing and that gives way to people's Runs: a scheduled drift check, or the plan of a head. */
 export interface RunningCheck {
   readonly id: RunId
   readonly owner: string
   readonly startedAt: string
   readonly isStopping: boolean
+  readonly isHeadPlan?: boolean
 }
 
 /**
- * Selects the most recently started of the scheduled drift checks, to be stopped so that one of `agents` has a free slot for
- * a Run that a person requested. Returns `undefined` if one of the agents already has a free slot or if a drift check is
- * already stopping.
+ * Selects the Run to stop so that one of `agents` has room for a person's Run: the most recently started drift check or, if the
+ * agents have only one slot, the plan of a head. Returns `undefined` while one of the agents has a free slot, or one of the Runs
+ * is already stopping.
  */
 export const checkToPreempt = (
   agents: ReadonlyArray<AgentPlaces>,
   checks: ReadonlyArray<RunningCheck>
 ): RunId | undefined => {
   if (agents.some((agent) => freeOf(agent) > 0)) return undefined
-  const theirs = checks.filter(({ owner }) => agents.some(({ id }) => id === owner))
+  const isOnlyPlace = agents.reduce((sum, { places }) => sum + places, 0) === 1
+  const theirs = checks.filter(
+    ({ isHeadPlan, owner }) => (isHeadPlan !== true || isOnlyPlace) && agents.some(({ id }) => id === owner)
+  )
   if (theirs.some(({ isStopping }) => isStopping)) return undefined
   return theirs.toSorted((a, b) =>
     a.startedAt < b.startedAt ? 1 : a.startedAt > b.startedAt ? -1 : a.id < b.id ? -1 : 1

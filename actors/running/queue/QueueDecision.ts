@@ -35,6 +35,8 @@ export interface RunningRun extends Standing {
   readonly owner?: string | undefined
   /** Set for scheduled drift checks. `isStopping` is true if a stop has already been requested. */
   readonly scheduledCheck?: { readonly isStopping: boolean } | undefined
+  /** Set for plans of a pull request's head that svc started. `isStopping` is true if a stop has already been requested. */
+  readonly headPlan?: { readonly isStopping: boolean } | undefined
 }
 
 /**
@@ -43,7 +45,10 @@ export interface RunningRun extends Standing {
  */
 export interface QueuedRun extends Standing {
   readonly subject: string
-  /** True for drift checks and speculative plans, which start after all other Runs and never take the last free slot. */
+  /**
+   * True for drift checks, speculative plans and fetches of pull requests' heads. They start after all other Runs, and never
+   * take the last free slot, unless it is the only slot.
+   */
   readonly comesLast: boolean
   readonly queuedAt: string
   readonly workspaceTurn: number
@@ -112,7 +117,7 @@ const byTurn = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => {
   return inTurns(people.values(), ({ subjectTurn }) => subjectTurn)
 }
 
-/** Puts drift checks and speculative plans after all other Runs. Within each group, people take turns. */
+/** Puts the Runs that come last after all other Runs. Within each group, people take turns. */
 const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => [
   ...byTurn(runs.filter(({ comesLast }) => !comesLast)),
   ...byTurn(runs.filter(({ comesLast }) => comesLast))
@@ -131,7 +136,7 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
   const held = { pool, ...(holder === undefined ? {} : { heldByRunId: holder.id }) }
   if (own.length >= perWorkspace) return { ...held, reason: "workspace_limit", limit: perWorkspace }
   if (inPool.length >= places) return { ...held, reason: "places_taken", limit: places }
-  // The last slot of the pool, and the last slot of the Workspace, are not available to drift checks and speculative plans.
+  // The last slot of the pool, and the last slot of the Workspace, are not available to Runs that come last.
   if (!run.comesLast) return undefined
   if (places > 1 && inPool.length === places - 1) return { ...held, reason: "place_kept", limit: places }
   if (perWorkspace > 1 && own.length === perWorkspace - 1) return { ...held, reason: "place_kept", limit: perWorkspace }
@@ -145,23 +150,30 @@ export interface AskedRun {
 }
 
 /**
- * Selects the scheduled drift checks to stop for Runs that people requested: the latest check of each waiting Workspace, or
- * no check if one of the Workspace's checks is already stopping.
+ * Selects the Runs to stop for Runs that people requested: for each waiting Workspace the latest scheduled drift check, or none if
+ * one of its Runs is already stopping. Where only one slot exists, plans of pull requests' heads take it, so they give way too.
  */
-export const checksToPreempt = (
+export const runsToPreempt = (
   { limits, running }: Pick<QueueState, "limits" | "running">,
   asked: ReadonlyArray<AskedRun>
 ): ReadonlyArray<RunId> => {
-  const stopping = new Set(running.filter((run) => run.scheduledCheck?.isStopping === true).map(({ id }) => id))
+  const stopping = new Set(
+    running
+      .filter(({ headPlan, scheduledCheck }) => (scheduledCheck ?? headPlan)?.isStopping === true)
+      .map(({ id }) => id)
+  )
   const chosen: Array<RunId> = []
   for (const { pool, workspaceId } of asked) {
     const inPool = running.filter((run) => run.pool === pool)
     const own = inPool.filter((run) => run.workspaceId === workspaceId)
     const { perWorkspace, places } = limitsOf(limits, pool)
-    const holders = own.length >= perWorkspace ? own : inPool.length >= places ? inPool : []
-    const checks = holders.filter(({ scheduledCheck }) => scheduledCheck !== undefined)
-    if (checks.some(({ id }) => stopping.has(id))) continue
-    const last = checks.toSorted((a, b) => compared(b.startedAt, a.startedAt) || compared(a.id, b.id))[0]
+    const [holders, limit] =
+      own.length >= perWorkspace ? [own, perWorkspace] : inPool.length >= places ? [inPool, places] : [[], places]
+    const yielding = holders.filter(
+      ({ headPlan, scheduledCheck }) => scheduledCheck !== undefined || (limit === 1 && headPlan !== undefined)
+    )
+    if (yielding.some(({ id }) => stopping.has(id))) continue
+    const last = yielding.toSorted((a, b) => compared(b.startedAt, a.startedAt) || compared(a.id, b.id))[0]
     if (last === undefined) continue
     chosen.push(last.id)
     stopping.add(last.id)
@@ -190,10 +202,10 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
  * Selects the next Run, and determines the position of every other Run. Each Capsule's queue has at most one active Run, in
  * order of arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who requested the Runs take
  * turns: the Workspace or person whose last Run started longest ago comes first. Therefore, while a Run is waiting, every
- * other Workspace starts at most one Run before it, and a Run that cannot get a slot delays nobody else. Drift checks and
- * speculative plans come after all other Runs. `queued` may contain only part of the queue. To determine `next`, the first
- * claimable Run of each person is sufficient, in each Workspace that may be next; to determine the positions of one
- * Workspace's Runs, all its Runs are sufficient.
+ * other Workspace starts at most one Run before it, and a Run that cannot get a slot delays nobody else. Drift checks,
+ * speculative plans and fetches of pull requests' heads come after all other Runs. `queued` may contain only part of the queue.
+ * To determine `next`, the first claimable Run of each person is sufficient, in each Workspace that may be next; to determine
+ * the positions of one Workspace's Runs, all its Runs are sufficient.
  */
 export const decide = (state: QueueState): Decision => {
   const busy = capsulePlaces(state)

@@ -4,7 +4,7 @@ import type { AskedRun, QueuedRun, QueueLimits, RunningRun } from "./QueueDecisi
 import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
-import { comesLast } from "../../../schema/tables/RunTables.ts"
+import { comesLast, speculative } from "../../../schema/tables/RunTables.ts"
 import { placesOfPool } from "../../ledger/run/RunLedger.ts"
 
 /** The turn in which each Workspace, and each subject in it, last started a Run. The empty subject represents svc itself. */
@@ -26,6 +26,7 @@ type QueuedRow = RowOf<typeof QueuedRow.columns>
 const RunningRow = rowShape({
   ...Struct.pick(RunRow.columns, ["id", "workspace_id", "slot_pool", "capsule_line", "owner", "started_at"]),
   is_scheduled_check: Flag,
+  is_head_plan: Flag,
   is_stopping: Flag
 })
 
@@ -162,10 +163,12 @@ export class QueueRows extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const last = sql.literal(comesLast())
+      const headPlan = sql.literal(`coordinator_kind = 'pull_request' AND ${speculative()}`)
 
       const running = Effect.map(
         Effect.orDie(RunningRow.rows(sql)`SELECT id, workspace_id, slot_pool, capsule_line, owner, started_at,
             CASE WHEN type = 'drift_check' AND trigger_kind = 'schedule' THEN 1 ELSE 0 END AS is_scheduled_check,
+            CASE WHEN ${headPlan} AND trigger_kind <> 'user' THEN 1 ELSE 0 END AS is_head_plan,
             CASE WHEN cancel_requested_at IS NULL THEN 0 ELSE 1 END AS is_stopping
           FROM runs WHERE status = 'running'`),
         (rows) =>
@@ -176,7 +179,8 @@ export class QueueRows extends Context.Service<
             capsuleLine: row.capsule_line ?? undefined,
             startedAt: row.started_at ?? "",
             owner: row.owner ?? undefined,
-            ...(row.is_scheduled_check === 1 ? { scheduledCheck: { isStopping: row.is_stopping === 1 } } : {})
+            ...(row.is_scheduled_check === 1 ? { scheduledCheck: { isStopping: row.is_stopping === 1 } } : {}),
+            ...(row.is_head_plan === 1 ? { headPlan: { isStopping: row.is_stopping === 1 } } : {})
           }))
       )
 

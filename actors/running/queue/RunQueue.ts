@@ -6,12 +6,12 @@ import { SharedDatabase } from "../../base/node/Nodes.ts"
 import { preempt } from "../../ledger/run/RunCancels.ts"
 import { isAgentSlotPool, slotPoolOf } from "../../ledger/run/RunLedger.ts"
 import {
-  checksToPreempt,
   decide,
   type Place,
   type QueuedRun,
   type QueueLimits,
-  type RunningRun
+  type RunningRun,
+  runsToPreempt
 } from "./QueueDecision.ts"
 import { checkToPreempt } from "../agent-pool/AgentPlaces.ts"
 import { EarlierLeases } from "../agent-pool/EarlierLeases.ts"
@@ -39,7 +39,7 @@ const sentenceOf = ({ heldByRunId, limit, pool, reason }: Place): string => {
         ? `The only place for ${what} is taken. Workspaces take turns when it becomes free.`
         : `All ${limit} places for ${what} are taken. Workspaces take turns when one becomes free.`
     case "place_kept":
-      return "The last free place is kept for what a person may ask for; drift checks and speculative plans wait until another is free."
+      return "The last free place is kept for what a person may ask for; drift checks, speculative plans and heads of pull requests wait until another is free."
     case "no_agent":
       return "No agent of its pool can execute it now."
     case "turn":
@@ -58,7 +58,10 @@ const standing = (run: ListedRunRow): QueuedRun => ({
   pool: run.slot_pool,
   subject: run.created_by ?? "",
   capsuleLine: run.capsule_line ?? undefined,
-  comesLast: run.type === "drift_check" || isSpeculative(run),
+  comesLast:
+    run.type === "drift_check" ||
+    isSpeculative(run) ||
+    (run.type === "source_sync" && run.coordinator_kind === "pull_request"),
   queuedAt: run.queued_at,
   workspaceTurn: 0,
   subjectTurn: 0
@@ -126,11 +129,12 @@ export class RunQueue extends Context.Service<
        * execute every Run.
        */
       const makeRoomAtAgents = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
-        let checks = running.flatMap(({ id, owner, pool, scheduledCheck, startedAt }) =>
-          scheduledCheck === undefined || owner === undefined || !isAgentSlotPool(pool)
+        let checks = running.flatMap(({ headPlan, id, owner, pool, scheduledCheck, startedAt }) => {
+          const yielding = scheduledCheck ?? headPlan
+          return yielding === undefined || owner === undefined || !isAgentSlotPool(pool)
             ? []
-            : [{ id, owner, startedAt, isStopping: scheduledCheck.isStopping }]
-        )
+            : [{ id, owner, startedAt, isStopping: yielding.isStopping, isHeadPlan: headPlan !== undefined }]
+        })
         if (checks.length === 0) return
         for (const run of yield* rows.waitingForAgents) {
           const chosen = checkToPreempt(yield* reach.takers(run), checks)
@@ -140,10 +144,10 @@ export class RunQueue extends Context.Service<
         }
       })
 
-      /** Stops a scheduled drift check if a Run that a person requested is waiting for its slot. */
+      /** Stops a Run that gives way if a person's Run is waiting for its slot. */
       const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>, window: QueueWindow) {
-        if (running.every(({ scheduledCheck }) => scheduledCheck === undefined)) return
-        yield* Effect.forEach(checksToPreempt({ limits, running }, yield* rows.asked(window)), preempt, {
+        if (running.every(({ headPlan, scheduledCheck }) => (scheduledCheck ?? headPlan) === undefined)) return
+        yield* Effect.forEach(runsToPreempt({ limits, running }, yield* rows.asked(window)), preempt, {
           discard: true
         })
         yield* makeRoomAtAgents(running)

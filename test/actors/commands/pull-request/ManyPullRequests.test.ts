@@ -3,7 +3,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { StaticReviewJson } from "../../../../actors/ledger/pull-request/PullRequestRow.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { serviceContext } from "../../../../schema/commands/Command.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
+import { CapsuleId, PullRequestId, SourceSnapshotId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { eventually } from "../../../support/Eventually.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
@@ -72,6 +74,7 @@ describe("Many pull requests", () => {
         // Plans stay queued.
         yield* sql`CREATE TRIGGER kept BEFORE UPDATE ON runs WHEN NEW.status = 'running' AND NEW.purpose = 'speculative'
         BEGIN SELECT RAISE(IGNORE); END`
+        const capsules = yield* CapsuleCommands
         const commands = yield* SourceCommands
         // Prevents the server's own polls, so that the seeded pull requests stay open.
         yield* sql`CREATE TRIGGER unseen BEFORE UPDATE ON pull_request_looks BEGIN SELECT RAISE(IGNORE); END`
@@ -84,7 +87,24 @@ describe("Many pull requests", () => {
         WHERE source_id = ${source.id} AND due > 0`)
         yield* eventually(due, ([row]) => row?.due === 0)
         expect(yield* plans).toEqual([{ status: "queued", many: 8 }])
-        const own = yield* (yield* CapsuleCommands).Plan(capsule.id, { context })
+        // The transaction that creates a plan checks the limit, so concurrent plans cannot exceed it either.
+        const refusals = yield* Effect.forEach(
+          ids,
+          (id) =>
+            capsules
+              .PlanSpeculatively(CapsuleId.make(id), {
+                context: serviceContext,
+                ofOwnBranch: true,
+                attempt: 1,
+                pullRequestId: PullRequestId.make(`pr_${"100".padStart(24, "m")}`),
+                sourceSnapshotId: SourceSnapshotId.make(`snap_${"100".padStart(24, "m")}`)
+              })
+              .pipe(Effect.flip),
+          { concurrency: "unbounded" }
+        )
+        expect(new Set(refusals.map(({ code }) => code))).toEqual(new Set(["rate_limited"]))
+        expect(yield* plans).toEqual([{ status: "queued", many: 8 }])
+        const own = yield* capsules.Plan(capsule.id, { context })
         expect(own.value.type).toBe("plan")
 
         yield* commands.Update(source.id, { context, request: { pullRequests: "static" } })

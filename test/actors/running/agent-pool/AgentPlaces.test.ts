@@ -34,7 +34,8 @@ describe("Agent pool: last free place", () => {
   })
 })
 
-describe("Agent pool: scheduled drift checks", () => {
+describe("Agent pool: Runs that give way", () => {
+  const headPlan = check("a", "one", { isHeadPlan: true })
   const full = [agent("one", 1, 1), agent("two", 2, 2)]
   const late = { startedAt: "2026-01-02T00:00:00.000Z" }
   test.each<[string, ReadonlyArray<AgentPlaces>, ReadonlyArray<RunningCheck>, string | undefined]>([
@@ -43,7 +44,9 @@ describe("Agent pool: scheduled drift checks", () => {
     ["goes on where its agent could not execute the Run", [agent("two", 2, 2)], [check("a", "one")], undefined],
     ["goes on where nobody could", [], [check("a", "one")], undefined],
     ["stops when it is the latest", full, [check("a", "one", late), check("b", "two")], "a"],
-    ["goes on while another stops", full, [check("a", "one"), check("b", "two", { isStopping: true })], undefined]
+    ["goes on while another stops", full, [check("a", "one"), check("b", "two", { isStopping: true })], undefined],
+    ["stops if it is a head's plan in the only place", [agent("one", 1, 1)], [headPlan], "a"],
+    ["goes on if it is a head's plan in one of several places", full, [headPlan], undefined]
   ])("%s", (_, agents, checks, chosen) => {
     expect<string | undefined>(checkToPreempt(agents, checks)).toBe(chosen)
   })

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test"
 import * as fc from "fast-check"
 import {
   decide,
-  checksToPreempt,
   type QueuedRun,
   type QueueLimits,
   type QueueState,
-  type RunningRun
+  type RunningRun,
+  runsToPreempt
 } from "../../../../actors/running/queue/QueueDecision.ts"
 import type { WorkspaceId } from "../../../../schema/records/Ids.ts"
 import { run, workspaceOf, simulated, story, anyLimits, type Arrival } from "./support/SimulatedQueue.ts"
@@ -237,27 +237,41 @@ describe("Running checks", () => {
   const one: QueueLimits = { ...limits, runs: { places: 1, perWorkspace: 1 } }
 
   test("a running drift check stops if a Run in its Workspace or in the pool needs its place", () => {
-    expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
+    expect<ReadonlyArray<string>>(runsToPreempt({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
     const shared = { ...limits, runs: { places: 1, perWorkspace: 2 } }
     expect<ReadonlyArray<string>>(
-      checksToPreempt({ limits: shared, running: [check("other", { workspaceId: otherWorkspace })] }, asked)
+      runsToPreempt({ limits: shared, running: [check("other", { workspaceId: otherWorkspace })] }, asked)
     ).toEqual(["other"])
   })
 
   test("a running drift check continues while no Run is waiting, or while a place is free", () => {
-    expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [check("own")] }, [])).toEqual([])
-    expect<ReadonlyArray<string>>(checksToPreempt({ limits, running: [check("own")] }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(runsToPreempt({ limits: one, running: [check("own")] }, [])).toEqual([])
+    expect<ReadonlyArray<string>>(runsToPreempt({ limits, running: [check("own")] }, asked)).toEqual([])
     const held = [running("1"), running("2"), running("3"), check("other", { workspaceId: otherWorkspace })]
-    expect<ReadonlyArray<string>>(checksToPreempt({ limits, running: held }, asked)).toEqual([])
-    expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(runsToPreempt({ limits, running: held }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(runsToPreempt({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
   })
 
   test("each waiting Run stops one drift check, the check that started last", () => {
     const late = check("late", { startedAt: "2026-01-02T00:00:00.000Z" })
     const early = check("early")
     const two: QueueLimits = { ...limits, runs: { places: 2, perWorkspace: 2 } }
-    expect<ReadonlyArray<string>>(checksToPreempt({ limits: two, running: [early, late] }, asked)).toEqual(["late"])
+    expect<ReadonlyArray<string>>(runsToPreempt({ limits: two, running: [early, late] }, asked)).toEqual(["late"])
     const stopping = { ...late, scheduledCheck: { isStopping: true } }
-    expect<ReadonlyArray<string>>(checksToPreempt({ limits: two, running: [early, stopping] }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(runsToPreempt({ limits: two, running: [early, stopping] }, asked)).toEqual([])
+  })
+  test("a running plan of a pull request's head stops for a person's Run only if there is no other place", () => {
+    const plan = running("plan", { headPlan: { isStopping: false } })
+    const stopped = (runs: QueueLimits["runs"], ...others: ReadonlyArray<RunningRun>): ReadonlyArray<string> =>
+      runsToPreempt({ limits: { ...limits, runs }, running: [plan, ...others] }, asked)
+    expect(stopped({ places: 1, perWorkspace: 1 })).toEqual(["plan"])
+    expect(stopped({ places: 4, perWorkspace: 1 })).toEqual(["plan"])
+    expect(stopped({ places: 2, perWorkspace: 2 }, running("other"))).toEqual([])
+    // The Workspace may execute more Runs, but other Workspaces occupy the pool.
+    const others = [running("1", { workspaceId: otherWorkspace }), running("2", { workspaceId: otherWorkspace })]
+    expect(stopped({ places: 3, perWorkspace: 2 }, ...others)).toEqual([])
+    const stopping = { ...plan, headPlan: { isStopping: true } }
+    const one: QueueLimits = { ...limits, runs: { places: 1, perWorkspace: 1 } }
+    expect(runsToPreempt({ limits: one, running: [stopping] }, asked)).toEqual([])
   })
 })

@@ -12,7 +12,7 @@ import { newPerson, newWorkspace, testAccounts } from "../../../support/Accounts
 import { suite } from "../../../support/Effect.ts"
 import { setRun } from "../../../support/HeldRuns.ts"
 import { namedCapsule, namedRun } from "../../../support/NamedIds.ts"
-import type { CapsuleId, RunId } from "../../../../schema/records/Ids.ts"
+import { type CapsuleId, PullRequestId, type RunId } from "../../../../schema/records/Ids.ts"
 import { testQueue } from "./support/TestQueue.ts"
 
 const tests = suite(testQueue({ concurrency: 3, workspaceConcurrency: 2 }).pipe(Layer.provideMerge(testAccounts)))
@@ -107,6 +107,32 @@ tests.live(
       expect(yield* claim).toBe(next)
       yield* finish(speculative, next)
     })
+)
+
+tests.live("a fetch of a pull request's head starts after all other syncs, and never takes the last place", () =>
+  Effect.gen(function* () {
+    const ledger = yield* RunLedger
+    const { finish, queued, workspaceId } = yield* workspace
+    const coordinator = { kind: "pull_request", id: PullRequestId.make("pr_aaaaaaaaaaaaaaaaaaaaaaaa") } as const
+    const heads = ["1", "2"].map((name) => namedRun(`head${counter}${name}`))
+    for (const id of heads) {
+      yield* ledger.insert({ id, workspaceId, type: "source_sync", coordinator, trigger: "schedule", spec: {} })
+      yield* setRun(id, { queued_at: "2026-01-01T00:00:00.000Z" })
+    }
+    const sync = yield* queued("sync", "source_sync")
+    expect(yield* claim).toBe(sync)
+    expect(yield* claim).toBeUndefined()
+    expect(yield* placeOf(heads[0] ?? sync)).toMatchObject({ pool: "builds", reason: "place_kept" })
+    yield* finish(sync)
+    const first = yield* claim
+    expect(heads).toContain(first ?? sync)
+    expect(yield* claim).toBeUndefined()
+    const next = yield* queued("next", "source_sync")
+    expect(yield* claim).toBe(next)
+    yield* finish(next, ...(first === undefined ? [] : [first]))
+    const second = yield* claim
+    yield* finish(...(second === undefined ? [] : [second]))
+  })
 )
 
 tests.live("a person's Run starts even if speculative plans occupy every place that they may take", () =>
