@@ -1,10 +1,24 @@
-import { Context, Deferred, Duration, Effect, FiberMap, Layer, Option, Queue, Redacted, Result } from "effect"
+import {
+  Cause,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  FiberMap,
+  Layer,
+  Option,
+  Queue,
+  Redacted,
+  Result,
+  Schedule
+} from "effect"
 import { SqlClient } from "effect/sql"
 import { type JobOffer, offerText, type RunClaim } from "../../../schema/agent/AgentJob.ts"
 import type { Gone } from "../../../schema/agent/AgentRefusal.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { ApplyStart } from "../execution/ApplyStart.ts"
+import { databaseLost, startsAgain } from "../execution/LostDatabase.ts"
 import { measureWait } from "../execution/RunMetrics.ts"
 import { ModuleSteps } from "../execution/ModuleSteps.ts"
 import type { RunBlocked } from "../execution/RunSteps.ts"
@@ -84,6 +98,9 @@ const isUnfinishedOf =
   ({ incarnation }: AgentSession) =>
   (row: Pick<AgentRunRow, "incarnation" | "result">): boolean =>
     row.incarnation === incarnation && row.result === null
+
+/** Time between attempts to record the end of a claim. */
+const recordAgain = Schedule.spaced("1 second")
 
 /** A prepared job with its secrets, held in memory until the agent accepts the job. */
 interface Waiting {
@@ -248,6 +265,28 @@ export class AgentOffers extends Context.Service<
         return yield* Deferred.succeed(whole.prepared, Option.none())
       })
 
+      /**
+       * Ends a claim whose preparation failed. Repeats this until the database accepts it: while this server is running, nobody
+       * else ends the claim. A new claim of the Run interrupts this fiber, so one attempt cannot be interrupted.
+       */
+      const unprepared = Effect.fnUntraced(function* (run: RunRow, cause: Cause.Cause<unknown>) {
+        yield* Effect.logError("A Run could not be prepared for an agent", cause)
+        const hold = holdOf(run)
+        const end = startsAgain(run, cause)
+          ? controls.requeue(hold, databaseLost, { counts: false })
+          : controls.failed(run, failure)
+        yield* Effect.gen(function* () {
+          yield* transaction(sql)(Effect.andThen(Effect.ignore(end), claims.change(hold, { ended_at: yield* now })))
+          yield* controls.endLog(hold)
+          yield* queue.wake
+        }).pipe(
+          Effect.uninterruptible,
+          Effect.sandbox,
+          Effect.retry({ schedule: recordAgain, while: (again) => !Cause.hasInterruptsOnly(again) }),
+          Effect.ignore
+        )
+      })
+
       const begin = Effect.fnUntraced(function* ({ row, run }: { readonly run: RunRow; readonly row: AgentRunRow }) {
         const whole = { row, prepared: yield* Deferred.make<Option.Option<OfferedJob>>() }
         waiting.set(run.id, whole)
@@ -256,14 +295,9 @@ export class AgentOffers extends Context.Service<
           run.id,
           prepare(run, row, whole).pipe(
             Effect.asVoid,
-            Effect.catchCause((cause) =>
-              Effect.gen(function* () {
-                yield* Effect.logError("A Run could not be prepared for an agent", cause)
-                yield* Effect.ignore(controls.failed(run, failure))
-                yield* controls.endLog(holdOf(run))
-                yield* claims.change({ runId: run.id, fence: run.fence }, { ended_at: yield* now })
-                yield* queue.wake
-              })
+            Effect.catchCauseIf(
+              (cause) => !Cause.hasInterruptsOnly(cause),
+              (cause) => unprepared(run, cause)
             ),
             // Marks the preparation as finished, whatever its outcome.
             Effect.ensuring(

@@ -5,6 +5,7 @@ import { BuildStore } from "../../../runner/execution/BuildStore.ts"
 import type { ApplyOutcome, UnfinishedApply } from "../../../runner/execution/RunOutcome.ts"
 import { type RunnerFailure, runnerFailure } from "../../../runner/execution/RunnerFailure.ts"
 import type { RunClaim } from "../../../schema/agent/AgentJob.ts"
+import { hasDatabaseLost } from "../../base/database/DatabaseLost.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { hasStorageFull } from "../../../schema/errors/StorageFull.ts"
 import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
@@ -79,6 +80,12 @@ type Claim = typeof RunClaim.Type
 type Opened = Redacted.Redacted<Uint8Array>
 
 const settleAgain = Schedule.spaced("5 seconds")
+
+/**
+ * Maximum number of settlements of a result during which the server loses the database. Bounded, because a statement of the
+ * settlement may be what ends the session.
+ */
+const mostLosses = 20
 
 /** Maximum delay of the response to a result, while the Run is being settled. */
 const longestWait = "100 millis"
@@ -318,7 +325,8 @@ export class AgentSettlement extends Context.Service<
         yield* applies.settle(run, left, { untouched: unread, interrupted: unread })
       })
 
-      const settle = Effect.fn("AgentSettlement.settle")(function* (claim: Claim) {
+      /** `isPatient` returns true if the settlement may be repeated after the server has lost the database. */
+      const settle = Effect.fn("AgentSettlement.settle")(function* (claim: Claim, isPatient: () => boolean) {
         const [row] = yield* Effect.orDie(AgentRunRow.rows(sql)`SELECT * FROM agent_runs
           WHERE run_id = ${claim.runId} AND fence = ${claim.fence} AND ended_at IS NULL`)
         if (row?.result == null) return
@@ -344,7 +352,11 @@ export class AgentSettlement extends Context.Service<
               () => byForce(run, row, undefined)
             ),
             Effect.catchCauseIf(
-              (cause) => Cause.hasDies(cause) && !Cause.hasInterruptsOnly(cause) && !hasStorageFull(cause),
+              (cause) =>
+                Cause.hasDies(cause) &&
+                !Cause.hasInterruptsOnly(cause) &&
+                !hasStorageFull(cause) &&
+                !(hasDatabaseLost(cause) && isPatient()),
               (cause) =>
                 Effect.andThen(
                   Effect.logError("The result of an agent could not be settled", cause),
@@ -364,11 +376,13 @@ export class AgentSettlement extends Context.Service<
         yield* queue.wake
       })
 
-      const settled = (claim: Claim) =>
-        FiberMap.run(
+      const settled = (claim: Claim) => {
+        let losses = 0
+        const isPatient = () => ++losses < mostLosses
+        return FiberMap.run(
           settling,
           `${claim.runId} ${claim.fence}`,
-          settle(claim).pipe(
+          settle(claim, isPatient).pipe(
             Effect.tapCause((cause) =>
               Cause.hasInterruptsOnly(cause)
                 ? Effect.void
@@ -381,6 +395,7 @@ export class AgentSettlement extends Context.Service<
           ),
           { onlyIfMissing: true }
         )
+      }
 
       const begin = (claim: Claim) =>
         Effect.flatMap(settled(claim), (fiber) =>

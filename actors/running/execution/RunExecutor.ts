@@ -1,4 +1,4 @@
-import { Cause, Context, Deferred, Duration, Effect, FiberMap, Layer, Schedule } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Fiber, FiberMap, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunFolders } from "../../../runner/execution/RunFolders.ts"
 import type { RunSink } from "../../../runner/execution/RunSink.ts"
@@ -12,6 +12,7 @@ import { KillPoint } from "../../base/KillPoint.ts"
 import { Nodes } from "../../base/node/Nodes.ts"
 import { isApply, RunLifecycle } from "../../ledger/run/RunLifecycle.ts"
 import { makeStateKeeper } from "../../ledger/state/StateKeeper.ts"
+import { databaseLost, startsAgain } from "./LostDatabase.ts"
 import { failRun } from "./RunEnding.ts"
 import { makeRunStop } from "./RunStop.ts"
 import { RunExecutions } from "./RunExecution.ts"
@@ -119,7 +120,10 @@ export class RunExecutor extends Context.Service<
         const error = defectOf(cause)
         yield* Effect.logError("A Run ended in a defect", cause)
         if (!isApply(run.type)) {
-          yield* record(transaction(sql)(failRun({ lifecycle, handover }, run, error)))
+          const end = startsAgain(run, cause)
+            ? stop.requeued(holdOf(run), databaseLost, { counts: false })
+            : failRun({ lifecycle, handover }, run, error)
+          yield* record(transaction(sql)(end))
           return "settled"
         }
         const left = yield* folders.leftBy(holdOf(run))
@@ -188,8 +192,12 @@ export class RunExecutor extends Context.Service<
         if (ended === "settled" && settled?.status !== "running") yield* folders.remove(hold)
       })
 
-      const start = (run: RunRow) =>
-        FiberMap.run(
+      const start = Effect.fnUntraced(function* (run: RunRow) {
+        // A requeued Run may start again before its last execution has removed its folder. That execution must not be
+        // interrupted, or forget the new one.
+        const before = yield* FiberMap.get(fibers, run.id)
+        if (Option.isSome(before)) yield* Fiber.await(before.value)
+        yield* FiberMap.run(
           fibers,
           run.id,
           journal.within(run.id, execute(run)).pipe(
@@ -201,6 +209,7 @@ export class RunExecutor extends Context.Service<
             Effect.annotateLogs({ runId: run.id })
           )
         )
+      })
 
       const startAll = Effect.gen(function* () {
         while (!stage.quiet && (yield* node.isCurrent)) {
