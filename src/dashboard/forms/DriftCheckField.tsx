@@ -20,10 +20,14 @@ interface OfWorkspace {
   readonly onChoose: (choice: WorkspaceDriftChecks) => void
 }
 
-type DriftCheckFieldProps = (OfCapsule | OfWorkspace) & { readonly choice: Choice; readonly disabled: boolean }
+type DriftCheckFieldProps = (OfCapsule | OfWorkspace) & {
+  readonly choice: Choice
+  readonly disabled: boolean
+  readonly busy: boolean
+}
 
 export const DriftCheckField = (props: DriftCheckFieldProps) => {
-  const { choice, disabled, mayInherit } = props
+  const { busy, choice, disabled, mayInherit } = props
   const words = useWords(formWords).drift
   const own = choice.hours
   const offered = own === undefined || intervals.includes(own) ? intervals : [...intervals, own].sort((a, b) => a - b)
@@ -32,6 +36,7 @@ export const DriftCheckField = (props: DriftCheckFieldProps) => {
       label={words.label}
       helper={words.help}
       disabled={disabled}
+      busy={busy}
       value={own === undefined ? choice.mode : String(own)}
       onChange={({ target: { value } }) => {
         if (value === "off") props.onChoose({ mode: "off" })

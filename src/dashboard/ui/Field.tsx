@@ -5,6 +5,7 @@ import {
   type TextareaHTMLAttributes,
   useId
 } from "react"
+import { useReachable } from "../api/Reachability.ts"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 
@@ -77,28 +78,57 @@ export const AreaField = ({ label, helper, error, optional, mono = false, ...are
   </Frame>
 )
 
-type SelectProps = FieldProps & Omit<SelectHTMLAttributes<HTMLSelectElement>, "id" | "className">
-
-export const SelectField = ({ label, helper, error, optional, children, ...select }: SelectProps) => (
-  <Frame label={label} helper={helper} error={error} {...(optional === undefined ? {} : { optional })}>
-    {(ids) => (
-      <select {...select} {...ids} className="input input-select">
-        {children}
-      </select>
-    )}
-  </Frame>
-)
-
-type CheckProps = Omit<InputHTMLAttributes<HTMLInputElement>, "id" | "className" | "type"> & {
-  readonly label: string
-  readonly helper?: ReactNode
+interface SavedProps {
+  /**
+   * For a field that is saved when it changes: true while the change is being sent. The field then ignores changes and keeps the
+   * focus, which `disabled` would not. While the server is unreachable, a field with this property is also inactive.
+   */
+  readonly busy?: boolean
 }
 
-export const CheckField = ({ label, helper, ...input }: CheckProps) => {
+/** Attributes of a field that is saved when it changes. Without `onChange`, a controlled field keeps its value. */
+const useSaved = (busy: boolean | undefined) => {
+  const reachable = useReachable()
+  const terms = useWords(vocabulary)
+  if (busy === undefined) return undefined
+  const ignored = { "aria-disabled": true, onChange: () => undefined } as const
+  if (!reachable) return { ...ignored, title: terms.fault.unreachableNow }
+  return busy ? ignored : undefined
+}
+
+type SelectProps = FieldProps & SavedProps & Omit<SelectHTMLAttributes<HTMLSelectElement>, "id" | "className">
+
+export const SelectField = ({ label, helper, error, optional, children, busy, ...select }: SelectProps) => {
+  const saved = useSaved(busy)
+  return (
+    <Frame label={label} helper={helper} error={error} {...(optional === undefined ? {} : { optional })}>
+      {(ids) => (
+        <select {...select} {...ids} {...saved} className="input input-select">
+          {children}
+        </select>
+      )}
+    </Frame>
+  )
+}
+
+type CheckProps = Omit<InputHTMLAttributes<HTMLInputElement>, "id" | "className" | "type"> &
+  SavedProps & {
+    readonly label: string
+    readonly helper?: ReactNode
+  }
+
+export const CheckField = ({ label, helper, busy, ...input }: CheckProps) => {
   const id = useId()
+  const saved = useSaved(busy)
   return (
     <div className="check">
-      <input {...input} type="checkbox" id={id} aria-describedby={helper === undefined ? undefined : `${id}-help`} />
+      <input
+        {...input}
+        {...saved}
+        type="checkbox"
+        id={id}
+        aria-describedby={helper === undefined ? undefined : `${id}-help`}
+      />
       <label htmlFor={id}>{label}</label>
       {helper === undefined ? null : (
         <div className="field-help" id={`${id}-help`}>

@@ -30,7 +30,12 @@ export const NoticeMails = () => {
       {data.sendsMail ? null : <Notice tone="info">{words.mailsOff}</Notice>}
       {choose.error === null ? null : <FaultNotice error={choose.error} />}
       <div className="form">
-        <NoticeKindFields legend={words.mails} chosen={chosen} onChange={(kinds) => choose.mutate(kinds)} />
+        <NoticeKindFields
+          legend={words.mails}
+          busy={choose.isPending}
+          chosen={chosen}
+          onChange={(kinds) => choose.mutate(kinds)}
+        />
       </div>
     </Panel>
   )

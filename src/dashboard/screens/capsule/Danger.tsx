@@ -87,6 +87,7 @@ const AutoUpdate = ({ capsule, editable }: SettingProps) => {
           label={words.autoEnable}
           checked={enabled}
           disabled={!editable}
+          busy={change.isPending}
           onChange={(event) =>
             change.mutate({ autoUpdate: { enabled: event.target.checked, apply: event.target.checked && apply } })
           }
@@ -96,6 +97,7 @@ const AutoUpdate = ({ capsule, editable }: SettingProps) => {
           helper={words.autoApplyHelp}
           checked={apply}
           disabled={!editable || !enabled}
+          busy={change.isPending}
           onChange={(event) => change.mutate({ autoUpdate: { enabled, apply: event.target.checked } })}
         />
         <CheckField
@@ -103,6 +105,7 @@ const AutoUpdate = ({ capsule, editable }: SettingProps) => {
           helper={words.pathFilterHelp}
           checked={capsule.pathFilter}
           disabled={!editable}
+          busy={change.isPending}
           onChange={(event) => change.mutate({ pathFilter: event.target.checked })}
         />
       </div>
@@ -120,7 +123,8 @@ const DriftChecks = ({ capsule, editable }: SettingProps) => {
       <DriftCheckField
         mayInherit
         choice={capsule.driftChecks}
-        disabled={!editable || change.isPending}
+        disabled={!editable}
+        busy={change.isPending}
         onChoose={(driftChecks) => change.mutate({ driftChecks })}
       />
       {change.error === null ? null : <FaultNotice error={change.error} />}

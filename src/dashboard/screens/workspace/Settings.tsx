@@ -129,7 +129,8 @@ export const Settings = () => {
         <DriftCheckField
           mayInherit={false}
           choice={workspace.driftChecks}
-          disabled={!may("owner") || update.isPending}
+          disabled={!may("owner")}
+          busy={update.isPending}
           onChoose={(driftChecks) => update.mutate({ driftChecks })}
         />
       </Panel>
