@@ -18,8 +18,8 @@ type Verdict =
   | { readonly kind: "failed"; readonly advisories: ReadonlyArray<string> }
 
 /**
- * Evaluates the output of `npm audit --json`. Without a response from the registry, the check does not fail, because the response
- * depends on the network and not on the commit.
+ * Evaluates the output of `npm audit --json`. Without a response from the registry, the check does not fail, because the
+ * availability of the registry does not depend on the commit.
  */
 export const advisoryVerdict = (answer: string): Verdict => {
   const audited = Schema.decodeUnknownOption(Audited)(answer)

@@ -3,10 +3,10 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { findOnPath } from "../runner/toolchain/ToolSearch.ts"
 
 /**
- * Returns the words to put before a command so that it and all its children run under the kernel's batch policy. With this
- * policy, a process that wakes up waits for its turn and does not preempt the running process. Test processes and their children
- * keep all cores busy, and would otherwise spend a tenth of their CPU time on preemption. Empty if the machine does not support
- * this.
+ * Returns a command prefix that runs the command and all its children under the kernel's batch policy. With this policy, a
+ * process that wakes up waits for its turn and does not preempt the running process. Test processes and their children keep
+ * all cores busy, and would otherwise spend a tenth of their CPU time on preemption. Empty if the machine does not support
+ * the policy.
  */
 export const batchSchedule = Effect.fn("batchSchedule")(function* (searchPath: string) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

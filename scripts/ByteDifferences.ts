@@ -7,7 +7,7 @@ export interface DifferentBytes {
 }
 
 const shown = 32
-// Ranges with fewer equal bytes between them are joined, so that a date or a path is not split at each equal letter.
+// Ranges are joined if fewer equal bytes separate them, so that a date or a path is not split at each equal letter.
 const gap = 16
 
 const printable = (bytes: Uint8Array) =>

@@ -61,7 +61,7 @@ const flagRow = ({ aliases, description, name, type }: HelpDoc.FlagDoc): FlagRow
   text(description)
 ]
 
-/** Minimum number of commands with the same flag for it to be described only once. */
+/** A flag is described only once if at least this many commands share it. */
 const fewestSharing = 8
 
 /** Returns the flags that many commands share, in the order of their first appearance. */

@@ -1,6 +1,6 @@
 const mostCharacters = 60
 
-/** Imperatives that look like another verb form: `Process`, `Pass`, `Bring`, `Embed`, ... */
+/** Imperatives that look like a different verb form: `Process`, `Pass`, `Bring`, `Embed`, ... */
 const imperatives = new Set(
   "access address bypass compress discuss embed exceed feed focus guess need pass process proceed read seed shed speed string".split(
     " "

@@ -5,7 +5,10 @@ import { DashboardList, dashboardList } from "../src/dashboard/PrebuiltDashboard
 const encodings = ["identity", "br", "gzip"] as const
 const encodeList = Schema.encodeEffect(DashboardList)
 
-/** Empties a folder, then writes the dashboard's files and a list of them. Each encoding is a path relative to the folder. */
+/**
+ * Empties a folder, then writes the dashboard's files and a list of these files. Each encoding is a path relative to the
+ * folder.
+ */
 export const writeDashboard = Effect.fn("writeDashboard")(function* (folder: string, assets: AssetSet) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

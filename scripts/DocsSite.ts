@@ -38,7 +38,7 @@ const rootPages = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CO
 
 const titleOf = (text: string, page: string) => /^# (.+)$/m.exec(text)?.[1]?.replaceAll("`", "") ?? page
 
-/** Matches a code block or span, in which brackets do not form links, or a link. */
+/** Matches a link, a code block or a code span. Code is matched because brackets in code do not form links. */
 const codeOrLink = /^```[\s\S]*?^```|`[^`\n]+`|(?<!!)\[((?:[^[\]]|\[[^\]]*\])+)\]\(([^()\s]+)\)/gm
 const image = /!\[[^\]]*\]\(([^()\s]+)\)/g
 const isExternal = (target: string) => /^(?:[a-z]+:|#|\/)/.test(target)
@@ -69,7 +69,7 @@ interface SidebarItem {
 
 export interface DocsSite {
   readonly pages: ReadonlyMap<string, string>
-  /** Files that pages link to, and folders whose files pages link to. */
+  /** Files that are linked from pages, and folders that contain such files. */
   readonly copied: ReadonlyArray<string>
   readonly images: ReadonlyArray<string>
   readonly sections: ReadonlyArray<{ readonly text: string; readonly items: ReadonlyArray<SidebarItem> }>

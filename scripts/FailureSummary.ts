@@ -32,8 +32,8 @@ const repeatedFailures = /^\d+ tests? failed:$/
 const beginsError = (line: string) => /^(?:error|[A-Za-z]*Error)\b/.test(line)
 
 /**
- * Returns everything from the first error on, without the code excerpt that Bun prints above it, or the last lines if there is no
- * error.
+ * Returns all lines from the first error on, without the code excerpt that Bun prints above the error. Returns the last
+ * lines if there is no error.
  */
 const errorOf = (printed: ReadonlyArray<string>) => {
   const said = printed.filter((line) => line.trim() !== "")
@@ -77,8 +77,8 @@ const cut = (line: string) => (line.length > widestLine ? `${line.slice(0, wides
 
 /**
  * Returns the failures of all suites in at most 60 lines, each with its suite, test and error. If there are many failures,
- * prefers names to error texts: each failure gets only a few lines, and failures after the twentieth are only counted. Empty if
- * every suite exited with 0.
+ * names take precedence over error texts: each failure gets only a few lines, and failures after the twentieth are only
+ * counted. Empty if every suite exited with 0.
  */
 export const failureSummary = (suites: ReadonlyArray<SuiteLog>): string => {
   const failed = suites
@@ -94,7 +94,7 @@ export const failureSummary = (suites: ReadonlyArray<SuiteLog>): string => {
     })
   const count = failed.reduce((sum, { failures }) => sum + failures.length, 0)
   const shown = Math.min(count, mostNamed)
-  // Reserves one line per suite, and one for the number of omitted failures.
+  // Reserves one line per suite and per listed failure, and one line for the number of omitted failures.
   const room = mostLines - failed.length - shown - 1
   const each = Math.min(mostErrorLines, Math.floor(room / Math.max(1, shown)))
   let named = 0

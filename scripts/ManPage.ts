@@ -5,7 +5,7 @@ import { version } from "../src/Version.ts"
 import { type CommandHelp, commandHelps } from "./CommandReference.ts"
 
 interface ManPage {
-  /** A file name, such as `svc-plan.1`. */
+  /** The file name, such as `svc-plan.1`. */
   readonly name: string
   /** The page as roff. */
   readonly text: string
@@ -92,8 +92,8 @@ const overview = (commands: ReadonlyArray<CommandHelp>, date: string): ManPage =
 }
 
 /**
- * Creates the manual pages of section 1: an overview, and a page for each command with its subcommands. `date` has the format
- * 2026-11-29.
+ * Creates the manual pages of section 1: an overview, and a page for each command with its subcommands. `date` has a format
+ * like 2026-11-29.
  */
 export const manPages = (date: string) =>
   Effect.map(

@@ -3,7 +3,8 @@ import { goGcSettings } from "../runner/toolchain/GoGcSettings.ts"
 import { toolExecutables } from "../runner/toolchain/Tool.ts"
 import { findOnPath } from "../runner/toolchain/ToolSearch.ts"
 
-// Limits tools to one thread. The test processes keep all cores busy, so further threads would only take time from them.
+// Limits tools to one thread. The test processes keep all cores busy, so additional threads would only slow the test
+// processes down.
 const oneProcessor = { GOMAXPROCS: "1" }
 
 /** Folder that every sandbox can see. */
@@ -12,7 +13,7 @@ const shown = "/usr/"
 /**
  * Returns a PATH whose tools delay garbage collection and use one processor. Tests start these tools more than a thousand
  * times with small states, and garbage collection would take a fifth of each command's time. Writes the scripts that start
- * the tools to `folder`. Leaves a tool outside `/usr` unchanged, because a sandbox would contain its script but not the
+ * the tools to `folder`. Leaves a tool outside `/usr` unchanged, because a sandbox would contain the script but not the
  * tool.
  */
 export const patientPath = Effect.fn("patientPath")(function* (searchPath: string, folder: string) {

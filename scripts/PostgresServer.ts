@@ -4,13 +4,13 @@ import { Effect, FileSystem, Option, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { folderInMemory } from "./MemoryDisk.ts"
 
-/** The error if tests failed or the server could not be started. */
+/** The error when tests fail or the server cannot be started. */
 export class Failed extends Schema.TaggedError<Failed>()("Failed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
 
 const isRoot = process.getuid?.() === 0
-/** Starts a program of the server as a user that PostgreSQL accepts. */
+/** Returns the command that starts a PostgreSQL program as a user that PostgreSQL accepts. */
 const asUser = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   isRoot ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", ...args] : args
 
@@ -35,8 +35,8 @@ export const must = Effect.fn("must")(function* (args: ReadonlyArray<string>, en
 })
 
 /**
- * Finds the folder with the programs of the newest installed version. Installs Debian's `postgresql` if no version is
- * installed and this process runs as root. The server refuses to run as root, so it then runs as `nobody`.
+ * Finds the folder with the programs of the newest installed PostgreSQL version. If no version is installed and this process
+ * runs as root, installs Debian's `postgresql`. Because PostgreSQL refuses to run as root, the server then runs as `nobody`.
  */
 const programs = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
@@ -94,7 +94,7 @@ export const postgresServer = Effect.gen(function* () {
   yield* Effect.acquireRelease(start, () => Effect.ignore(stop("immediate")))
   return {
     url: `postgres:///postgres?host=${encodeURIComponent(folder)}&user=svc`,
-    /** The socket that a proxy connects to. */
+    /** The socket to which a proxy connects. */
     socket: `${folder}/.s.PGSQL.5432`,
     log: `${folder}/log`,
     start,

@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Path, Runtime, Schema } from "effect"
 import type { Component, LicenseReport } from "../src/licenses/LicenseReport.ts"
 
-/** The bill of materials would be incomplete. */
+/** The error when the bill of materials would be incomplete. */
 class SbomIncomplete extends Schema.TaggedError<SbomIncomplete>()("SbomIncomplete", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
@@ -21,11 +21,11 @@ export const sbomFile = "svc.cdx.json"
 const isPackage = ({ name, origin }: Component) => origin === `npm package ${name}`
 const purlName = (name: string) => name.replace("@", "%40")
 
-/** Converts an `integrity` of the lock file to a SHA-512 in hexadecimal. Returns `undefined` for another algorithm. */
+/** Converts an `integrity` of the lock file to a SHA-512 in hexadecimal. Returns `undefined` for any other algorithm. */
 const sha512 = (integrity: string) =>
   integrity.startsWith("sha512-") ? Buffer.from(integrity.slice("sha512-".length), "base64").toString("hex") : undefined
 
-/** Formats a licence: a single SPDX identifier as an `id`, and several as an `expression`. */
+/** Formats a licence: as an `id` if it is a single SPDX identifier, otherwise as an `expression`. */
 const licenses = (license: string) =>
   /^[\w.-]+$/.test(license) ? [{ license: { id: license } }] : [{ expression: license }]
 
@@ -44,9 +44,9 @@ const described = (component: Component, integrity: string | undefined) => {
 }
 
 /**
- * Creates a binary's bill of materials, as CycloneDX 1.6. It lists exactly the components whose licences the binary
- * contains, with the hashes from the lock file. It contains no date and no random number, so the same commit produces the
- * same bytes. Fails if a bundled package is missing from the lock file.
+ * Creates a binary's bill of materials, as CycloneDX 1.6. The bill of materials lists exactly the components whose licences
+ * the binary contains, with the hashes from the lock file. It contains neither a date nor a random number, so the same
+ * commit always produces the same bytes. Fails if a bundled package is missing from the lock file.
  */
 export const billOfMaterials = Effect.fn("sbom.billOfMaterials")(function* (root: string, report: LicenseReport) {
   const files = yield* FileSystem.FileSystem

@@ -4,14 +4,14 @@ import { Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { extract } from "tar"
 
-/** A platform's runtime is unavailable, or does not match the lock file. */
+/** The error when a platform's runtime is unavailable or does not match the lock file. */
 export class RuntimeUnavailable extends Schema.TaggedError<RuntimeUnavailable>()("RuntimeUnavailable", {
   message: Schema.String
 }) {
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** Every platform for which a binary is built, and Bun's name for it. */
+/** Every platform for which a binary is built, with Bun's name for that platform. */
 export const targets = {
   "linux-x64": { compile: "bun-linux-x64", package: "@oven/bun-linux-x64" },
   "linux-arm64": { compile: "bun-linux-arm64", package: "@oven/bun-linux-aarch64" },

@@ -1,4 +1,4 @@
-/** A command of a session in a terminal, and everything that it printed to standard output. */
+/** A command in a terminal session, and everything that the command printed to standard output. */
 export interface TerminalStep {
   readonly command: string
   readonly output: string
@@ -11,11 +11,11 @@ const margin = 20
 
 const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
-/** Breaks a line as a terminal of this width does. */
+/** Wraps a line as a terminal of this width would. */
 const broken = (line: string): ReadonlyArray<string> =>
   line.length <= columns ? [line] : [line.slice(0, columns), ...broken(line.slice(columns))]
 
-/** Draws a session as an SVG image, whose colours follow the reader's preference for light or dark. */
+/** Draws a terminal session as an SVG image. The colours follow the reader's preference for light or dark themes. */
 export const terminalPicture = (steps: ReadonlyArray<TerminalStep>): string => {
   const lines = steps.flatMap(({ command, output }, index) => [
     ...(index === 0 ? [] : [{ text: "", kind: "output" }]),

@@ -11,7 +11,7 @@ import { commandHelps } from "./CommandReference.ts"
 
 /*
  * A version promises its API, commands, settings, tables and exit codes to the people who build on them. `scripts/promised`
- * contains these facts as of the last release. The changelog must mention every difference.
+ * contains the promised facts as of the last release. The changelog must mention every difference.
  */
 
 /**
@@ -28,7 +28,7 @@ const shortFact = (text: string) =>
     ? text
     : `${text.slice(0, 60)}… ${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 12)}`
 
-/** Members of an OpenAPI document that are only explanations and promise nothing. */
+/** Members of an OpenAPI document that only explain and are not part of the promise. */
 const explanations = new Set(["description", "summary", "title", "example", "examples"])
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -41,7 +41,7 @@ const shape = (value: unknown, isNaming = false): string => {
   const members = Object.entries(value)
     .filter(([name]) => isNaming || !explanations.has(name))
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
-    // The members of `properties` are field names, and a field may be called `description`.
+    // The members of `properties` are field names, so a member called `description` is a field here.
     .map(([name, member]) => `${name}:${shape(member, name === "properties" && !isNaming)}`)
   return `{${members.join(",")}}`
 }
@@ -190,8 +190,8 @@ const unreleased = (changelog: string) =>
   /^## Unreleased[^\n]*\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(changelog)?.[1] ?? ""
 
 /**
- * The ways the changelog may mention a subject: by its own name or, for an addition, by the name of its parent, such as
- * `Run` for `Run.status`, `notices` for `notices.id` and `svc pr list` for `svc pr list --output`.
+ * The names by which the changelog may mention a subject: by its own name or, for an addition, by the name of its parent,
+ * such as `Run` for `Run.status`, `notices` for `notices.id` and `svc pr list` for `svc pr list --output`.
  */
 const namesOf = ([subject, change]: readonly [string, string]): ReadonlyArray<string> => {
   if (change !== "added") return [subject]

@@ -6,9 +6,10 @@ const replaced = async (path: string, from: string, to: string) => {
 }
 
 /**
- * Replaces `import.meta.env`, which byte code cannot contain, by `process.env`. Effect reads its settings from both, and they are
- * identical in Bun. Also replaces a module's own path, which would put the path of the checkout into the binary: that module
- * loads only modules that are part of the runtime, so any path will do.
+ * Removes `import.meta.env`, which byte code cannot contain, so that Effect reads its settings only from `process.env`. Both
+ * objects are identical in Bun. Also replaces the path of the current module in one module, because that path would put the
+ * path of the checkout into the binary. The module uses the path to load only modules that are part of the runtime, so any
+ * path will do.
  */
 export const withoutImportMeta: Bun.BunPlugin = {
   name: "without-import-meta",

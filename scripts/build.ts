@@ -13,23 +13,26 @@ import { billOfMaterials, sbomFile } from "./Sbom.ts"
 import { type TargetName, targetNames, targetRuntime, targets } from "./TargetRuntime.ts"
 import { withoutImportMeta } from "./WithoutImportMeta.ts"
 
-/** The bundler failed. */
+/** The error when the bundler fails. */
 class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
 
-// Multiplies the default number of runs before code is compiled to machine code, until the program resets the factor. Code
-// that runs once at startup takes longer to compile than to run.
+// The factor by which code must run more often than by default before it is compiled to machine code. The program resets the
+// factor after startup, because code that runs once at startup takes longer to compile than to run.
 const startReluctance = 100
 
-// Path of the entry point that replaces the server's own, and imports the files embedded in the binary.
+// The path of the entry point that replaces the server's usual entry point and imports the files to embed in the binary.
 const service = "dist/build/Service.ts"
 const licenseJson = "dist/build/Licenses.json"
 
 const encodeReport = Schema.encodeEffect(LicenseReportJson)
 const sharedMap = /^chunk-[0-9a-z]+\.js\.map$/
 
-/** Collects the licences of everything that will be bundled. They are embedded in the binary and shipped with it. */
+/**
+ * Collects the licences of everything that will be bundled. The licences are embedded in the binary and are also shipped as
+ * a separate file.
+ */
 const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

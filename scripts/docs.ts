@@ -40,7 +40,7 @@ const program = Effect.gen(function* () {
     yield* files.copy(path.join(root, name), target)
   })
   yield* Effect.forEach(site.copied, (name) => copy(name, path.join(source, "public", name)))
-  // The generator names images after their contents.
+  // The generator processes images and names them after their contents.
   yield* Effect.forEach(site.images, (name) => copy(name, path.join(source, name)))
   const generator = path.join(root, "site")
   if (!(yield* files.exists(path.join(generator, "node_modules/vitepress")))) {

@@ -12,7 +12,7 @@ const files = rooms.flatMap((room) =>
     .map((name) => {
       const path = join(room, name)
       const text = readFileSync(join(root, path), "utf8")
-      // Matches the imports at the head of a file: everything up to the last `from "..."` or `import "..."` before the first
+      // Matches the imports at the top of a file: everything up to the last `from "..."` or `import "..."` before the first
       // declaration.
       const head =
         /^(?:\s*(?:\/\/[^\n]*\n|\/\*[\s\S]*?\*\/))*\s*(?:import[\s\S]*?["'][^"'\n]+["'][^\n]*\n\s*)*/.exec(text)?.[0] ??
@@ -67,8 +67,8 @@ row("files named after Run / their folders", `${ofRun.length} / ${folders(ofRun)
 row("files that only a neighbour imports", single.length)
 row("imports of actors/Runtime.ts", files.find(({ path }) => path === "actors/Runtime.ts")?.targets.length ?? 0)
 
-// Paths of five requests through the code, as legs between files that import each other. A reader who follows a request
-// reads the shortest chain of imports for each leg. A leg without a chain is an error, because the path has changed.
+// The paths of five requests through the code, split into steps from one file to another. For each step, the reader follows
+// the shortest chain of imports. If a step has no chain, the script fails, because the path has changed.
 const journeys: Readonly<Record<string, ReadonlyArray<readonly [from: string, to: string]>>> = {
   "install, from POST to the queued Run": [
     ["src/http/handlers/PlanHandlers.ts", "actors/commands/install-plan/InstallPlans.ts"],
@@ -102,7 +102,7 @@ const journeys: Readonly<Record<string, ReadonlyArray<readonly [from: string, to
 
 const importsOf = new Map(files.map(({ path, targets }) => [path, targets]))
 
-/** Returns the files of the shortest chain of imports, including both ends, or `undefined` if there is none. */
+/** Returns the files in the shortest chain of imports, including both ends, or `undefined` if there is no chain. */
 const chain = (from: string, to: string): ReadonlyArray<string> | undefined => {
   const reached = new Map<string, string | undefined>([[from, undefined]])
   for (const path of reached.keys()) {

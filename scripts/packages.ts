@@ -1,4 +1,4 @@
-// `npm run packages` assembles the npm packages from this checkout in dist/packages/. They share one version.
+// `npm run packages` assembles the npm packages from this checkout in dist/packages/. All packages have the same version.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Path } from "effect"
 import { cliPackage } from "./packages/CliPackage.ts"

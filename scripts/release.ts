@@ -1,6 +1,6 @@
 // `npm run release` makes every artefact of this version in dist/release, with SHA256SUMS: binaries, Debian packages, OCI
-// images, npm packages, the chart and the bill of materials. It publishes nothing; .github/workflows/release.yml publishes
-// the artefacts.
+// images, npm packages, the chart and the bill of materials. The script publishes nothing; .github/workflows/release.yml
+// publishes the artefacts.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -10,7 +10,7 @@ import { version } from "../src/Version.ts"
 import { checksums, releaseHeading, releaseNotes } from "./ReleaseFiles.ts"
 import { presentFacts, promiseChanges, snapshotFile } from "./VersionPromise.ts"
 
-/** The error if the release cannot be made. */
+/** The error when the release cannot be made. */
 class ReleaseFailed extends Schema.TaggedError<ReleaseFailed>()("ReleaseFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }

@@ -1,5 +1,5 @@
 // `npm run reproducible` builds every artefact of the committed version twice, in two clones with different names and at
-// different times, and compares the bytes. It exits with 1 and prints the different bytes if an artefact differs.
+// different times, and compares the bytes. If an artefact differs, the script prints the different bytes and exits with 1.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -8,7 +8,7 @@ import { platform } from "../src/composition/Platform.ts"
 import { version } from "../src/Version.ts"
 import { byteDifferences } from "./ByteDifferences.ts"
 
-/** The error if the artefacts differ or could not be compared. */
+/** The error when the artefacts differ or cannot be compared. */
 class NotReproducible extends Schema.TaggedError<NotReproducible>()("NotReproducible", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
@@ -50,7 +50,9 @@ const madeHere = Effect.fnUntraced(function* (clone: string) {
   }
 })
 
-/** Makes the artefacts in a new clone, and returns their folder. The modules are copies too, so that their paths differ. */
+/**
+ * Makes the artefacts in a new clone, and returns their folder. The modules are copied as well, so that their paths differ.
+ */
 const made = Effect.fnUntraced(function* (root: string, prefix: string, { isNative, withImages }: Options) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -58,7 +60,7 @@ const made = Effect.fnUntraced(function* (root: string, prefix: string, { isNati
   yield* run(root, "git", "clone", "--quiet", "--no-hardlinks", root, clone)
   const modules = yield* files.realPath(path.join(root, "node_modules"))
   yield* run(root, "cp", "--archive", modules, path.join(clone, "node_modules"))
-  // Bun's runtimes for the other platforms. Their digests are pinned, so downloading them twice would prove nothing.
+  // Reuse Bun's runtimes for the other platforms. Their digests are pinned, so a second download would prove nothing.
   const runtimes = path.join(root, "dist/runtimes")
   if (yield* files.exists(runtimes)) yield* files.copy(runtimes, path.join(clone, "dist/runtimes"))
   if (isNative) yield* madeHere(clone)
@@ -76,7 +78,7 @@ const compare = Effect.fn("reproducible")(function* (options: Options) {
   const names = new Set([...(yield* files.readDirectory(one)), ...(yield* files.readDirectory(other))])
   const different: Array<string> = []
   for (const name of [...names].toSorted()) {
-    // The list of digests differs if and only if one of the listed files differs.
+    // Skip the list of digests, which differs if and only if one of the listed files differs.
     if (name === "SHA256SUMS") continue
     const [left, right] = yield* Effect.all([
       files.readFile(path.join(one, name)),

@@ -1,6 +1,6 @@
-// Takes screenshots of every screen for review, in English light, Japanese dark and phone width, and writes them to
-// `screenshots/`. Uses the source, or the binary given by `SVC_TEST_BINARY`. `bun scripts/screenshots.ts [look,...]
-// [screen,...]`, for example `bun scripts/screenshots.ts ja run-review,home`.
+// Takes screenshots of every screen for review and writes them to `screenshots/`: in English with the light theme, in
+// Japanese with the dark theme, and at phone width. Uses the source, or the binary given by `SVC_TEST_BINARY`. `bun
+// scripts/screenshots.ts [look,...] [screen,...]`, for example `bun scripts/screenshots.ts ja run-review,home`.
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"

@@ -1,5 +1,5 @@
-// `npm run terminal-picture` performs the main job in the terminal on a real server, and draws its output for the README:
-// docs/pictures/terminal.svg.
+// `npm run terminal-picture` performs the main job in the terminal against a real server, and draws the output for the
+// README: docs/pictures/terminal.svg.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Option, Path, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -42,7 +42,7 @@ const program = Effect.gen(function* () {
   const { token } = yield* Schema.decodeEffect(Token)(created)
   const person = { SVC_URL: url, SVC_TOKEN: token }
   const steps: Array<TerminalStep> = []
-  /** Runs a command as a person types it. 3 is the exit code of a plan that waits. */
+  /** Runs a command as if a person had typed it. A plan that waits for approval exits with 3. */
   const type = Effect.fnUntraced(function* (command: string) {
     const handle = yield* spawner.spawn(svc(command.split(" ").slice(1), person))
     const [output, code] = yield* Effect.all([Stream.mkString(Stream.decodeText(handle.stdout)), handle.exitCode], {

@@ -1,5 +1,6 @@
-// `bun run test:browser`: builds the binary once and tests it in a real browser: every document, script and style comes from the
-// binary, except that the issuer in `IssuerPages` and `Onward` runs in the test's process. Arguments, in any order, after `--`:
+// `bun run test:browser`: builds the binary once and tests it in a real browser. Every document, script and style comes from
+// the binary, except that the issuer in `IssuerPages` and `Onward` runs in the test's process. Arguments, in any order,
+// after `--`:
 // - names of suites, such as `Passkeys`: only these
 // - `--short`: the CI selection: the whole job, one pass over every screen, a share of the decisions, the issuer's pages, the tutorial for applications,
 //   and long lists
@@ -22,7 +23,7 @@ const shortSuites = [
   "IdentityTutorial"
 ] as const
 
-/** A command failed and has printed the reason. */
+/** The error when a command fails. The command has already printed the reason. */
 class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }

@@ -1,5 +1,6 @@
-// `npm run test:postgres`: starts a PostgreSQL server in memory, runs tests with their databases in it, and compares the failures
-// with those of `test/support/SqliteOnlyTests.ts`, which lists the tests about SQLite itself. Arguments, in any order, after `--`:
+// `npm run test:postgres`: starts a PostgreSQL server in memory, runs the tests with databases on this server, and compares
+// the failures with `test/support/SqliteOnlyTests.ts`, which lists the tests that are specific to SQLite. Arguments, in any
+// order, after `--`:
 // - files and folders of tests; `test/actors` and `test/src/http` if there are none
 // - `--short`: the CI selection
 import process from "node:process"

@@ -1,6 +1,6 @@
 /**
  * The control plane as a library. `layer` runs the whole control plane in this process, with the same services that
- * `@svc-dev/client` provides over HTTP. `layerServer` also listens. See docs/embedding.md.
+ * `@svc-dev/client` provides over HTTP. `layerServer` opens a listener as well. See docs/embedding.md.
  */
 export { RunSettings, type RunSettingsShape } from "../actors/ledger/run/RunSettings.ts"
 export type { User } from "../actors/access/account/Users.ts"

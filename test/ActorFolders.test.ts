@@ -9,18 +9,18 @@ const foldersIn = (path: string) =>
   readdirSync(join(root, path), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
 
 describe("Actor floors", () => {
-  test("the floors of actors/ and their folders match the list", () => {
+  test("the layers of actors/ and their folders match the list", () => {
     expect(foldersIn("actors").toSorted()).toEqual(actorFloors.map(([name]) => name).toSorted())
     for (const [name, , folders] of actorFloors)
       expect(foldersIn(`actors/${name}`).toSorted()).toEqual(Object.keys(folders).toSorted())
     expect(imports.length).toBeGreaterThan(500)
   })
 
-  test("each floor of actors/ imports only from itself and from floors earlier in the list", () => {
+  test("each layer of actors/ imports only from itself and from layers earlier in the list", () => {
     expect(upwardImports(imports)).toEqual([])
   })
 
-  test("an import from a higher floor fails the check", () => {
+  test("the check detects an import from a higher layer", () => {
     const upward = { from: "ledger/run", to: "commands/run", file: "ledger/run/A.ts", target: "commands/run/B.ts" }
     const unknown = { from: "ledger/run", to: "misplaced", file: "ledger/run/A.ts", target: "misplaced/B.ts" }
     const base = { from: "base/paging", to: "ledger/run", file: "base/paging/A.ts", target: "ledger/run/B.ts" }
@@ -33,7 +33,7 @@ describe("Actor floors", () => {
     expect(upwardImports([upward, unknown, base, downward])).toHaveLength(3)
   })
 
-  test("the documentation lists the floors of actors/", () => {
+  test("the documentation lists the layers of actors/", () => {
     expect(readFileSync(join(root, "docs", "builders", "actors.md"), "utf8")).toBe(actorsPage(imports))
   })
 })

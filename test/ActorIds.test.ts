@@ -35,7 +35,7 @@ const asText: Readonly<Record<string, string>> = {
     "from a query: text that is no id is refused as a foreign one"
 }
 
-test("every id in actors/ and its messages has the brand of its record, or is listed with a reason", async () => {
+test("every id in actors/ and in commands has the brand of its record, or is listed with a reason", async () => {
   const { files, ids } = await unbrandedIds(root, ["actors", "schema/commands"])
   expect(files).toBeGreaterThan(300)
   // If a new id fails here: use the brand from `schema/records/Ids.ts`, and decode the string where it enters the program.

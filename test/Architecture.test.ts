@@ -15,7 +15,7 @@ const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") |
 
 /**
  * The library's files that use Bun, each with a counterpart for Node. The sandbox makes its system calls in a Bun process started
- * for that purpose. All other files run on both.
+ * for that purpose. All other files run on both Bun and Node.
  */
 const bunPorts = [
   "actors/access/account/PasswordHashing.ts",
@@ -93,7 +93,7 @@ describe("Code rooms", () => {
     return reached
   }
 
-  test("client commands and scripts load the client, and no code of the service", () => {
+  test("client commands and scripts load the client but no service code", () => {
     const reached = loadedBy("src/ClientMain.ts")
     expect(reached.size).toBeGreaterThan(100)
     const pureViews = /^src\/dashboard\/(?:value-difference\/|screens\/run\/PlanDiff\.ts|api\/Types\.ts)/
@@ -116,12 +116,12 @@ describe("Code rooms", () => {
     expect(foreign.map(({ path }) => path).toSorted()).toEqual([...bunPorts, ...ofBunAlone].toSorted())
   })
 
-  test("the library imports the platform's modules individually, because the package's index loads a Redis client", () => {
+  test("the library imports platform modules individually, because the index of their package loads a Redis client", () => {
     const all = imports.filter(({ specifier }) => specifier === "@effect/platform-node")
     expect(all.map(({ file }) => file.path)).toEqual([])
   })
 
-  test("an agent loads the runner, but no code of the database, the actors or the HTTP server", () => {
+  test("an agent loads the runner but no code from the database, the actors or the HTTP server", () => {
     for (const entry of ["src/AgentMain.ts", "src/AgentBinaryMain.ts"]) {
       const reached = loadedBy(entry)
       expect([...reached].filter((path) => path.startsWith("runner/")).length).toBeGreaterThan(50)

@@ -19,7 +19,7 @@ const isCorpus = (path: string) => path === "test/src/http/raw/Corpus.json"
 const code = files.filter((path) => isCode(path) && path !== "test/Citations.test.ts")
 const pages = files.filter(isPage)
 
-/** A file's text with its comment lines joined, so that a citation may span lines. */
+/** Joins the comment lines in the text of a file, so that a citation may span lines. */
 const joined = (text: string) => text.replaceAll(/\s*\n\s*(?:\*|\/\/) /g, " ")
 
 const withoutFences = (text: string) => text.replaceAll(/^```[\s\S]*?^```/gm, "")
@@ -32,7 +32,10 @@ interface Heading {
   readonly body: string
 }
 
-/** A heading's anchor, as Git hosts generate it: letters, digits, `_` and `-`; repeated headings get a number. */
+/**
+ * The anchor of a heading, as Git hosts generate it. It consists of letters, digits, `_` and `-`, and a number if the
+ * heading is repeated.
+ */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
@@ -105,7 +108,7 @@ const citationsIn = (path: string): ReadonlyArray<Citation> => {
   ]
 }
 
-/** Older spellings and other documents, which do not resolve to a file in the tree. */
+/** Older forms of citations, and citations of other documents. They do not resolve to a file in the tree. */
 const unresolvable =
   /\(spec: (?!Sandbox)[A-Z]|\bgaps(?:\.md)?,? section|(?<!")\b[Dd]esign section \d|\bdesign card\b|\bspec\.md\b/
 

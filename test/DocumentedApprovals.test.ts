@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** A command that contacts the server. */
+/** Matches a command substitution that contacts the server. */
 const asks = /\$\([^)]*\b(?:svc|api|curl|fetch)\b/
 
-/** The reason why a line approves an unread plan; `undefined` if the line approves no unread plan. */
+/** Returns the reason why a line approves a plan that nobody has read, or `undefined` if it does not. */
 const blindness = (line: string): string | undefined => {
   if (/\b(?:svc approve|\/approve)\b/.test(line) && asks.test(line)) {
     return "takes the digest at the moment of the approval"

@@ -50,12 +50,12 @@ const callsIn = (method: "parse" | "stringify"): ReadonlyArray<string> =>
     .filter((file) => readFileSync(join(root, file), "utf8").includes(`JSON.${method}(`))
     .toSorted()
 
-test("JSON columns are written by their model's codec", () => {
-  // For a new column, use `jsonText` in its table's model, and the model's `write`.
+test("every JSON column is written with the codec of its model", () => {
+  // If a new column fails here: use `jsonText` in the model of its table, and `write` of that model.
   expect(callsIn("stringify")).toEqual(Object.keys(otherJson).toSorted())
 })
 
 test("every read of JSON uses a schema", () => {
-  // A reader derived from a schema.
+  // This file derives its readers from schemas.
   expect(callsIn("parse")).toEqual(["actors/base/database/StoredRecord.ts"])
 })

@@ -7,7 +7,7 @@ const root = dirname(import.meta.dir)
 const filesOf = (folder: string): ReadonlyArray<string> =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).filter((path) => /\.tsx?$/.test(path))
 
-/** Test folders that mirror no code folder. */
+/** Returns true for test folders that do not mirror a code folder. */
 const isSupport = (folder: string): boolean => folder.split("/").includes("support")
 
 test.each(["schema", "runner", "actors"])("the tests of %s mirror its folders", (room) => {

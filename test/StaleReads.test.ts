@@ -6,7 +6,7 @@ import { forEachSource } from "./support/ParsedSources.ts"
 import { type StaleRead, staleReads } from "./support/StaleReads.ts"
 
 /**
- * Code inside a service, and the pattern that the check must find in the code; `undefined` if the check must find no
+ * Code inside a service, and the pattern that the check must find in the code, or `undefined` if the check must not find any
  * pattern.
  */
 const examples: ReadonlyArray<readonly [string, StaleRead["shape"] | undefined, string]> = [
@@ -212,7 +212,7 @@ describe("Stale reads", () => {
   }
 })
 
-test("no code of the product writes shared state that it read before a yield", async () => {
+test("the code never writes shared state that it read before a yield", async () => {
   const stale: Array<string> = []
   const files = await forEachSource(dirname(import.meta.dir), ["schema", "runner", "actors", "src"], (file, source) => {
     for (const { line, shape } of staleReads(source)) stale.push(`${file}:${line} ${shape}`)

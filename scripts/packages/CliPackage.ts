@@ -7,7 +7,7 @@ import { withoutImportMeta } from "../WithoutImportMeta.ts"
 import { packageScope } from "../../src/PackageScope.ts"
 import { writeReadme } from "./PackageReadme.ts"
 
-/** A package could not be assembled. */
+/** The error when a package cannot be assembled. */
 export class PackageFailed extends Schema.TaggedError<PackageFailed>()("PackageFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }

@@ -5,7 +5,7 @@ import { version } from "../../src/Version.ts"
 import { manPages } from "../ManPage.ts"
 import { sbomFile } from "../Sbom.ts"
 
-/** A Debian package could not be assembled. */
+/** The error when a Debian package cannot be assembled. */
 export class DebFailed extends Schema.TaggedError<DebFailed>()("DebFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
@@ -15,7 +15,7 @@ export const debArchitectures = { "linux-x64": "amd64", "linux-arm64": "arm64" }
 export interface DebOptions {
   /** Root of the repository. */
   readonly root: string
-  /** Path of the compiled program. Its folder also contains the notices that the build wrote. */
+  /** Path of the compiled program. The folder of the program also contains the notices that the build wrote. */
   readonly binary: string
   readonly target: keyof typeof debArchitectures
   /** Number after the version, which distinguishes packages of the same release. */

@@ -3,7 +3,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { version } from "../../src/Version.ts"
 import { moduleFiles, relativeSpecifiers } from "./ModuleFiles.ts"
 
-/** The library could not be compiled. */
+/** The error when the library cannot be compiled. */
 export class LibraryFailed extends Schema.TaggedError<LibraryFailed>()("LibraryFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
@@ -59,8 +59,8 @@ const withoutExtension = (file: string) => file.replace(/\.(?:d\.ts|js)$/, "")
 
 /**
  * Compiles the library into a folder of the checkout: the modules reachable from its entry points, as ES modules, and the
- * declarations that users can reach. Declarations refer to modules in the same way as the code. They take most of the time,
- * because the compiler infers their types.
+ * declarations that users can reach. Declarations refer to modules in the same way as the code. Emitting the declarations
+ * takes most of the time, because the compiler infers the types.
  */
 export const compileLibrary = Effect.fn("compileLibrary")(function* (
   root: string,
@@ -89,7 +89,8 @@ export const compileLibrary = Effect.fn("compileLibrary")(function* (
   )
   if (Number(code) !== 0) return yield* new LibraryFailed({ message: output })
 
-  // Remove the checkout's manifest, which the compiler has copied because the version comes from it.
+  // Remove the copy of the checkout's manifest. The compiler copied it because `Version` imports the version from the
+  // manifest.
   yield* files.remove(path.join(folder, "package.json"))
   yield* files.writeFileString(
     path.join(folder, "src/Version.js"),
@@ -97,7 +98,7 @@ export const compileLibrary = Effect.fn("compileLibrary")(function* (
   )
 
   const texts = yield* moduleFiles(folder)
-  /** Returns the modules that these modules reach, in files with these extensions. */
+  /** Returns the modules that can be reached from these modules through imports in files with these extensions. */
   const reachedFrom = (modules: ReadonlyArray<string>, extensions: ReadonlyArray<string>): ReadonlySet<string> => {
     const reached = new Set<string>()
     const visit = (module: string): void => {

@@ -11,7 +11,7 @@ import { writeReadme } from "./PackageReadme.ts"
 interface Cut {
   readonly name: string
   readonly description: string
-  /** Prefix of the library's paths that the package contains. The package's own paths omit it. */
+  /** The prefix of the library paths that the package contains. Paths within the package omit this prefix. */
   readonly prefix: string
   readonly exports: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
@@ -78,7 +78,10 @@ const entry = (module: string) => ({ types: `./dist/${module}.d.ts`, default: `.
 /** Returns the package that contains a module of the library. */
 const cutOf = (module: string): Cut | undefined => cuts.find(({ prefix }) => module.startsWith(prefix))
 
-/** Splits the compiled library into packages. Imports from another package use its name, so that each module exists only once. */
+/**
+ * Splits the compiled library into packages. Imports from another package use the name of that package, so that each module
+ * exists only once.
+ */
 export const libraryPackages = Effect.fn("libraryPackages")(function* (root: string, library: string, out: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -139,8 +142,8 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
           exports: {
             ...Object.fromEntries(Object.entries(cut.exports).map(([name, module]) => [name, entry(module)])),
             "./package.json": "./package.json",
-            // Exports all modules, but only to packages of the same version, because modules that are not exported above may
-            // change at any time.
+            // All modules are exported, but only packages of the same version may import them, because modules that are not
+            // listed above may change at any time.
             ...(cut.name === "server" ? {} : { "./*": entry("*") })
           },
           ...(cut.bin === undefined ? {} : { bin: cut.bin }),
@@ -171,7 +174,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
   return cuts.map(({ name }) => name)
 })
 
-/** Removes Bun from the report, because no package contains it. */
+/** Removes Bun from the report, because no package contains Bun. */
 const withoutRuntime = (report: LicenseReport): LicenseReport => {
   const [first, ...others] = report.components.filter(({ version: of }) => !of.startsWith("with Bun "))
   return first === undefined ? report : { ...report, components: [first, ...others] }

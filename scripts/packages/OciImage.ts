@@ -5,7 +5,7 @@ import { version } from "../../src/Version.ts"
 import { debArchitectures, type DebOptions } from "./DebPackage.ts"
 import { sbomFile } from "../Sbom.ts"
 
-/** An image could not be assembled. */
+/** The error when an image cannot be assembled. */
 export class ImageFailed extends Schema.TaggedError<ImageFailed>()("ImageFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
@@ -16,15 +16,15 @@ export interface ImageOptions extends Omit<DebOptions, "revision"> {
   /** Debian mirror. If absent, the default mirror is used. */
   readonly mirror: string | undefined
   /**
-   * Archive of OpenTofu, and its SHA-256 in hexadecimal. Without it, the image contains no tool. The image never contains
-   * Terraform.
+   * The archive of OpenTofu, and the SHA-256 of the archive in hexadecimal. Without an archive, the image contains no tool.
+   * The image never contains Terraform.
    */
   readonly tofu: { readonly archive: string; readonly sha256: string } | undefined
 }
 
 /**
- * Debian packages in the image. git makes syncs faster; bubblewrap, passt, iproute2 and util-linux provide the sandbox for
- * Runs and the sandbox's network.
+ * Debian packages in the image. git makes syncs faster; bubblewrap, passt, iproute2 and util-linux provide the sandbox and
+ * its network for Runs.
  */
 const packages = ["bubblewrap", "ca-certificates", "git", "iproute2", "passt", "passwd", "util-linux"]
 
@@ -94,8 +94,8 @@ const checkTofu = Effect.fn("image.checkTofu")(function* ({
 })
 
 /**
- * Assembles an OCI image without a container engine, and returns the path of its archive, which `podman load`, `skopeo copy
- * oci-archive:` and registry tools can read. Requires `mmdebstrap` and `tar`.
+ * Assembles an OCI image without a container engine, and returns the path of the image archive, which `podman load`, `skopeo
+ * copy oci-archive:` and registry tools can read. Requires `mmdebstrap` and `tar`.
  */
 export const ociImage = Effect.fn("ociImage")(function* (options: ImageOptions) {
   const { binary, out, root, target, tofu } = options

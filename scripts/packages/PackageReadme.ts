@@ -3,8 +3,8 @@ import { Effect, FileSystem, Path } from "effect"
 const link = /\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)/g
 
 /**
- * Writes a package's README, and the documentation pages that it links to, into the package's folder. On these pages,
- * replaces links to pages outside the package with plain text.
+ * Writes a package's README, and the documentation pages to which the README links, into the folder of the package. On these
+ * pages, replaces links to pages outside the package with plain text.
  */
 export const writeReadme = Effect.fn("writeReadme")(function* (root: string, name: string, folder: string) {
   const files = yield* FileSystem.FileSystem

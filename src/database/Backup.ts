@@ -28,7 +28,7 @@ export const syncFile = Effect.fnUntraced(function* (file: string) {
 const layerOfCopy = (file: string) =>
   Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(`${pathToFileURL(file).href}?immutable=1`)))
 
-/** Collects the manifest's facts about the copy, including the files that its existing Capsules need. */
+/** Collects the facts about the copy that the manifest contains, including the files that existing Capsules need. */
 const factsOf = (file: string) =>
   Effect.gen(function* () {
     const schemaVersion = (yield* recordedVersion) ?? 0
@@ -55,9 +55,9 @@ export interface BackupOptions {
 
 /**
  * Writes a consistent copy of the live database, and the snapshots and builds that existing Capsules need, to a new file with
- * mode 0600. Authenticates the backup with the master key. Its secrets remain sealed; the master key is not included and must be
- * kept separately. Fails with `BackupRefused` if the file exists or cannot be written, or if the keys do not belong to the
- * database.
+ * mode 0600. Authenticates the backup with the master key. The secrets in the backup remain sealed. The master key is not
+ * included and must be kept separately. Fails with `BackupRefused` if the file exists or cannot be written, or if the keys
+ * do not match the database.
  */
 export const backupTo = Effect.fn("backupTo")(
   function* (file: string, keyring: Keyring, { filesOf, progress = () => Effect.void }: BackupOptions = {}) {

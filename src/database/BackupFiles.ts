@@ -15,8 +15,8 @@ const isWhole = ({ digest, kind }: NeededFile, file: string) =>
   kind === "build" ? Effect.succeed(true) : Effect.isSuccess(openArchive(file, digest))
 
 /**
- * Appends files from the data folder to `backup`. Omits damaged and missing files and returns them as missing: the next plan
- * fetches or builds them again.
+ * Appends files from the data folder to `backup`. Skips damaged and missing files, and returns a list of them. The next plan
+ * fetches or builds these files again.
  */
 export const appendFiles = Effect.fn("appendFiles")(function* (
   backup: string,
@@ -41,7 +41,7 @@ export const appendFiles = Effect.fn("appendFiles")(function* (
       return file.kind === "build" && `sha256:${copied.sha256}` !== file.digest ? undefined : { ...file, ...copied }
     }).pipe(
       Effect.scoped,
-      // Treat a file that disappears as missing. Only a failure to write the backup is an error.
+      // Treat a file that disappears as missing. Only a failure to write the backup is reported as an error.
       Effect.catchIf(
         (error) => error.reason._tag === "NotFound",
         () => Effect.undefined
@@ -92,7 +92,7 @@ export const unpackFiles = Effect.fn("unpackFiles")(function* (
         return passed
       })
     )
-    // Compare the digest again: the copy was checked earlier, but its disk may still fail.
+    // Compare the digest again. The copy was checked earlier, but the disk may have failed since.
     if (written.sha256 !== entry.sha256) {
       return yield* new BackupRefused({ message: `The ${entry.kind} ${entry.digest} could not be written whole.` })
     }

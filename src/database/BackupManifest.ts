@@ -9,7 +9,7 @@ const FileDigest = Schema.String.check(Schema.isPattern(/^sha256:[0-9a-f]{64}$/)
 export const NeededFile = Schema.Struct({ kind: Schema.Literals(["snapshot", "build"]), digest: FileDigest })
 export type NeededFile = typeof NeededFile.Type
 
-/** A file inside a backup. It follows the database and the preceding files. */
+/** A file in a backup. Its bytes follow the database and the preceding files. */
 export const BackupEntry = Schema.Struct({
   ...NeededFile.fields,
   sizeBytes: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
@@ -18,7 +18,7 @@ export const BackupEntry = Schema.Struct({
 })
 export type BackupEntry = typeof BackupEntry.Type
 
-/** Returns the path of the file below the data folder. Its digest was checked when it was read. */
+/** Returns the path of the file in the data folder. The digest in the path was validated when the manifest was parsed. */
 export const placeOf = ({ digest, kind }: NeededFile): string =>
   kind === "snapshot" ? `${snapshotsName}/${snapshotFileName(digest)}` : `${buildsName}/${buildFileName(digest)}`
 
@@ -53,7 +53,7 @@ export const BackupManifest = Schema.Struct({
 /** The manifest of a backup. */
 export type BackupManifest = typeof BackupManifest.Type
 
-/** A manifest of this release, or of an earlier release whose backups contain only the database. */
+/** The manifest of a backup by this release, or by an earlier release whose backups contain only the database. */
 export const StoredManifest = Schema.fromJsonString(Schema.Union([BackupManifest, DatabaseOnly]))
 
 /** Converts a manifest of an earlier release to the current form. */

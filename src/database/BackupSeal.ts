@@ -9,7 +9,7 @@ import { passOn, readAt } from "./FileRanges.ts"
 
 /**
  * Mark at the end of a sealed backup, which consists of the database, the files, a manifest with the digests of each file and of
- * each block of the database, the keyed digest of the manifest, the manifest's length, and this mark. SQLite only reads the
+ * each block of the database, the keyed digest of the manifest, the manifest's length, and this mark. SQLite reads only the
  * database at the start of the file.
  */
 const mark = new TextEncoder().encode("svc-backup-seal1")
@@ -23,7 +23,7 @@ const largestManifest = 64 * 1024 * 1024
 
 const macPurpose = "svc/backup/manifest/v1"
 
-/** Provides a backup's keys. Evaluated only for sealed backups. */
+/** Loads the master keys. Evaluated only for sealed backups. */
 export type MasterKeys = Effect.Effect<Keyring, BackupRefused, Effect.Services<ReturnType<typeof loadKeyring>>>
 
 /** The contents of a manifest except the digests of the database. */

@@ -26,7 +26,7 @@ export interface VerifiedBackup {
   readonly problems: ReadonlyArray<string>
 }
 
-/** Finds faults in a restored database, and the files that its existing Capsules need. */
+/** Finds faults in a restored database, and lists the files that existing Capsules need. */
 const inspected = (keys: RestoreOptions["keys"]) =>
   Effect.gen(function* () {
     yield* SqlClient.SqlClient

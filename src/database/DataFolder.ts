@@ -8,7 +8,7 @@ export const masterKeyName = "master.key"
 export const snapshotsName = "snapshots"
 export const buildsName = "builds"
 
-/** The data folder cannot safely contain a database. */
+/** Raised if the data folder cannot safely contain a database. */
 export class DataFolderUnusable extends Schema.TaggedError<DataFolderUnusable>()("DataFolderUnusable", {
   message: Schema.String
 }) {}

@@ -10,7 +10,7 @@ export interface DataFolderInspection {
   readonly kind: "folder" | "nothing" | "other"
   /** Type of the file system if it is a network file system. */
   readonly network: string | undefined
-  /** The folder itself or, if it does not exist yet, its nearest existing parent. */
+  /** The folder itself or, if the folder does not exist yet, its nearest existing parent. */
   readonly standing: string
   /** User id and permission bits of `standing`. */
   readonly owner: number
@@ -19,7 +19,7 @@ export interface DataFolderInspection {
   readonly free: Option.Option<number>
 }
 
-/** The path of a data folder cannot be inspected. */
+/** Raised if the path of a data folder cannot be inspected. */
 export class DataFolderHidden extends Schema.TaggedError<DataFolderHidden>()("DataFolderHidden", {
   message: Schema.String
 }) {}

@@ -3,14 +3,14 @@ import { SqlClient, SqlError } from "effect/sql"
 import { rowShape } from "../../actors/base/database/Table.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
-/** The database file differs from the data that was written. Nothing was changed. */
+/** Raised if the contents of the database file are damaged. Nothing was changed. */
 export class DatabaseDamaged extends Schema.TaggedError<DatabaseDamaged>()("DatabaseDamaged", {
   message: Schema.String
 }) {}
 
 /**
- * Maximum size of a file to check at startup, which waits while the check reads the whole file. Only `svc doctor` checks larger
- * files.
+ * Maximum size of a file to check at startup, because startup waits while the check reads the whole file. Only `svc doctor`
+ * checks larger files.
  */
 export const largestChecked = 128 * 1024 * 1024
 
@@ -21,7 +21,7 @@ export const damage = (file: string, finding: string): StartFault => ({
 
 const damaged = (file: string, finding: string) => new DatabaseDamaged({ message: faultText(damage(file, finding)) })
 
-// Result codes SQLITE_CORRUPT and SQLITE_NOTADB. The higher bits of an error code only contain details.
+// Result codes SQLITE_CORRUPT and SQLITE_NOTADB. The higher bits of an error code contain only details.
 const damageCodes: ReadonlySet<number> = new Set([11, 26])
 const Refusal = Schema.Struct({ errno: Schema.Int, message: Schema.String })
 const decodeRefusal = Schema.decodeUnknownOption(Refusal)

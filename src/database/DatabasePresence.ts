@@ -3,14 +3,18 @@ import { Context, Effect, FileSystem, Layer, Option } from "effect"
 /** State of the database file that this server has open. */
 export type DatabaseFile = "present" | "missing" | "replaced"
 
-/** Reports the state of a running server's database file. Does nothing if a host application provides the database. */
+/**
+ * Reports the state of the database file while the server runs. Always reports `present` if a host application provides the
+ * database.
+ */
 export const DatabasePresence = Context.Reference<{ readonly look: Effect.Effect<DatabaseFile> }>(
   "svc/src/database/DatabasePresence",
   { defaultValue: () => ({ look: Effect.succeed("present") }) }
 )
 
 /**
- * Records which file was opened, and detects its removal or replacement. Writes to such a file are lost when this process exits.
+ * Records which file was opened, and detects its removal or replacement. Writes to a removed or replaced file are lost when
+ * this process exits.
  */
 export const databasePresence = (file: string) =>
   Layer.effect(

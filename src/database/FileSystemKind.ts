@@ -54,8 +54,8 @@ export const networkFileSystemName = (options: {
 }
 
 /**
- * Returns the name of the network file system that contains an existing, absolute path. Platforms without the necessary calls
- * count as local.
+ * Returns the name of the network file system that contains an existing, absolute path. On platforms without the necessary
+ * system calls, every path is treated as local.
  */
 export const networkFileSystemOf = (path: string): Effect.Effect<string | undefined> =>
   Effect.all({

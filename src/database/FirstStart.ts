@@ -11,16 +11,16 @@ import {
 import { inspectPartialInstallation, replacedByNew, restoringName, setAside } from "./PartialInstallation.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
-/** The data folder contains the remains of an installation, but no database. Nothing was changed. */
+/** Raised if the data folder contains the remains of an installation, but no database. Nothing was changed. */
 export class DatabaseVanished extends Schema.TaggedError<DatabaseVanished>()("DatabaseVanished", {
   message: Schema.String
 }) {}
 
-/** The operator's expectations of the data folder. */
+/** The installation that the operator expects in the data folder. */
 export interface ExpectedInstallationShape {
   /** If true, begins a new installation despite the remains of an earlier one. */
   readonly isNew: boolean
-  /** Id of the only acceptable installation in the folder. */
+  /** Id of the installation that the folder must contain. */
   readonly id: string | undefined
 }
 
@@ -60,7 +60,7 @@ const unexpected = (folder: string, expected: string, found: string): StartFault
 const unusable = (folder: string) => (error: { readonly message: string }) =>
   new DatabaseVanished({ message: `The data folder ${folder} cannot be used: ${error.message}.` })
 
-/** The permitted use of a folder. `fault` is set for `lost` and `unexpected`. */
+/** The ways in which a server may use a folder. `fault` is set for `lost` and `unexpected`. */
 interface Admission {
   readonly kind: "installed" | "new" | "resumed" | "lost" | "unexpected"
   readonly fault?: StartFault
@@ -68,7 +68,8 @@ interface Admission {
 
 /**
  * Decides whether a server may begin or continue an installation in this folder. A folder that has lost its database must
- * not be mistaken for a new installation, but an interrupted first startup may continue. With `readOnly`, leaves no trace.
+ * not be mistaken for a new installation, but an interrupted first startup may continue. With `readOnly`, does not change
+ * the folder.
  */
 export const admissionOf = Effect.fn("admissionOf")(function* (
   folder: string,
@@ -115,7 +116,7 @@ export const admitDatabase = Effect.fn("admitDatabase")(
   (effect, folder) => Effect.catchTag(effect, "PlatformError", (error) => unusable(folder)(error))
 )
 
-/** Returns the reason why the opened database does not belong to this folder or these settings. */
+/** Returns the reason why the opened database does not match this folder or these settings, if any. */
 export const installationFault = Effect.fn("installationFault")(function* (
   folder: string,
   expected: string | undefined
@@ -138,7 +139,7 @@ export const installationFault = Effect.fn("installationFault")(function* (
   }
 })
 
-/** Fails with `InstallationMismatch` if the opened database does not belong to this folder. Runs before the migration. */
+/** Fails with `InstallationMismatch` if the opened database does not match this folder. Runs before the migration. */
 export const checkInstallation = Effect.fn("checkInstallation")(function* (folder: string) {
   const fault = yield* installationFault(folder, (yield* ExpectedInstallation).id)
   if (fault !== undefined) return yield* new InstallationMismatch({ message: faultText(fault) })

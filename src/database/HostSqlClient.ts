@@ -9,7 +9,7 @@ import { layerWriter, namedTransactions } from "./SqliteClient.ts"
 import { Flag, rowShape } from "../../actors/base/database/Table.ts"
 import { DanglingRow, IntegrityFinding } from "./IntegrityRows.ts"
 
-/** The given `SqlClient` is not suitable for the ledger. */
+/** Raised if the given `SqlClient` is not suitable for the ledger. */
 export class SqlClientUnsuitable extends Schema.TaggedError<SqlClientUnsuitable>()("SqlClientUnsuitable", {
   message: Schema.String
 }) {}
@@ -38,7 +38,7 @@ const requireSqlite = Effect.gen(function* () {
   yield* sql`PRAGMA secure_delete=ON`
 })
 
-/** Performs the operations in SQL, because an unknown client may support nothing else. */
+/** Performs the operations with SQL statements only, because an unknown client may not support anything else. */
 const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
   DatabaseFile.of({
     backup: Effect.fn("DatabaseFile.backup")((file: string) => Effect.asVoid(sql`VACUUM INTO ${file}`)),
@@ -67,7 +67,7 @@ const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
 // Polling interval, well below the one second within which a live stream must end after its authority is lost.
 const lookEvery = "500 millis"
 
-/** Assumes that a commit may have happened at any time, because an unknown client does not report its commits. */
+/** Regularly signals a commit, because an unknown client does not report its commits. */
 const commits = Effect.gen(function* () {
   const { commits, committed } = commitListeners()
   yield* Effect.sync(committed).pipe(Effect.delay(lookEvery), Effect.forever, Effect.forkScoped)
@@ -84,8 +84,8 @@ export const layerSqlite = ({ filename }: { readonly filename: string }): Layer.
 /**
  * Database services on top of a host application's own `SqlClient`. The client must use an SQLite database with foreign keys
  * enabled, and only svc may write to svc's tables in this database. WAL and `synchronous=FULL` are recommended. Migrates the
- * database to this release's schema. Reads and writes share the client's connection. Fails with `SqlClientUnsuitable` for
- * anything but SQLite with foreign keys.
+ * database to this release's schema. Reads and writes share the client's connection. Fails with `SqlClientUnsuitable` unless
+ * the client uses SQLite with foreign keys enabled.
  */
 export const layerFromSqlClient = Layer.mergeAll(
   Layer.effect(ReadSql, SqlClient.SqlClient),

@@ -22,14 +22,14 @@ const InstanceFile = Schema.fromJsonString(Instance)
 /** Contents of the file in earlier releases, which recorded the last process to use the folder. */
 const EarlierFile = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
 
-/** The data folder and its contents belong to different installations. Nothing was changed. */
+/** Raised if the data folder and its contents belong to different installations. Nothing was changed. */
 export class InstallationMismatch extends Schema.TaggedError<InstallationMismatch>()("InstallationMismatch", {
   message: Schema.String
 }) {}
 
 /**
- * Returns the installation recorded in the folder: `absent` without the file, and `unnamed` for a file from an earlier release.
- * Fails with `InstallationMismatch` if the file is unreadable.
+ * Returns the installation recorded in the folder, `absent` if the file does not exist, and `unnamed` if the file is from an
+ * earlier release. Fails with `InstallationMismatch` if the file is unreadable.
  */
 export const readInstance = Effect.fn("readInstance")(
   function* (folder: string) {

@@ -4,7 +4,7 @@ import { type RowOf, table } from "../../actors/base/database/Table.ts"
 
 /**
  * The identity of this installation, in a single row. `incarnation` is the number of processes that have executed its Runs.
- * `release` is the last release that served it.
+ * `release` is the last release that served the installation.
  */
 export const InstallationRow = table(
   "installation",

@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql"
 import { createPrivateFile } from "./PrivateFile.ts"
 import { sqliteFailure } from "./SqliteConnection.ts"
 
-/** Another process serves this data folder. */
+/** Raised if another process serves this data folder. */
 export class InstanceAlreadyRunning extends Schema.TaggedError<InstanceAlreadyRunning>()("InstanceAlreadyRunning", {
   message: Schema.String
 }) {}
@@ -30,8 +30,8 @@ const readHolder = (holderFile: string) =>
   )
 
 /**
- * Returns whether a process has claimed the data folder, without creating or changing anything. The holder is `none` if its
- * record cannot be read. Fails with `SqlError` if the lock cannot be checked, for example without permission.
+ * Returns whether a process has claimed the data folder, without creating or changing anything. The holder is `none` if the
+ * holder file cannot be read. Fails with `SqlError` if the lock cannot be checked, for example because permission is denied.
  */
 export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem

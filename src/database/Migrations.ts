@@ -119,8 +119,8 @@ const initialTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Statements of every migration, by number and name. Never change a released migration, because no database runs it again; add a
- * later migration instead. A test checks the fingerprints of the released migrations.
+ * Statements of every migration, by number and name. Never change a released migration, because databases that have run it
+ * do not run it again. Add a later migration instead. A test checks the fingerprints of the released migrations.
  */
 export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0001_initial": initialTables,
@@ -207,7 +207,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0087_head_fetches": headFetchIndexes
 }
 
-/** A newer release has written the database. */
+/** Raised if a newer release has written the database. */
 export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("DatabaseTooNew", {
   message: Schema.String
 }) {}
@@ -263,7 +263,7 @@ const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
  */
 const allowsNewer = (sql: SqlClient.SqlClient) => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
-/** Returns the schema version, and a fault if this release does not support it or the database was moved. */
+/** Returns the schema version, and a fault if this release does not support the version or if the database was moved. */
 export const tableVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const newest = (yield* recordedVersion) ?? 0
@@ -271,7 +271,7 @@ export const tableVersion = Effect.gen(function* () {
   if (mark !== undefined) return { newest, fault: markFault(mark), moved: true }
   if (newest <= newestKnown) return { newest, fault: undefined, moved: false }
   const [row] = yield* LastRelease.rowsOnce(sql)`SELECT release FROM installation`
-  // Describe a build of the same release as newer, because two builds of a release have the same name.
+  // If the release has the same name, describe the other build as newer, because two builds of a release have the same name.
   const last = row?.release ?? undefined
   if (last !== undefined && allowsNewer(sql) && isWithinReach(version, last)) {
     return { newest, fault: undefined, moved: false }
@@ -292,7 +292,7 @@ const checkVersion = Effect.gen(function* () {
   return yield* new DatabaseTooNew({ message })
 })
 
-/** Records the release that serves the database, unless a newer release has migrated it. */
+/** Records the release that serves the database, unless a newer release has migrated the database. */
 const noteRelease = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   if (((yield* recordedVersion) ?? 0) > newestKnown) return

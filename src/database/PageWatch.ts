@@ -12,8 +12,8 @@ const damagedPages = Metric.gauge("svc_database_damaged_pages", {
 })
 
 /**
- * Reports the damage that the running server found in the pages of its database; unknown if a host application provides the
- * database.
+ * Reports the damage that the running server found in the pages of its database. Reports nothing if a host application
+ * provides the database.
  */
 export const PageWatch = Context.Reference<{ readonly fault: Effect.Effect<StartFault | undefined> }>(
   "svc/src/database/PageWatch",
@@ -37,8 +37,8 @@ const decodePages = Schema.decodeUnknownEffect(
 )
 
 /**
- * Reads every page of every table and index through a separate connection, whose cache is empty, and returns the damaged pages.
- * Reads one tree at a time, because a longer read would prevent the server from checkpointing its log.
+ * Reads every page of every table and index through a separate connection, whose cache is empty, and returns the damaged
+ * pages. Reads one tree at a time, because a long read would prevent the server from checkpointing its log.
  */
 const findDamagedPages = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

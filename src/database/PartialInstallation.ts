@@ -4,9 +4,9 @@ import { DateTime, Effect, FileSystem, Path } from "effect"
 import { buildsName, databaseName, masterKeyName, snapshotsName } from "./DataFolder.ts"
 import { instanceName } from "./Installation.ts"
 
-/** Name of the copy that `svc restore` uses, or was using when it was killed. */
+/** Name of the file to which `svc restore` copies a backup. The file remains if the command is killed. */
 export const restoringName = "restoring.sqlite"
-/** Name of the folder with the files of a backup, until its database is in place. */
+/** Name of the folder that contains the files of a backup until the restored database is in place. */
 export const restoringFilesName = "restoring-files"
 
 const logName = `${databaseName}-wal`
@@ -15,9 +15,9 @@ const sharedName = `${databaseName}-shm`
 /** Files that `--new` moves away. The master key remains, because the operator may have created it for the new installation. */
 export const replacedByNew = [instanceName, restoringName, snapshotsName, buildsName] as const
 
-/** The remains of an installation in a folder without its database. */
+/** The remains of an installation in a folder whose database is missing. */
 export interface PartialInstallation {
-  /** `installed` if the database has tables, and `empty` if the file exists without an installation. */
+  /** `installed` if the database has tables, and `empty` if the file exists but contains no installation. */
   readonly database: "installed" | "empty" | "absent"
   /** Names of files and folders that only an installation creates. */
   readonly found: ReadonlyArray<string>
@@ -40,8 +40,8 @@ const hasTables = (file: string, readOnly: boolean): boolean => {
 }
 
 /**
- * Inspects a data folder whose database is not open in any process. With `readOnly`, leaves no trace. Otherwise, first
- * merges the write-ahead log that remained after a crash into the database, as the next startup would do.
+ * Inspects a data folder whose database is not open in any process. With `readOnly`, does not change the folder. Otherwise,
+ * first merges a write-ahead log that a crash left behind into the database, as the next startup would do.
  */
 export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation")(function* (
   folder: string,
@@ -64,7 +64,8 @@ export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation"
   // Do not open an empty file, because SQLite would delete the file's log. Truncation leaves an empty file with a log.
   if (size > 0) {
     const file = path.join(folder, databaseName)
-    // Assume that a log belongs to an installation if it cannot be read without leaving a trace.
+    // With `readOnly`, assume that a log belongs to an installation, because the log cannot be read without changing the
+    // folder.
     const isInstalled = (readOnly && log > 0) || (yield* Effect.sync(() => hasTables(file, readOnly)))
     if (isInstalled) return { database: "installed", found: [] } satisfies PartialInstallation
   }

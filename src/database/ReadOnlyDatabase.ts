@@ -6,15 +6,15 @@ import { layerReader } from "./SqliteClient.ts"
 import { DanglingRow, IntegrityFinding } from "./IntegrityRows.ts"
 import { rowShape } from "../../actors/base/database/Table.ts"
 
-/** The database cannot be read at the moment without changing it. */
+/** Raised if the database cannot currently be read without changing it. */
 export class DatabaseUnreadable extends Schema.TaggedError<DatabaseUnreadable>()("DatabaseUnreadable", {
   message: Schema.String
 }) {}
 
 /**
- * Decides how to read a database without leaving a trace. If another process has the database open, or was killed while
- * using it, the database's shared memory file is read unchanged. A cleanly closed database has neither that file nor a log,
- * and an ordinary read connection would create both.
+ * Decides how to read a database without changing the folder. If another process has the database open, or was killed while
+ * using it, the database's shared memory file is read unchanged. A cleanly closed database has neither a shared memory file
+ * nor a log, and an ordinary read connection would create both.
  */
 const wayOf = Effect.fnUntraced(function* (file: string, isServed: boolean) {
   const files = yield* FileSystem.FileSystem
@@ -63,7 +63,7 @@ const TableName = rowShape({ name: Schema.String })
 
 /**
  * Returns the faults of the database, one per line. With `isServed`, checks one table at a time, because a long read of the
- * whole file would prevent the server from checkpointing its log; such a check skips pages that belong to no table.
+ * whole file would prevent the server from checkpointing its log; this check skips pages that do not belong to any table.
  */
 export const integrityOf = Effect.fn("integrityOf")(function* (isServed: boolean) {
   const sql = yield* SqlClient.SqlClient

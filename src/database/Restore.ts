@@ -40,7 +40,7 @@ import { InstallationRow } from "./InstallationRow.ts"
 export interface RestoreOptions {
   /** Master keys of the restored installation. */
   readonly keys: MasterKeys
-  /** Set to accept a file without proof that svc wrote it. */
+  /** If true, accepts a file even if there is no proof that svc wrote it. */
   readonly acceptUnauthenticated: boolean
 }
 
@@ -51,9 +51,9 @@ const ledgers = RunLedger.layer.pipe(
 )
 
 /**
- * Appends the restore event to its chain. If the chains have not begun, the first startup adds the event. Without a master
- * key, which is possible only for an unauthenticated backup, the event is not in any chain, and the check of the chains
- * reports that.
+ * Appends the restore event to the audit chain of the installation. If the chains have not begun, the first startup adds the
+ * event. Without a master key, which is possible only for an unauthenticated backup, the event is not in any chain, and the
+ * chain check reports the event.
  */
 const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry) {
   const chain = yield* readChain(installationScope)
@@ -66,7 +66,7 @@ const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry)
 
 /**
  * Invalidates, in one transaction, everything that may have changed after the backup was written: plans and applies, every
- * credential, and everything that may have been revoked since.
+ * credential, and all access that may have been revoked since.
  */
 const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<BackupManifest>, keys: MasterKeys) {
   const sql = yield* SqlClient.SqlClient
@@ -122,7 +122,8 @@ const prepare = (file: string, folder: string, manifest: Option.Option<BackupMan
     if (problems.length > 0) {
       return yield* new BackupRefused({ message: `The file is damaged: ${problems.slice(0, 3).join("; ")}` })
     }
-    // A backup of a database that was moved later is an older copy, so the steps below invalidate everything uncertain in it.
+    // If the database was moved after the backup, the backup is an older copy. The steps below invalidate all uncertain data
+    // in the copy.
     if ((yield* readMark)?.state === "moved") yield* removeMark
     yield* migrate
     yield* checkOwner(folder)
@@ -170,9 +171,9 @@ const authenticate = Effect.fn("authenticateBackup")(function* (
 
 /**
  * Restores a backup into a data folder without a database. The copy is authenticated, checked, migrated to this release's schema,
- * and stripped of everything that cannot be trusted (`takeBack`). Only then is it moved into place. If the process is killed at
- * any point, the folder has either no database or the complete one. A refused file leaves the folder unchanged. The operator has
- * to put the master key into the folder first.
+ * and stripped of all data that cannot be trusted (`takeBack`). Only then is the copy moved into place. If the process is
+ * killed at any point, the folder contains either no database or the complete database. A refused file leaves the folder
+ * unchanged. The operator has to put the master key into the folder first.
  */
 export const restoreFrom = Effect.fn("restoreFrom")(
   function* (file: string, folder: string, options: RestoreOptions) {
@@ -203,7 +204,7 @@ export const restoreFrom = Effect.fn("restoreFrom")(
       const taken = yield* prepare(partial, real, manifest, options.keys)
       yield* killPoint("restoring.prepared")
       yield* syncFile(partial)
-      // Move away the log of a lost database, because SQLite would replay it into this one.
+      // Move away the log of a lost database, because SQLite would replay the log into the restored database.
       const aside = yield* setAside(real, [])
       yield* killPoint("restoring.cleared")
       if (Option.isSome(manifest)) yield* placeFiles(unpacked, real, manifest.value)

@@ -10,10 +10,10 @@ const maxRemembered = 4096
 
 /**
  * Manages the read transaction of a read-only connection. Locking the file costs more than most reads, so all reads in one turn
- * of the event loop share one lock. The transaction begins with the first read and ends before anything else happens: at the end
- * of the turn, or as soon as this process writes something. If the transaction were open during a commit, SQLite could not empty
- * its log, and would try again after every following commit. Cached values are validated against SQLite's own count of commits by
- * other connections, which is read before a value is used and when the transaction begins. This connection never writes, so the
+ * of the event loop share one lock. The transaction begins with the first read and ends at the end of the turn, or earlier
+ * if this process writes something. If the transaction were open during a commit, SQLite could not empty its log, and would
+ * try again after every following commit. Cached values are validated against SQLite's own count of commits by other
+ * connections, which is read before a value is used and when the transaction begins. This connection never writes, so the
  * count covers every change.
  */
 export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] | undefined) => {
@@ -24,7 +24,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
   }
   const forget: Array<() => void> = []
   let isOpen = false
-  // True if the cached values have been compared with the commit count since the last renewal.
+  // True if the cached values have been validated against the commit count and need no further comparison.
   let isHeld = false
   // True if a single comparison is enough for the rest of this turn of the event loop.
   let isTurn = false
@@ -73,7 +73,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     compareVersion()
   }
 
-  /** Validates the cached values, which do not need a transaction. */
+  /** Validates the cached values. This does not need a transaction. */
   const hold = () => {
     if (isOpen || isHeld) return
     compareVersion()
@@ -87,8 +87,8 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     const findAnew = (key: string) => {
       const since = epoch
       return Effect.map(find(key), (found) => {
-        // Cache the value: it was read from this state, or from a newer state that has not been checked yet, in which case the
-        // next check removes it.
+        // Cache the value. It was read either from this state, or from a newer state that has not been checked yet. In the
+        // second case, the next check removes the value.
         if (since === epoch && found !== undefined) {
           if (remembered.size >= maxRemembered) remembered.clear()
           remembered.set(key, Exit.succeed(found))

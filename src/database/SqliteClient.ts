@@ -13,7 +13,7 @@ import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
 import { withRememberedTexts } from "./StatementTexts.ts"
 import { TransactionKey } from "../../runner/thread/OutsideTransaction.ts"
 
-/** Adds transactions that code without this client can detect. See `outsideTransaction`. */
+/** Makes transactions detectable by code that does not have this client. See `outsideTransaction`. */
 export const namedTransactions = (sql: SqlClient.SqlClient): SqlClient.SqlClient => {
   const { transactionService } = sql
   const withTransaction: SqlClient.SqlClient["withTransaction"] = (effect) =>
@@ -27,8 +27,8 @@ export const namedTransactions = (sql: SqlClient.SqlClient): SqlClient.SqlClient
 // failing.
 const busyTimeoutMillis = 5000
 const maxReadCursors = 16
-// Number of pages to copy per step: all of them, from one snapshot. A copy in several steps starts again whenever another process
-// writes, and might never finish.
+// Number of pages to copy per step. The value copies all pages in one step, from one snapshot. A copy in several steps
+// starts again whenever another process writes, and might never finish.
 const allPages = 2 ** 31 - 1
 
 const spanAttributes = [["db.system.name", "sqlite"]] as const
@@ -85,7 +85,8 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
     }),
     (database) =>
       Effect.andThen(
-        // Ignore a failure, which occurs while another process is writing. The next process to close the file repeats this.
+        // Ignore a failure, because it means that another process is writing. The next process that closes the file tries
+        // again.
         Effect.ignore(Effect.try(() => (options.readOnly ? undefined : database.exec("PRAGMA optimize")))),
         Effect.sync(() => database.close())
       )
@@ -101,7 +102,8 @@ const makeDatabaseFile = (database: DatabaseSync, writing: Semaphore.Semaphore) 
     checkpoint: writing.withPermit(
       Effect.try({
         try: () => {
-          // Do not wait: that would block this whole process while another process, such as `svc backup`, reads the file.
+          // Do not wait, because waiting would block this process while another process, such as `svc backup`, reads the
+          // file.
           database.exec("PRAGMA busy_timeout=0")
           try {
             return database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0
@@ -177,7 +179,7 @@ const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string)
 
 const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string) {
   const reading = yield* open(filename, { readOnly: true })
-  // A process without a writer commits nothing.
+  // A process without a writer never commits, so it does not provide `Commits`.
   const commits = Option.getOrUndefined(yield* Effect.serviceOption(Commits))
   const { before, memory, snapshot } = yield* Effect.acquireRelease(
     Effect.sync(() => sharedReads(reading, commits)),
@@ -207,7 +209,10 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
 export const layerWriter = (filename: string) =>
   Layer.effectContext(makeWriter(filename)).pipe(Layer.provide(Reactivity.layer))
 
-/** Provides read-only operations on a WAL mode file that another process may be writing to. They never wait for a writer. */
+/**
+ * Provides read-only operations on a WAL mode file that another process may be writing to. The operations never wait for a
+ * writer.
+ */
 export const layerCopying = (filename: string) =>
   Layer.effect(
     DatabaseFile,

@@ -39,7 +39,8 @@ const nextChunk = <A>(iterator: Iterator<A>): ReadonlyArray<A> => {
   return rows
 }
 
-// Matches statements that only read. All other statements count as writes, because a `WITH` may begin an INSERT.
+// Matches statements that only read. All other statements are treated as writes, because even a statement that begins with
+// `WITH` may be an INSERT.
 const readsOnly = /^\s*(?:SELECT|EXPLAIN|PRAGMA|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i
 
 interface Prepared {
@@ -58,7 +59,7 @@ interface Prepared {
 export interface ConnectionHooks {
   /** Called before each statement. */
   readonly before?: () => void
-  /** Called when written data has been committed, but not after a transaction that only read. */
+  /** Called after a commit, except after a transaction that has not written anything. */
   readonly committed?: () => void
 }
 

@@ -1,19 +1,25 @@
 import type { Statement } from "effect/sql"
 import { hasProperty } from "effect/Predicate"
 
-/** Maximum number of cached texts, more than svc has different statements. Only texts that are built from data can exceed it. */
+/**
+ * Maximum number of cached texts. svc has fewer different statements than this, so only texts that are built from data can
+ * exceed the limit.
+ */
 const mostTexts = 4096
 
 const separator = "\u0000"
 
-/** Returns true if this column value is bound unchanged. */
+/** Returns true if this column value can be bound unchanged. */
 const isPlain = (value: unknown) => typeof value !== "object" || value === null || value instanceof Uint8Array
 
-/** Returns true if the helper has its own `RETURNING`, which is not a declared property. */
+/** Returns true if the helper contains a `RETURNING` clause. The types do not declare the property. */
 const isReturning = (helper: Statement.RecordInsertHelper | Statement.RecordUpdateHelperSingle) =>
   hasProperty(helper, "returningIdentifier") && helper.returningIdentifier !== undefined
 
-/** Appends the names of columns to a key and binds their values. Returns `undefined` if a column contains a fragment of SQL. */
+/**
+ * Appends the names of the columns to a key, and binds the values of the columns. Returns `undefined` if a column contains a
+ * fragment of SQL.
+ */
 const withColumns = (key: string, columns: Readonly<Record<string, unknown>>, bindings: Array<unknown>) => {
   let longer = key
   for (const name of Object.keys(columns)) {
@@ -26,8 +32,8 @@ const withColumns = (key: string, columns: Readonly<Record<string, unknown>>, bi
 }
 
 /**
- * Binds the values of a segment, and returns the segment's text without them. Returns `undefined` for kinds of segments
- * whose text is not cached.
+ * Binds the values of a segment, and returns the text of the segment without the values. Returns `undefined` for segments of
+ * a kind that is not cached.
  */
 const keyOf = (segment: Statement.Segment, bindings: Array<unknown>): string | undefined => {
   switch (segment._tag) {
@@ -64,7 +70,8 @@ export const withRememberedTexts = (compiler: Statement.Compiler, most = mostTex
       for (const segment of statement.segments) {
         const part = keyOf(segment, bindings)
         if (part === undefined) return compiler.compile(statement, withoutTransform)
-        // Two separators end a segment, and one ends a column. They are unambiguous, because no text and no name is empty.
+        // Two separators end a segment, and one separator ends a column. The key is unambiguous, because texts and names are
+        // never empty.
         key += part + separator + separator
       }
       const known = texts.get(key)

@@ -1,15 +1,18 @@
 import { Context, Effect, Layer } from "effect"
 import { diskSpace } from "../../runner/sandbox/limits/FolderSize.ts"
 
-// Free space below which the disk counts as full: as much as a few commands could write. Runs are stopped much earlier
-// (SVC_RUN_FREE_DISK), so that their results can still be recorded.
+// Free space below which the disk is treated as full: roughly the amount that a few commands could write. Runs are stopped
+// much earlier (SVC_RUN_FREE_DISK), so that their results can still be recorded.
 const fullBelow = 4 * 1024 * 1024
 
-/** The disk of the data folder. Unknown if a host application provides the database. */
+/** The free space on the disk of the data folder. Unknown if a host application provides the database. */
 export const StorageSpace = Context.Reference<{
   /** Free bytes. */
   readonly free: Effect.Effect<number | undefined>
-  /** Returns true if a write would barely fit. Writes are then refused before they begin, and the server is not ready. */
+  /**
+   * Returns true if a write would barely fit. If so, writes are refused before they begin, and the server reports that it is
+   * not ready.
+   */
   readonly isFull: Effect.Effect<boolean>
 }>("svc/src/database/StorageSpace", {
   defaultValue: () => ({ free: Effect.succeed(undefined), isFull: Effect.succeed(false) })

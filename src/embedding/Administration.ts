@@ -12,7 +12,7 @@ import { placeOf } from "./Place.ts"
 export interface NewAccount {
   readonly email: string
   readonly displayName?: string
-  /** Set to make the account an operator of the installation. This grants no access to any Workspace. */
+  /** If true, makes the account an operator of the installation. This grants no access to any Workspace. */
   readonly isOperator?: boolean
 }
 

@@ -37,8 +37,8 @@ const ordinaryScopes: ReadonlyArray<string> = ["read", "write"]
 /** A control plane in this process. */
 export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShape>()("svc/src/embedding/ControlPlane") {
   /**
-   * Acts for a person with an account on this control plane, whom the host has authenticated. The same roles, teams and rules
-   * apply as over HTTP. Fails if the account is not open. Requests are refused after the account is disabled.
+   * Acts for a person whom the host has authenticated and who has an account on this control plane. The same roles, teams
+   * and rules apply as over HTTP. Fails if the account is not open. Requests are refused after the account is disabled.
    */
   static readonly user = (subject: string, options: ActingFor = {}): Layer.Layer<Actor, ApiError, ControlPlane> =>
     Layer.effect(
@@ -51,8 +51,8 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
     )
 
   /**
-   * Acts as svc itself, as its schedules do: in every Workspace, and not on behalf of a person. Requests that belong to an
-   * account or need a person are refused.
+   * Acts as svc itself, just as scheduled work does: in every Workspace, and not on behalf of a person. Requests that need
+   * an account or a person are refused.
    */
   static readonly service: Layer.Layer<Actor, never, ControlPlane> = Layer.effect(
     Actor,
@@ -93,7 +93,8 @@ export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts
         baseUrl,
         handle: gate.handle,
         actAs: (identity) => {
-          // The object reference is the credential: no other code can create an object that this control plane accepts.
+          // The object reference itself is the credential, because no other code can create an object that this control
+          // plane accepts.
           const actor: ActorShape = { sign: unsigned }
           const known = Effect.sync(() => {
             identities.set(actor, identity)

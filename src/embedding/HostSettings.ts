@@ -3,7 +3,7 @@ import { type SettingName, settingDefinitions } from "../settings/SettingDefinit
 import { type Settings, settingText } from "../settings/Settings.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** Settings that other options of the host determine, so that the host cannot set them directly. */
+/** Settings that the host cannot set directly, because other options determine them. */
 type Decided = "baseUrl" | "dataDir" | "drainDelay" | "listen"
 
 type HostValue<A> =
@@ -13,7 +13,7 @@ type HostValue<A> =
       ? `${string}:${number}`
       : A
 
-/** Settings as a host provides them. Numbers, booleans, lists and secrets have their own types, and sizes have a unit. */
+/** Settings as a host provides them. Numbers, booleans, lists and secrets are typed, and sizes have a unit. */
 export type HostSettings = {
   readonly [Name in Exclude<SettingName, Decided>]?: HostValue<NonNullable<Settings[Name]>>
 }

@@ -13,7 +13,7 @@ import { type StartFailed, withStartFailed } from "./StartFailed.ts"
 
 /** Options of a control plane without a listener. */
 export interface Options extends PlainOptions {
-  /** Public origin, without a path, at which the host serves the handler. Links and the issuer use it. */
+  /** Public origin, without a path, at which the host serves the handler. Links and the issuer use this origin. */
   readonly baseUrl: string
 }
 
@@ -77,7 +77,9 @@ export const layerServer = <DatabaseE = never, DatabaseR = never, RunnerE = neve
     )
   ).pipe(Layer.provide(platform))
 
-/** Like `layer`, but reads its plain options from the `ConfigProvider`, under names that the host chooses. */
+/**
+ * Like `layer`, but reads the options that are plain values from the `ConfigProvider`, under names that the host chooses.
+ */
 export const layerConfig = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
   options: Config.Wrap<Options>,
   parts: HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR> = {}

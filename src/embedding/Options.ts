@@ -7,15 +7,18 @@ import { loadSettings } from "../settings/Settings.ts"
 import { type HostSettings, settingTexts } from "./HostSettings.ts"
 import { type HostFailure, ofHost, type StartFailed, withStartFailed } from "./StartFailed.ts"
 
-/** The steps that stop the control plane when its scope closes. */
+/** Options for stopping the control plane when its scope closes. */
 export interface Drain {
   /** Time for which Runs may continue before applies are interrupted to save their state. Defaults to 30 seconds. */
   readonly grace?: Duration.Input
-  /** For a listener: time between reporting not ready and closing, so that a load balancer can react. At most 300 seconds. */
+  /**
+   * For a listener, the time between the first not-ready response and closing, so that a load balancer can react. At most
+   * 300 seconds.
+   */
   readonly delay?: Duration.Input
 }
 
-/** The plain options of a control plane. */
+/** The options of a control plane that are plain values. */
 export interface PlainOptions {
   /** Folder that contains all stored data. */
   readonly dataDir: string
@@ -26,13 +29,13 @@ export interface PlainOptions {
 
 /** Parts that a host can replace. */
 export interface HostParts<DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never> {
-  /** An SQLite database outside the data folder: `layerFromSqlClient` with the host's `SqlClient`. */
+  /** An SQLite database outside the data folder. Create it with `layerFromSqlClient` and the host's `SqlClient`. */
   readonly database?: Layer.Layer<DatabaseServices, DatabaseE, DatabaseR>
   /** Replaces some or all services of the shipped runner. */
   readonly runner?: (shipped: Layer.Layer<RunnerServices, StartFailed>) => Layer.Layer<RunnerServices, RunnerE, RunnerR>
 }
 
-/** Reads the settings from the options. Never reads the environment, which belongs to the host. */
+/** Reads the settings from the options. Never reads environment variables, because they belong to the host. */
 export const settingsOf = (
   { dataDir, drain, settings = {} }: PlainOptions,
   { baseUrl, listen }: { readonly baseUrl?: string | undefined; readonly listen?: string | undefined }
@@ -69,7 +72,7 @@ const hosted = <E, R>(own: OwnRunner, change: NonNullable<HostParts<never, never
     )
   )
 
-/** Returns the host's database and runner, or svc's own by default. */
+/** Returns the database and the runner that the host provides. By default, returns those of svc. */
 export const partsOf = <DatabaseE, DatabaseR, RunnerE, RunnerR>(
   options: PlainOptions & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>,
   settings: LoadedSettings

@@ -4,10 +4,10 @@ import { MountedBaseUrl } from "../http/MountedBaseUrl.ts"
 import { Exchange, type ExchangeShape } from "../http-kit/Exchange.ts"
 import { ControlPlane } from "./ControlPlane.ts"
 
-/** The host server's information about a request: the client's address, an id, and the WebSocket upgrade. */
+/** Information about a request from the host's server: the client address, an id, and the WebSocket upgrade. */
 export type Exchanged = Partial<Pick<ExchangeShape, "requestId" | "remoteAddress" | "upgrade" | "bodyReceived">>
 
-/** Handles all requests to the origin, for the host's own server: API, dashboard, issuer and hooks. */
+/** Handles all requests to the origin on behalf of the host's server: API, dashboard, issuer and hooks. */
 export const handler: Effect.Effect<
   (request: Request, exchanged?: Exchanged) => Promise<Response>,
   never,
@@ -44,7 +44,7 @@ export interface RoutesOptions {
 
 /**
  * Serves the API together with the host's own routes: `/api/v1`, webhooks, discovery and health below a prefix. Accepts tokens
- * but no cookies, so that a page on the host's site cannot act for a signed-in person. The dashboard and the issuer need a
+ * but no cookies, so that a page on the host's site cannot act as a signed-in person. The dashboard and the issuer need a
  * separate origin, which `handler` serves.
  */
 export const layerRoutes = ({

@@ -38,7 +38,7 @@ interface Tagged {
 
 const startFailed = (cause: Tagged) => new StartFailed({ reason: cause._tag, message: cause.message, cause })
 
-/** A failure of a part from the host, which is passed on unchanged. */
+/** A failure in a part that the host provides. It is passed on unchanged. */
 export class HostFailure<E> {
   readonly _tag = "HostFailure"
   readonly error: E
@@ -50,11 +50,11 @@ export class HostFailure<E> {
 const mapFailure = <A, E, R, E2>(layer: Layer.Layer<A, E, R>, map: (error: E) => E2): Layer.Layer<A, E2, R> =>
   Layer.effectContext(Effect.mapError(Layer.build(layer), map))
 
-/** Marks the failures of a host's part, to distinguish them from svc's own failures. */
+/** Marks failures in a part that the host provides, to distinguish them from failures in svc. */
 export const ofHost = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, HostFailure<E>, R> =>
   mapFailure(layer, (error) => new HostFailure(error))
 
-/** Combines all startup failures of svc in one error. Failures of the host's parts remain separate. */
+/** Combines all startup failures of svc in one error type. Failures in parts that the host provides remain separate. */
 export const withStartFailed = <A, Own extends Tagged, R, E = never>(
   layer: Layer.Layer<A, Own | HostFailure<E>, R>
 ): Layer.Layer<A, StartFailed | E, R> =>

@@ -3,7 +3,10 @@ import type { Headers } from "effect/http"
 import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** The single credential of a request. Only cookies need the origin check, because browsers send only cookies automatically. */
+/**
+ * The single credential of a request. Only cookies need the origin check, because browsers send no other credential
+ * automatically.
+ */
 export interface PresentedCredential {
   readonly kind: "bearer" | "session"
   readonly ambient: boolean
@@ -21,7 +24,7 @@ const missing = refuse("The request carries no credential. Sign in, or send `Aut
 const ambiguous = refuse("The request carries more than one credential. Send exactly one.")
 const malformed = refuse("The credential is malformed. Send one `Authorization: Bearer <token>` or one session.")
 
-/** Returns the values of a cookie. Searches the header in place, because every request of a browser needs this. */
+/** Returns the values of a cookie. Searches the header in place, because this runs for every request from a browser. */
 const cookieValues = (header: string, name: string): ReadonlyArray<string> => {
   const values: Array<string> = []
   for (let start = 0, end = 0; start < header.length; start = end + 1) {

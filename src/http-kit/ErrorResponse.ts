@@ -8,8 +8,8 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { requestFault } from "./SchemaFault.ts"
 
 /**
- * Returns the header that describes the fault of the bearer token (RFC 6750, 3.1), or, without a token, only that a token is
- * required.
+ * Returns the header that describes why the bearer token was refused (RFC 6750, 3.1). If there was no token, the header only
+ * states that a token is required.
  */
 const challengeOf = ({ code, status }: ApiError): Readonly<Record<string, string>> => {
   if (code === "invalid_token" || code === "insufficient_scope") {
@@ -55,8 +55,8 @@ const defectOf = (cause: Cause.Cause<unknown>) => {
 }
 
 /**
- * Creates the response to a failed request. Returns expected failures in their envelope. Logs unexpected failures in full,
- * and responds with a bare 500. Passes on an interruption.
+ * Creates the response to a failed request. Returns expected failures in the error envelope. Logs unexpected failures in
+ * full, and responds with a 500 without details. Passes on an interruption.
  */
 export const failureResponse = <E>(
   cause: Cause.Cause<E>,

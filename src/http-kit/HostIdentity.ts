@@ -4,7 +4,8 @@ import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { limitsOf } from "../../schema/records/TokenLimits.ts"
 
 /**
- * Identity for which a program in this process acts: a person's, with the permissions of a token with these scopes, or svc's own.
+ * Identity under which a program in this process acts: either a person, with the permissions of a token with these scopes,
+ * or svc itself.
  */
 export type HostIdentity =
   | {
@@ -16,8 +17,8 @@ export type HostIdentity =
   | { readonly kind: "service" }
 
 /**
- * Identity of an in-process call, which replaces a credential. Only the in-process transport sets it, so requests from a listener
- * or a host's server have none.
+ * Identity of an in-process call, which replaces a credential. Only the in-process transport sets this identity, so requests
+ * from a listener or a host's server never have it.
  */
 export const AmbientIdentity = Context.Reference<HostIdentity | undefined>("svc/src/http-kit/AmbientIdentity", {
   defaultValue: () => undefined

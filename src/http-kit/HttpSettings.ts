@@ -35,8 +35,8 @@ export const implementedFeatures: Discovery["features"] = {
 }
 
 /**
- * Returns the name of the session cookie. Over HTTPS, its prefix ties it to the host; plain HTTP on loopback cannot use that
- * prefix.
+ * Returns the name of the session cookie. Over HTTPS, the name has a prefix that ties the cookie to the host. Cookies over
+ * plain HTTP on loopback cannot use the prefix.
  */
 export const sessionCookieName = (baseUrl: string): string =>
   baseUrl.startsWith("https:") ? "__Host-svc_session" : "svc_session"

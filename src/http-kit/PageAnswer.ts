@@ -5,7 +5,7 @@ import { RefusalEnvelope } from "../../schema/api/Middleware.ts"
 /** An HTML page for people. */
 export const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))
 
-/** Not modified, so the browser keeps its page. */
+/** The page has not been modified, so the browser keeps its copy. */
 export const Unchanged = HttpApiSchema.Empty(304)
 
 /** Refusals as pages, with the statuses that people may see. */

@@ -139,7 +139,9 @@ interface ReadBody {
   readonly value: unknown
 }
 
-/** Bodies that have been read. A request is admitted again in its transaction, where no body can be read. */
+/**
+ * Bodies that have been read. A request is admitted a second time in its transaction, where the body can no longer be read.
+ */
 const readBodies = new WeakMap<ExchangeShape, ReadBody>()
 
 /** Caches the body, so that concurrent readers of a request get the same value. */
@@ -162,7 +164,7 @@ export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLim
 const readJson = Effect.fnUntraced(function* (limits: JsonLimits) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const contentType = request.headers["content-type"]
-  // Ignore the type if there is no body, because clients then send an arbitrary type.
+  // Ignore the type if there is no body, because clients send arbitrary types in that case.
   if (!isEmpty(request) && contentType !== undefined && !jsonContentType.test(contentType)) {
     return yield* unsupported("Bodies are JSON. Send `Content-Type: application/json`.")
   }

@@ -15,7 +15,7 @@ export const confirmedPerson: RouteAccess = {
     "**Access:** a signed-in person who confirmed within the last five minutes that it is them (403 `reauthentication_required`); tokens are refused."
 }
 
-/** Requires a person with an open page of this server. */
+/** Requires a form on a page of this server. The person need not be signed in. */
 export const ownPage: RouteAccess = {
   security: [],
   sentence: "**Access:** forms of this server's own pages (`Origin`), without signing in."

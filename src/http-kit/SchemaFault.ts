@@ -7,7 +7,7 @@ const maxFaults = 8
 const places = { Params: "path", Query: "query", Headers: "header", Payload: "body" } as const
 
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1({
-  // Prefer a rule's own message, which is more helpful than the pattern.
+  // Prefer the description of a rule, because it is more helpful than the pattern.
   checkHook: (issue) => {
     const description = issue.filter.annotations?.["description"]
     return typeof description === "string" ? `Expected ${description}` : SchemaIssue.defaultCheckHook(issue)
@@ -28,8 +28,8 @@ const hasMixedRun = (name: string): boolean =>
   name.split(/[^A-Za-z\d]/).some((run) => run.length > longestMixed && /\d/.test(run) && /[A-Za-z]/.test(run))
 
 /**
- * Returns the name of a requested field or parameter for a message. Omits a name whose length or shape matches no field,
- * because it may be a secret entered in the wrong place.
+ * Returns the name of a field or parameter in a request, for use in a message. Omits the name if its length or form does not
+ * match any field, because it may be a secret entered in the wrong place.
  */
 export const requestedName = (name: string): string =>
   name.length <= longestName && nameShape.test(name) && !tokenPrefix.test(name) && !hasMixedRun(name)
@@ -49,8 +49,8 @@ const describe = (
 }
 
 /**
- * Creates the refusal of a request that does not match its schemas. It lists every invalid field by its path, with the expected
- * input, and never contains values. Returns `undefined` if the server's own response is at fault.
+ * Creates the refusal of a request that does not match its schemas. The refusal lists the path of every invalid field with
+ * the expected input, and never contains values. Returns `undefined` if the fault is in the server's response.
  */
 export const requestFault = (error: HttpApiError.HttpApiSchemaError): ApiError | undefined => {
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return undefined

@@ -23,7 +23,7 @@ import { authorizationLayer } from "./middleware/AuthorizationLayer.ts"
 import { bodyLimitsLayer } from "./middleware/BodyLimitsLayer.ts"
 import { envelopeLayer } from "./middleware/EnvelopeLayer.ts"
 
-/** Middleware of every API route, outermost last: body limits, authorisation and error envelope. */
+/** Middleware for every API route, with the outermost last: body limits, authorisation and error envelope. */
 export const apiMiddleware = Layer.mergeAll(bodyLimitsLayer, authorizationLayer, envelopeLayer)
 
 /** Handlers of the API groups for the core records. Account tokens and Workspaces have separate routes. */

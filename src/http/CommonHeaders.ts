@@ -13,7 +13,8 @@ import { hasEmptySegment, isRouteNotFound, unknownRouteResponse } from "./Unknow
 
 const tokenRoutes = "/api/v1/account/tokens"
 
-// Policy of all responses except pages: they may not load or embed anything, even if a browser renders them.
+// Content security policy for all responses except pages. A response must not load or embed anything, even if a browser
+// renders it.
 const inertPolicy = "default-src 'none'; frame-ancestors 'none'"
 const noSniffing = { "x-content-type-options": "nosniff" }
 const referrerPolicy = "no-referrer"
@@ -25,8 +26,8 @@ const transportSecurity = (baseUrl: string): Readonly<Record<string, string>> =>
   baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {}
 
 /**
- * Returns the headers of every response. They forbid caching unless the response's own headers allow it, which API responses
- * never do. Responses of the token routes are never cached by HTTP/1.0 caches either, whatever their status.
+ * Returns the headers of every response. The headers forbid caching unless the response itself allows it, which API
+ * responses never do. For token routes, they also forbid caching by HTTP/1.0 caches, regardless of the status.
  */
 const headersOf = (baseUrl: string) => {
   const always = { ...transportSecurity(baseUrl), ...noSniffing }
@@ -53,7 +54,7 @@ const guardedBy = Effect.gen(function* () {
   const snapshot = yield* ReadSnapshot
   const withCommonHeaders = headersOf(baseUrl)
 
-  /** Renews the read state, so that the request sees everything that was committed before it arrived. */
+  /** Renews the read state, so that the request sees all data that was committed before the request arrived. */
   const renewFor = (turn: Turn | undefined) => {
     if (turn === undefined) return snapshot.renew()
     if (turn.isRenewed) return

@@ -4,12 +4,14 @@ import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** The endpoints that pages from other origins may call: the API, and the documents by which a client discovers it. */
+/**
+ * The endpoints that pages from other origins may call: the API, and the documents with which a client discovers the API.
+ */
 const sharedPaths = /^\/(?:api\/v1\/|\.well-known\/svc(?:\?|$)|openapi\.json(?:\?|$))/
 
 const exposed = "allow, content-disposition, date, etag, retry-after, www-authenticate, x-request-id"
 
-/** Headers that the API reads, and the trace headers `traceparent` and `b3`, which the product's client sends. */
+/** Headers that the API reads, and the trace headers `traceparent` and `b3`, which svc's client sends. */
 const sent = [
   "authorization",
   "b3",
@@ -30,11 +32,11 @@ const preflightHeaders = {
 
 /** Handles requests from pages of the origins that the operator has listed. */
 export interface CrossOrigin {
-  /** Returns the request. If it comes from a page of a listed origin, removes everything that the browser added automatically. */
+  /** Returns the request. If the request comes from a page of a listed origin, removes the cookie and the session header. */
   readonly admitted: (request: Request) => Request
   /** Returns the response to a preflight request, or `undefined` for other requests. */
   readonly preflight: (request: Request) => Response | undefined
-  /** Makes the response readable for the page. */
+  /** Lets the page read the response. */
   readonly readable: (request: Request, response: Response) => Response
 }
 
@@ -51,7 +53,7 @@ const sharing = (origins: ReadonlyArray<string>) => {
     from: (origin: string | null | undefined, path: string) =>
       typeof origin === "string" && named.has(origin) && sharedPaths.test(path) ? origin : undefined,
     headersFor: (origin: string | undefined, vary: string | undefined) => ({
-      // Set this header for other origins too, so that a cache never returns one origin's response to another.
+      // Set this header even if the origin is not listed, so that a cache never returns one origin's response to another.
       vary: vary === undefined ? "origin" : `${vary}, origin`,
       ...(origin === undefined
         ? {}
@@ -61,8 +63,8 @@ const sharing = (origins: ReadonlyArray<string>) => {
 }
 
 /**
- * Implements CORS for the listed origins, which are compared character for character. Never allows credentials: these pages send
- * a bearer token, and a cookie or session on their requests is ignored.
+ * Implements CORS for the listed origins, which are compared character for character. Never allows credentials: pages on
+ * these origins send a bearer token, and a cookie or session in their requests is ignored.
  */
 export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
   if (origins.length === 0) return closed
@@ -88,8 +90,8 @@ export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
 
 /**
  * Like `crossOrigin`, but for `refusal`, which is the response while the application is starting or stopping. Lets a page
- * from a listed origin read the refusal and retry. Answers a preflight request too, because the browser would not send the
- * actual request otherwise.
+ * from a listed origin read the refusal and retry. Preflight requests are answered as well, because the browser would not
+ * send the actual request otherwise.
  */
 export const crossOriginRefusal = (origins: ReadonlyArray<string>) => {
   const { from, headersFor } = sharing(origins)

@@ -4,14 +4,14 @@ import { type AssetSet, assetFor, notFoundPageFor } from "../dashboard/Assets.ts
 import { currentRequestId } from "../http-kit/Exchange.ts"
 import { unknownRouteResponse } from "./UnknownRoutes.ts"
 
-/** Files of the dashboard; none for a server without a dashboard. */
+/** Files of the dashboard. Empty if the server has no dashboard. */
 export class DashboardAssets extends Context.Service<DashboardAssets, { readonly assets: Effect.Effect<AssetSet> }>()(
   "svc/src/http/DashboardAssets"
 ) {}
 
 const pathOf = (url: string): string => url.replace(/[?#].*$/s, "")
 
-/** Serves every dashboard page and file whose path no other route uses. */
+/** Serves the pages and files of the dashboard. All other routes take precedence. */
 export const dashboardRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const dashboard = yield* DashboardAssets
@@ -26,8 +26,8 @@ export const dashboardRoutes = HttpRouter.use(
         ifNoneMatch: request.headers["if-none-match"]
       }
       const answer = unknownRouteResponse(request.url, yield* currentRequestId)
-      // Replace only a 404 response with the page for unknown addresses: a known path with another method keeps its own
-      // response.
+      // Replace only a 404 response with the page for unknown addresses. If the path is known but the method is not, keep
+      // the response.
       const found = assetFor(assets, asked) ?? (answer.status === 404 ? notFoundPageFor(assets, asked) : undefined)
       if (found === undefined) return answer
       return HttpServerResponse.uint8Array(found.body, {

@@ -1,7 +1,7 @@
 import type { Headers } from "effect/http"
 import type { HookProofs } from "../../actors/ledger/source/WebhookSignature.ts"
 
-/** Headers by which forges, and senders that imitate them, authenticate and describe a delivery. */
+/** Headers with which forges and compatible senders authenticate and describe a delivery. */
 export const deliveryHeaders = [
   "x-hub-signature-256",
   "x-hub-signature",
@@ -52,8 +52,8 @@ export const deliveryOf = (headers: Headers.Headers): Delivery => {
   const of = (name: DeliveryHeader) => headers[name]
   const standardSignatures = of("webhook-signature")
   const eventKey = of("x-event-key")
-  // Ignore empty signatures, which forges send if no secret is configured and which prove nothing. Ignore SHA-1 too; GitHub,
-  // Gitea and Forgejo send it together with SHA-256.
+  // Ignore empty signatures, because forges send them if no secret is configured and they prove nothing. Ignore SHA-1
+  // signatures as well, because GitHub, Gitea and Forgejo send them together with SHA-256 signatures.
   const signatures = [
     of("x-hub-signature-256"),
     of("x-hub-signature")?.startsWith("sha1=") === true ? undefined : of("x-hub-signature"),
@@ -69,7 +69,8 @@ export const deliveryOf = (headers: Headers.Headers): Delivery => {
         ? { id: of("webhook-id") ?? "", timestamp: of("webhook-timestamp") ?? "", signatures: standardSignatures }
         : undefined
     },
-    // Do not use GitLab's `X-Gitlab-Event-UUID`: events that trigger each other share it, so it does not identify a delivery.
+    // Do not use GitLab's `X-Gitlab-Event-UUID`: events that trigger each other have the same value, so it does not identify
+    // a delivery.
     deliveryId: [
       of("x-github-delivery"),
       of("x-gitea-delivery"),
@@ -78,7 +79,8 @@ export const deliveryOf = (headers: Headers.Headers): Delivery => {
       of("webhook-id"),
       of("idempotency-key"),
       of("x-request-uuid"),
-      // Use this header only together with an event key, as Bitbucket Data Center sends it. Proxies set it too.
+      // Use this header only if there is an event key, as in deliveries from Bitbucket Data Center, because proxies set this
+      // header as well.
       eventKey === undefined ? undefined : of("x-request-id")
     ].find(isSet),
     isPing:

@@ -42,7 +42,7 @@ export const gitHubAppPage = (
 <form method="post" action="${formAction}"><input type="hidden" name="manifest" value="${JSON.stringify(manifest)}">
 <div class="actions"><button class="main">${onward(host)}</button></div></form>`
     }),
-    // The page's address contains the state, so GitHub gets only the origin.
+    // The URL of the page contains the state, so only the origin is sent to GitHub.
     "referrer-policy",
     "strict-origin"
   )

@@ -41,7 +41,7 @@ export const healthRoutes = (readiness: Effect.Effect<Readiness>) =>
       const answer = Effect.map(readiness, answerOf)
       yield* router.add(...routeOf(live), alive)
       yield* router.add(...routeOf(ready), answer)
-      // HAProxy checks health with OPTIONS by default.
+      // Support OPTIONS, because HAProxy checks health with OPTIONS by default.
       yield* router.add("OPTIONS", live.path, alive)
       yield* router.add("OPTIONS", ready.path, answer)
     })
@@ -53,8 +53,8 @@ const lost = {
 } as const satisfies Record<string, Readiness>
 
 /**
- * Returns the readiness of a running server. The server is ready if its database responds and is still the file that the
- * server opened, and if the server is not shutting down.
+ * Returns the readiness of a running server. The server is ready if it is not shutting down, its database responds, and the
+ * database is still the file that the server opened.
  */
 export const readiness = Effect.gen(function* () {
   const sql = yield* ReadSql
@@ -73,8 +73,8 @@ export const readiness = Effect.gen(function* () {
     if (present._tag === "None") return "database"
     if (opened._tag === "Some" && present.value?.id !== opened.value?.id) return "database_replaced"
     if (yield* storage.isFull) return "storage_full"
-    // Remain ready even if pages are damaged: most responses are still correct, and a server without traffic would help
-    // nobody.
+    // Remain ready even if pages are damaged: most responses are still correct, and taking the server out of service would
+    // not help anybody.
     if ((yield* pages.fault) !== undefined) return "database_damaged"
     return (yield* awaitsReview(sql)) ? "restore_review" : "ready"
   }).pipe(Effect.catch(() => Effect.succeed<Readiness>("database")))
@@ -98,5 +98,5 @@ export const readiness = Effect.gen(function* () {
   })
 })
 
-/** Health routes on the main listener. They are mounted last; until then, the listener itself responds. */
+/** Health routes on the main listener. They are mounted last. Until then, the listener itself responds to health checks. */
 export const health = Layer.unwrap(Effect.map(readiness, healthRoutes))

@@ -18,7 +18,7 @@ import { sampleRoutes } from "./SampleRoutes.ts"
 import { sourceHooks } from "./SourceHooks.ts"
 import { routerConfig } from "./UnknownRoutes.ts"
 
-/** The whole HTTP interface as a function from request to response, independent of the HTTP server. */
+/** The complete HTTP interface as a function from request to response, independent of the HTTP server. */
 export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
 
 /** The mounted handler, for callers in this process. */

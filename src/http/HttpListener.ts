@@ -14,18 +14,18 @@ import { plainErrorResponse } from "./PlainErrorResponse.ts"
 import { requestTurns } from "./RequestTurns.ts"
 import { type ServerOptions, type StartServer, unnamedHost } from "./ServerPort.ts"
 
-// Idle timeout, in seconds, while receiving a request. A body that trickles in is limited by the body deadline instead.
+// Idle timeout, in seconds, while receiving a request. The body deadline limits a body that arrives slowly.
 const arrivalIdleSeconds = 30
 // Idle timeout, in seconds, while the server prepares a response. Live streams send something every 10 seconds.
 const workIdleSeconds = 240
 const subscriberIdleSeconds = 120
 const drainDeadline = "20 seconds"
 
-/** The listener could not be opened at this address. */
+/** Raised if the server cannot listen at the address. */
 export class ListenRefused extends Schema.TaggedError<ListenRefused>()("ListenRefused", { message: Schema.String }) {}
 
 /**
- * - `drainDelay`: time between reporting not ready and closing, so that a load balancer can react
+ * - `drainDelay`: time between the first not-ready response and closing, so that a load balancer can react
  * - `trustedProxies`: addresses and ranges whose `X-Forwarded-For` is trusted
  * - `corsOrigins`: origins whose pages may read the responses while the server is starting or stopping
  */
@@ -68,9 +68,10 @@ const hasBody = (request: Request) =>
   request.headers.has("transfer-encoding") || Number(request.headers.get("content-length") ?? "0") > 0
 
 /**
- * The listening socket. It opens before the application exists, so that its address is known early. Until a handler is mounted,
- * it responds with 503, or with 200 on `/healthz`. Unmounting drains: new requests are refused with 503, and live streams end at
- * a position from which clients can resume. Requests in progress get time to finish, unless `SkipDrainGrace` completes first.
+ * The listening socket. The socket opens before the application exists, so that its address is known early. Until a handler
+ * is mounted, the listener responds with 503, or with 200 on `/healthz`. Unmounting drains: new requests are refused with
+ * 503, and live streams end at a position from which clients can resume. Requests in progress get time to finish, unless
+ * `SkipDrainGrace` completes first.
  */
 export class HttpListener extends Context.Service<
   HttpListener,
@@ -109,7 +110,7 @@ export class HttpListener extends Context.Service<
           if (!isCheck && (host === null || (host !== knownHost && !isHost(host)))) {
             return plainErrorResponse(malformedRequest, requestId)
           }
-          // Refuse addresses with credentials, for which no `Request` can be created.
+          // Refuse invalid URLs and URLs with credentials, because a `Request` cannot be created for them.
           if (target === null || target.username !== "" || target.password !== "") {
             return plainErrorResponse(malformedRequest, requestId)
           }

@@ -2,14 +2,14 @@ import { Context, Effect, Layer } from "effect"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import type { DashboardNotice } from "../../schema/api/DashboardApi.ts"
 
-/** Notice on every page if Runs are less isolated than they should be. */
+/** The notice that every page shows if Runs are less isolated than they should be. */
 export const IsolationNotice = Context.Reference<ReadonlyArray<DashboardNotice>>("svc/src/http/IsolationNotice", {
   defaultValue: () => []
 })
 
 /**
- * Derives the notice from the sandbox detection at startup. It omits the reason and the remedy, which are for the operator; the
- * log and `svc doctor` show them.
+ * Derives the notice from the sandbox detection at startup. The notice omits the reason and the remedy, because they are for
+ * the operator. The log and `svc doctor` show them.
  */
 export const isolationNotice = Layer.effect(
   IsolationNotice,

@@ -12,7 +12,7 @@ const propertyOf = (value: Readonly<Record<string, unknown>>, name: string): unk
 
 const ofObject = (ast: SchemaAST.Objects): Keep | undefined => {
   if (ast.indexSignatures.length > 0) {
-    // An object that accepts properties of any name has no unknown properties.
+    // If an object accepts properties with any name, it has no unknown properties.
     const known = ast.indexSignatures.every(({ type }) => keepKnownProperties(type) === same)
     return known && ast.propertySignatures.length === 0 ? same : undefined
   }
@@ -69,8 +69,8 @@ const ofUnion = (ast: SchemaAST.Union): Keep | undefined => {
 
 /**
  * Returns a function that removes the properties that are not in the schema, for values that are returned as stored. The function
- * neither converts nor checks anything. Returns `undefined` for a schema that converts values, or that distinguishes them by
- * their properties.
+ * neither converts nor checks anything. Returns `undefined` for a schema that converts values, or that distinguishes kinds
+ * of objects by their properties.
  */
 export const keepKnownProperties = (ast: SchemaAST.AST): Keep | undefined => {
   if (ast.encoding !== undefined) return undefined

@@ -6,7 +6,7 @@ import { HttpListener } from "./HttpListener.ts"
 import { makeRequestGate } from "./RequestGate.ts"
 
 /**
- * HTTP handler for the host's own server. `handle` accepts every request to the origin: API, dashboard, issuer and hooks. It
+ * HTTP handler for a host's server. `handle` accepts every request to the origin: API, dashboard, issuer and hooks. It
  * responds with 503 until svc is ready, and again while svc is closing.
  */
 export class MountedHandler extends Context.Service<
@@ -17,8 +17,8 @@ export class MountedHandler extends Context.Service<
   }
 >()("svc/src/http/MountedHandler") {
   /**
-   * Replaces the listener without opening a port. `baseUrl` is the public origin at which the host serves it. When the scope
-   * closes, ends live streams and waits up to 20 seconds for requests in progress.
+   * Replaces the listener without opening a port. `baseUrl` is the public origin at which the host serves the handler. When
+   * the scope closes, ends live streams and waits up to 20 seconds for requests in progress.
    */
   static readonly layer = (baseUrl: string, corsOrigins: ReadonlyArray<string> = []) =>
     Layer.effectContext(

@@ -60,7 +60,7 @@ const writeResponse = async (
   try {
     let next = await reader.read()
     if (!next.done && headers["content-length"] === undefined) {
-      // If the stream ends after its first chunk, as for most bodies, the length is known.
+      // If the stream ends after the first chunk, as most bodies do, the length is known.
       const first = next.value
       const second = reader.read()
       const settled = await Promise.race([second, setImmediate(undefined)])
@@ -197,7 +197,7 @@ const bodyOf = (incoming: IncomingMessage): ReadableStream<Uint8Array> => {
 }
 
 /**
- * Returns the head of a Node request, and a function that converts it to a `Request`. The signal of that request is aborted when
+ * Returns the head of a Node request, and a function that creates the `Request`. The signal of the `Request` is aborted when
  * the client disconnects.
  */
 const nodeRequest = (
@@ -251,7 +251,7 @@ const isWhole = ({ headers }: IncomingMessage) =>
 const isMalformed = ({ headers, httpVersion, url }: IncomingMessage) =>
   url === "*" || (headers.host === undefined && httpVersion === "1.1")
 
-/** Starts Node's server. Its parser decides which input is a request, and also responds to all other input. */
+/** Starts Node's server. Node's parser decides which input is a request, and responds to all other input itself. */
 export const startNodeServer: StartServer = async (options: ServerOptions) => {
   const sockets = nodeSockets(options)
   const detached = new Set<Duplex>()
@@ -286,7 +286,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
     {
       keepAliveTimeout: options.idleSeconds * 1000,
       headersTimeout: options.idleSeconds * 1000,
-      // Disabled, because the application has its own deadline for bodies, with its own message.
+      // Disabled, because the application enforces a deadline for bodies and responds with a specific message.
       requestTimeout: 0
     },
     (incoming, outgoing) => exchange(incoming, outgoing, () => false)

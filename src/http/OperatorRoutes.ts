@@ -26,8 +26,8 @@ const confined = denied("The token is bound to one Workspace; the operator's rou
 const notOperator = denied("You are no operator of this installation. `svc admin operators grant` makes somebody one.")
 
 /**
- * Identifies the operator behind the request by reading the database every time. Never accepts a cookie, so no page can act
- * as an operator.
+ * Identifies the operator behind the request by reading the database every time. Never accepts a cookie, so that a web page
+ * cannot act as an operator.
  */
 const operator = Effect.gen(function* () {
   const { headers, method } = yield* HttpServerRequest.HttpServerRequest
@@ -98,7 +98,7 @@ const resolveTag = () =>
   })
 
 /**
- * The operator's routes over HTTP, all read-only: isolation, allowed origins, policy and keys can only be changed with `svc
+ * The operator's routes over HTTP, all read-only: isolation, allowed origins, policy and keys can be changed only with `svc
  * admin`. The routes are not part of the API, and no Workspace role grants access to them.
  */
 export const operatorRoutes = HttpRouter.use(

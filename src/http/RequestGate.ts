@@ -12,7 +12,7 @@ const unavailable = new ApiError({
   message: "The service is starting or stopping. Try again in a moment."
 })
 
-/** A handler that may be absent. Before the gate opens and after it closes, requests get a 503. */
+/** A gate in front of a handler that may be absent. Before the gate opens and after it closes, requests get a 503. */
 export interface RequestGate {
   readonly handle: WebHandler
   readonly open: (handler: WebHandler) => Effect.Effect<void>

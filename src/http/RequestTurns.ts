@@ -4,10 +4,10 @@ import type { Turn } from "../http-kit/Exchange.ts"
 const mostNanos = 20_000_000n
 
 /**
- * Begins requests as they arrive, but only for a limited time per turn of the main thread. Otherwise a thousand simultaneous
- * requests would block everything else until the last of them had begun. The remaining requests wait for later turns. Each
- * turn takes one request per address in rotation, so a client with many requests mostly waits for its own requests. `now` is
- * a monotonic time in nanoseconds.
+ * Begins requests as they arrive, but only for a limited time per turn of the main thread. Otherwise, a thousand
+ * simultaneous requests would block all other work until the last request had begun. The remaining requests wait for later
+ * turns. Each turn starts one request per client address in rotation, so that a client with many requests mostly delays its
+ * own requests. `now` is a monotonic time in nanoseconds.
  */
 export const requestTurns = (now: () => bigint) => {
   const waiting = new Map<string, Array<(turn: Turn) => void>>()
@@ -17,7 +17,7 @@ export const requestTurns = (now: () => bigint) => {
   const isOver = () => now() - begun > mostNanos
 
   // Returns the current turn, or begins one. Immediates run after all ready requests have been passed on and before the sockets
-  // are polled again, so `next` ends the turn then.
+  // are polled again, so `next` ends the turn at that point.
   const thisTurn = () => {
     if (turn !== undefined) return turn
     turn = { isRenewed: false }

@@ -11,7 +11,7 @@ const answer = (target: string) =>
     const request = yield* HttpServerRequest.HttpServerRequest
     const isV2 = (request.headers["git-protocol"] ?? "").split(":").includes("version=2")
     const parts = request.method === "POST" ? yield* Stream.runCollect(arrivingBody(mostRequestBytes)) : []
-    // Load the repository with the first request, because few servers serve it.
+    // Load the repository on the first request, because few servers ever receive a request for it.
     const { answerSample } = yield* Effect.promise(() => import("../../runner/git/SampleRepository.ts"))
     const found = yield* Effect.promise(() =>
       answerSample({ method: request.method, target, isV2, body: Buffer.concat(parts) })

@@ -24,8 +24,8 @@ import { noticeSchemas, withWebhooks } from "./description/Webhooks.ts"
 import { SourceHooksApi } from "./SourceHooksApi.ts"
 
 /**
- * Every route of the server. Routes outside the API are declared here only for their descriptions and schemas; their own code
- * reads the request and responds.
+ * Every route of the server. Routes outside the API are declared here only for their descriptions and schemas; separate code
+ * reads the requests and responds.
  */
 export class ServerApi extends HttpApi.make("server")
   .add(

@@ -10,18 +10,18 @@ export const socketLimits = { payload: 64 * kibibyte, unread: kibibyte * kibibyt
 /** Host to assume for a request without a Host header, which HTTP/1.0 allows. */
 export const unnamedHost = "localhost"
 
-/** A request before it is interpreted. */
+/** The parts of a request that are checked before the request is built. */
 export interface RequestHead {
   /** All Host headers, joined with commas. Null only for HTTP/1.0, because servers refuse an HTTP/1.1 request without a host. */
   readonly host: string | null
-  /** Request target. It may be invalid as a URL, and is only a path if there is no host. */
+  /** Request target. It may not be a valid URL. Without a host, it is only a path. */
   readonly url: string
 }
 
 /** Operations on the connection of one request. */
 export interface Connection {
   readonly remoteAddress: string | undefined
-  /** Drops the connection after this time without a byte. */
+  /** Drops the connection if no data arrives or leaves for this time. */
   readonly idleAfter: (seconds: number) => void
   /** Upgrades the connection to a WebSocket that carries the frames. Returns false if the request is not an upgrade. */
   readonly upgrade: (frames: RunFrames, headers: Readonly<Record<string, string>>) => boolean

@@ -23,8 +23,9 @@ const busy = new ApiError({
 })
 
 /**
- * Serves `POST /hooks/sources/{sourceId}`. Passes the raw bytes and the sender's proof to the Source, which accepts or refuses
- * them. The payload is never interpreted or stored, because a delivery can only request a check of the repository.
+ * Serves `POST /hooks/sources/{sourceId}`. Passes the raw bytes and the sender's proof to the Source, which accepts or
+ * refuses the delivery. The payload is never interpreted or stored, because a delivery can only request a check of the
+ * repository.
  */
 export const sourceHooks = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

@@ -6,7 +6,7 @@ import { errorResponse } from "../http-kit/ErrorResponse.ts"
 import { methodNotAllowed } from "./RetiredRoutes.ts"
 import { ServerApi } from "./ServerApi.ts"
 
-/** Gives each resource a single path: slashes are not collapsed, and case matters. */
+/** Gives each resource a single path: slashes are not collapsed, and paths are case-sensitive. */
 export const routerConfig = {
   ignoreTrailingSlash: false,
   ignoreDuplicateSlashes: false,
@@ -32,12 +32,12 @@ const knownRoutes = () => {
 // Built on first use, to keep startup fast.
 let made: ReturnType<typeof knownRoutes> | undefined
 
-/** Matches paths for programs. Every other path is a page or a file of the dashboard. */
+/** Matches paths that programs use. Any other path is a page or a file of the dashboard. */
 const ofPrograms = /^\/(?:api|auth|oauth|hooks|agent|internal|\.well-known)\//
 
 /**
  * Returns true if the path ends with a slash or contains two consecutive slashes. Without this check, the router would treat the
- * empty segment as a parameter, and the route would refuse it for an unrelated reason.
+ * empty segment as a parameter, and the route would refuse the request for an unrelated reason.
  */
 export const hasEmptySegment = (url: string): boolean => {
   if (!ofPrograms.test(url)) return false

@@ -1,6 +1,6 @@
 import type { Component } from "./LicenseReport.ts"
 
-/** Licences that impose no conditions on the product's own code. They only require that their text is included. */
+/** Licences that impose no conditions on svc's own code. They require only that the licence text is included. */
 const permissive: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -19,7 +19,7 @@ const permissive: ReadonlySet<string> = new Set([
   "Zlib"
 ])
 
-/** Components that may be shipped under a stricter licence. NOTICE explains how the licence's terms are met. */
+/** Components that may be shipped under a stricter licence. NOTICE explains how svc meets the terms of the licence. */
 const exceptions: ReadonlySet<string> = new Set([
   "@cdktn/hcl2json MPL-2.0",
   "github.com/hashicorp/hcl/v2 MPL-2.0",
@@ -31,8 +31,8 @@ const exceptions: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the reason why a component must not be shipped, if any. All parts of an `AND` have to be allowed, and at least one part
- * of an `OR`.
+ * Returns the reason why a component must not be shipped, if any. In an `AND`, all parts have to be allowed. In an `OR`, at
+ * least one part has to be allowed.
  */
 export const licenseProblem = ({ license, name, version }: Pick<Component, "license" | "name" | "version">) => {
   const isAllowed = (expression: string): boolean => {

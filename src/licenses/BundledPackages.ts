@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { Effect, Schema } from "effect"
 import { dashboardEntries } from "../dashboard/Build.ts"
 
-/** The sources could not be bundled, so the shipped packages are unknown. */
+/** Raised if the sources could not be bundled, so that the shipped packages are unknown. */
 export class PackagesUnknown extends Schema.TaggedError<PackagesUnknown>()("PackagesUnknown", {
   message: Schema.String
 }) {}
@@ -22,8 +22,8 @@ export const programs = {
 } as const
 
 /**
- * Modules that a compiled binary omits, spelt as in the imports. The binary already contains the result of their work, or only
- * runtimes other than Bun need them.
+ * Modules that a compiled binary omits, spelt as in the imports. The binary either contains the results of these modules
+ * already, or does not need them because they are for other runtimes than Bun.
  */
 export const leftOut = ["../dashboard/Build.ts", "./CollectLicenses.ts", "./NodeServer.ts", "@node-rs/argon2"]
 

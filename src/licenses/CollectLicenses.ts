@@ -7,7 +7,7 @@ import type { Component, LicenseReport } from "./LicenseReport.ts"
 import { goItself, type KnownText, missingTexts, type OtherComponent, parserModules } from "./OtherComponents.ts"
 import { runtimeComponents } from "./RuntimeComponents.ts"
 
-/** A shipped component has no licence text, or a licence that is not allowed. */
+/** Raised if a shipped component has no licence text, or has a licence that is not allowed. */
 export class LicensesIncomplete extends Schema.TaggedError<LicensesIncomplete>()("LicensesIncomplete", {
   message: Schema.String
 }) {}

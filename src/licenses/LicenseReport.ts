@@ -14,7 +14,7 @@ export const Component = Schema.Struct({
 })
 export type Component = typeof Component.Type
 
-/** Licences of the product and of everything that is shipped in it. */
+/** Licences of the product and of all components that are shipped in it. */
 export const LicenseReport = Schema.Struct({
   product: Schema.Struct({
     name: Schema.String,

@@ -3,7 +3,10 @@ import { fileURLToPath } from "node:url"
 import { Context, Effect, Schema } from "effect"
 import { LicenseReportJson } from "./LicenseReport.ts"
 
-/** File name of the report at the root of a built library. It covers everything that the package contains and depends on. */
+/**
+ * File name of the report at the root of a built library. The report covers all code that the package contains and all its
+ * dependencies.
+ */
 export const licenseList = "Licenses.json"
 
 /**

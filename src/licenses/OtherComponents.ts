@@ -1,4 +1,7 @@
-/** A licence text from the `licenses` folder, or LICENSE for the Apache License, preceded by the component's copyright line. */
+/**
+ * Reads a licence text from the `licenses` folder, or from LICENSE for the Apache License, and puts the copyright line of
+ * the component before it.
+ */
 export interface KnownText {
   readonly file:
     | "LICENSE"
@@ -28,7 +31,7 @@ export const missingTexts: Readonly<Record<string, ReadonlyArray<KnownText>>> = 
   standardwebhooks: [{ file: "licenses/MIT.txt", copyright: "Copyright (c) 2023 Svix (https://www.svix.com)" }]
 }
 
-/** A component without a package in the registry. */
+/** A component that is not a package in the registry. */
 export interface OtherComponent {
   readonly name: string
   readonly license: string
@@ -68,7 +71,7 @@ export const parserModules: ReadonlyArray<OtherComponent> = [
   goModule("golang.org/x/text", "BSD-3-Clause", { file: "licenses/Go.txt" })
 ]
 
-/** Go itself. Every program compiled by it contains its runtime and library. */
+/** Go itself. Every program that Go compiles contains the Go runtime and library. */
 export const goItself: OtherComponent = {
   name: "Go",
   license: "BSD-3-Clause",

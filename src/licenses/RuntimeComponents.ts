@@ -15,7 +15,7 @@ const linked = (name: string, license: string, source: string, ...texts: OtherCo
   texts
 })
 
-/** Describes a Node.js package that Bun uses in place of a module that it does not implement. */
+/** Describes a Node.js package that Bun uses in place of a module that Bun does not implement. */
 const polyfill = (name: string, copyright: string): OtherComponent => ({
   name: `${name}, in Bun`,
   license: "MIT",
@@ -26,7 +26,7 @@ const polyfill = (name: string, copyright: string): OtherComponent => ({
 const joyent = "Copyright Joyent, Inc. and other Node contributors."
 const halliday = "Copyright (c) James Halliday"
 
-/** The runtime and everything linked into it, as listed in its LICENSE.md. */
+/** The runtime and all code linked into it, as listed in the LICENSE.md of the runtime. */
 export const runtimeComponents: ReadonlyArray<OtherComponent> = [
   {
     name: "Bun",

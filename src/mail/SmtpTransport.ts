@@ -25,8 +25,8 @@ const Refusal = Schema.Struct({
   responseCode: Schema.optionalKey(Schema.Finite)
 })
 
-// Commands whose refusal concerns the mail itself. The operator has to fix all other failures, such as a refused sign-in or a
-// full server.
+// SMTP commands that the server refuses because of the mail itself. All other failures, such as a refused sign-in or a full
+// server, are for the operator to fix.
 const aboutTheMail: ReadonlySet<string> = new Set(["MAIL FROM", "RCPT TO", "DATA"])
 
 /** Keep only the codes of the server's reply, because its text may quote the address. */

@@ -36,14 +36,14 @@ const states = ["connected", "draining", "silent"] as const
 
 const Silent = rowShape({ pool: Schema.String, runs: Schema.Int })
 
-/** Samples the metrics of pools and agents. Reads nothing else if there is no pool. */
+/** Samples the metrics of pools and agents. If there are no pools, no further queries are made. */
 export const agentMetrics = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* ReadSql
     const pools = yield* Pools
     const enrolled = yield* Agents
     const queue = yield* RunQueue
-    /** Pools that have been reported, so that a removed pool is reported as empty. */
+    /** Pools that have been reported before, so that a pool is reported as empty after its removal. */
     const known = new Set<string>()
 
     const sample = Effect.gen(function* () {
@@ -74,7 +74,7 @@ export const agentMetrics = Layer.effectDiscard(
           sum((agent) => agent.runs)
         )
         const heard = own.filter(({ status }) => status !== "revoked").map((agent) => Date.parse(agent.lastContactAt))
-        // Report no value without agents. The last value would suggest that everything works.
+        // Do not report a value if there are no agents, because the last value would suggest that everything works.
         const silence = heard.length > 0 ? (now - Math.max(...heard)) / 1000 : Number.NaN
         yield* Metric.update(Metric.withAttributes(lastContact, { pool }), silence)
         const reasons = queued.flatMap((run) => (run.pool === pool ? [found.get(run.id)?.reason] : []))
@@ -86,7 +86,7 @@ export const agentMetrics = Layer.effectDiscard(
         yield* Metric.update(Metric.withAttributes(unreachable, { pool }), lost)
       }
     }).pipe(
-      // Log a database fault, which is a defect here, and continue: it must not stop the sampling.
+      // Log database faults, which are defects here, and continue, because they must not stop the sampling.
       Effect.catchCause((cause) =>
         Cause.hasInterrupts(cause)
           ? Effect.failCause(cause)

@@ -55,7 +55,7 @@ const processSampler = () => {
   })
 }
 
-/** Excludes the libraries' metrics, which have neither help texts nor a stability guarantee. */
+/** Excludes metrics from libraries, because they have neither help texts nor a stability guarantee. */
 const isOurs = (id: string) => id.startsWith("svc_") || id.startsWith("process_")
 
 const scrape = Effect.gen(function* () {
@@ -78,7 +78,7 @@ const metricsRoute = HttpRouter.use((router) => {
 export class OperatorListener extends Context.Service<
   OperatorListener,
   {
-    /** `http://host:port`, or `undefined` without such a listener. */
+    /** `http://host:port`, or `undefined` if there is no operator listener. */
     readonly url: string | undefined
     /** Marks the server as started until the Scope closes. From then on, `readiness` determines the response. */
     readonly up: (readiness: Effect.Effect<Readiness>) => Effect.Effect<void, never, Scope.Scope>

@@ -22,13 +22,13 @@ export interface Credentials {
 }
 
 export interface TokenRequest extends NewAccessToken {
-  /** The account for which the token acts, by subject or email address. */
+  /** The subject or email address of the account for which the token acts. */
   readonly subject: string
 }
 
 export interface InvitationRequest {
   readonly email?: string | undefined
-  /** Absent for an account without a Workspace. */
+  /** Absent if the account has no Workspace. */
   readonly workspaceId?: WorkspaceId | undefined
   readonly role?: Role | undefined
 }
@@ -46,13 +46,16 @@ export interface IssuedLink {
 
 export interface ResetRequest {
   readonly email: string
-  /** Set to email a second link to that address. Using it proves that the person owns the address. */
+  /**
+   * If true, svc emails a second link to the new address. By using the second link, the person proves that they own the
+   * address.
+   */
   readonly mail?: boolean | undefined
 }
 
 /**
  * The operator's account commands, executed by the server that holds the data folder, or directly on the folder. Each command
- * records an audit event `operator.command` with its name, in the transaction of its changes.
+ * records an audit event `operator.command` with its name, in the same transaction as its changes.
  */
 export class AccountCommands extends Context.Service<
   AccountCommands,
@@ -77,8 +80,8 @@ export class AccountCommands extends Context.Service<
      */
     readonly resetLink: (request: ResetRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
-     * Creates a link for creating an account or joining the Workspace. The operator vouches for the given address. Fails
-     * with `failed_precondition` while there is no account. Otherwise fails like `Invitations.create`.
+     * Creates a link for creating an account or joining the Workspace. The operator vouches that the address belongs to the
+     * person. Fails with `failed_precondition` while there is no account. Otherwise fails like `Invitations.create`.
      */
     readonly invite: (request: InvitationRequest) => Effect.Effect<IssuedLink, ApiError>
     /**

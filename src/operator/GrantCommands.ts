@@ -11,8 +11,8 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Subject } from "../../schema/records/Ids.ts"
 
 /**
- * A person who operates the installation. `disabled` means that the person cannot do so until their account is enabled
- * again.
+ * A person who operates the installation. `disabled` means that the person cannot act as an operator until their account is
+ * enabled again.
  */
 const Operator = Schema.Struct({
   subject: Subject,
@@ -24,8 +24,8 @@ export const OperatorList = Schema.Array(Operator)
 export type OperatorList = typeof OperatorList.Type
 
 /**
- * Manages the installation's operators, other than the people with access to its data folder. Changes record an audit event
- * `operator.command`.
+ * Manages the operators of the installation. People with access to the data folder are operators in any case and are not
+ * managed here. Changes record an audit event `operator.command`.
  */
 export class GrantCommands extends Context.Service<
   GrantCommands,

@@ -8,9 +8,9 @@ import { Vault } from "../../actors/base/vault/Vault.ts"
 import { VaultLocked } from "../../actors/base/vault/Sealing.ts"
 
 export const KeyRotationRequest = Schema.Struct({
-  /** Set to remove from the key file all keys that stored data no longer needs. */
+  /** If true, removes all keys from the key file that stored data no longer needs. */
   forgetRetired: Schema.Boolean,
-  /** Set to drop the old signing keys at once, because they have leaked. */
+  /** If true, drops the old signing keys at once. Set this if the keys have leaked. */
   compromised: Schema.Boolean
 })
 
@@ -32,7 +32,7 @@ export type KeyRotation = typeof KeyRotation.Type
 export class KeyCommands extends Context.Service<
   KeyCommands,
   {
-    /** Creates a new master key and new signing keys. Fails with `VaultLocked`. */
+    /** Creates a new master key and new signing keys. Fails with `VaultLocked` if the vault is locked. */
     readonly rotate: (request: typeof KeyRotationRequest.Type) => Effect.Effect<KeyRotation, VaultLocked>
   }
 >()("svc/src/operator/KeyCommands") {
@@ -46,7 +46,7 @@ export class KeyCommands extends Context.Service<
       const isShared = yield* SharedDatabase
       const own = Option.map(yield* Effect.serviceOption(Nodes), ({ name }) => name)
 
-      /** Fails if other servers would lack the new key, which is written only to this server's file. */
+      /** Fails if other servers use the database, because the new key is written only to this server's file. */
       const requireKeyEverywhere = Effect.gen(function* () {
         if (!isShared) return
         const { active, inUse } = yield* vault.keyIds

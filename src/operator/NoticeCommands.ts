@@ -32,7 +32,7 @@ export type DeliveryRequest = typeof DeliveryRequest.Type
 
 /** Number of newest deliveries to show. */
 const shownDeliveries = 50
-/** Limit that exceeds the maximum number of endpoints, so that all are listed. */
+/** A page limit above the maximum number of endpoints, so that all endpoints are listed. */
 const allEndpoints = 100
 
 /** The commands for the server's own notice endpoints, which receive the notices of every Workspace. Each change is audited. */

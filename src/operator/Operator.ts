@@ -49,8 +49,8 @@ const served = Effect.fn("served")(
 )
 
 /**
- * If no server is running, refuses to work for any user but the folder's owner: files are written as the user who runs the
- * command, and the server could not open files that root creates. Fails with `DataFolderUnusable`.
+ * If no server is running, refuses any user except the owner of the folder, because files are written as the user who runs
+ * the command, and the server could not open files that root creates. Fails with `DataFolderUnusable`.
  */
 const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
   const look = yield* inspectDataFolder(dataDir).pipe(
@@ -66,8 +66,8 @@ const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /**
- * Checks a request with the protocol's schema before executing it, so that a command is refused with the same message with
- * and without a server, and later code only receives values within their bounds.
+ * Checks a request with the protocol's schema before executing it, so that the message for a refused command is the same
+ * with and without a server, and later code receives only values within their bounds.
  */
 const judged = <Request, A, E>(
   name: RpcGroup.Rpcs<typeof OperatorProtocol>["_tag"],
@@ -86,7 +86,7 @@ const judged = <Request, A, E>(
             .join(" ")
         )
       ),
-      // Defer the call: a client encodes its request as soon as it is called, and dies if the request is invalid.
+      // Defer the call, because a client encodes the request as soon as it is called, and dies if the request is invalid.
       Effect.andThen(Effect.suspend(() => use(request)))
     )
 }
@@ -363,7 +363,7 @@ export class OperatorGrants extends Context.Service<OperatorGrants, Reached<Gran
     )
 }
 
-/** Commands for records past the server's retention periods, executed like `OperatorAccounts`. */
+/** Commands for records whose retention period has ended, executed like `OperatorAccounts`. */
 export class OperatorRetention extends Context.Service<OperatorRetention, Reached<RetentionCommands["Service"]>>()(
   "svc/src/operator/OperatorRetention"
 ) {
@@ -386,7 +386,7 @@ export class OperatorRetention extends Context.Service<OperatorRetention, Reache
     )
 }
 
-/** Commands for the running server's policy. Without a server, there is nothing to reload. */
+/** Commands for the policy of a running server. Without a server, there is nothing to reload. */
 export class OperatorPolicies extends Context.Service<OperatorPolicies, Reached<PolicyCommands["Service"]>>()(
   "svc/src/operator/OperatorPolicies"
 ) {

@@ -3,14 +3,15 @@ import { Effect, FileSystem, Layer, Option, Path, Redacted, Schema } from "effec
 import { Headers } from "effect/http"
 import { RpcMiddleware } from "effect/rpc"
 
-/** A command over the operator's socket lacked the listening server's secret. */
+/** Raised if a command on the operator's socket does not contain the secret of the listening server. */
 export class OperatorUnauthorised extends Schema.TaggedError<OperatorUnauthorised>()("OperatorUnauthorised", {
   message: Schema.String
 }) {}
 
 /**
- * Requires every command to include a secret that only the owner of the data folder can read. The socket's mode does not
- * keep module code out if Runs execute as the server's user, because some kernels' confinement does not cover sockets.
+ * Requires every command to include a secret that only the owner of the data folder can read. If Runs execute as the
+ * server's user, the file mode of the socket does not exclude module code, because on some kernels the confinement does not
+ * cover sockets.
  */
 export class OperatorAuthorization extends RpcMiddleware.Service<OperatorAuthorization>()(
   "svc/src/operator/OperatorAuthorization",
@@ -33,7 +34,8 @@ export const issueOperatorSecret = Effect.fn("issueOperatorSecret")(function* (f
   const path = yield* secretPath(folder)
   const remove = files.remove(path, { force: true })
   const secret = randomBytes(secretBytes).toString("hex")
-  // Remove a file from a killed server, which may have a different mode. A new file has the correct mode from the start.
+  // Remove a file that a killed server left behind, because its mode may be different. A new file has the correct mode from
+  // the start.
   yield* remove
   yield* files.writeFileString(path, secret, { flag: "wx", mode: 0o600 })
   yield* Effect.addFinalizer(() => Effect.ignore(remove))
@@ -41,7 +43,8 @@ export const issueOperatorSecret = Effect.fn("issueOperatorSecret")(function* (f
 })
 
 /**
- * Returns the secret of the server that holds the folder, or `none` if the server is not listening or its release uses no secret.
+ * Returns the secret of the server that holds the folder, or `none` if the server is not listening or its release does not
+ * use a secret.
  */
 export const readOperatorSecret = Effect.fn("readOperatorSecret")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem

@@ -36,7 +36,7 @@ const connected = Effect.fn("connectToServer")(function* (folder: string, named:
 
 /**
  * Creates a client for the operator's commands, connected to the server that holds `folder` (its real path). Fails with
- * `OperatorSocketUnusable` on a transport error, and retries nothing.
+ * `OperatorSocketUnusable` on a transport error, and never retries.
  */
 export const operatorClient = Effect.fn("operatorClient")(function* (folder: string, holder: Option.Option<Holder>) {
   const named = nameHolder(folder, holder)

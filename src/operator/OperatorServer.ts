@@ -36,8 +36,8 @@ const authorization = Layer.unwrap(
 )
 
 /**
- * Listens in the claimed data folder, for its owner only: the folder has mode 0700 and the socket 0600. First removes the socket
- * of a killed server, because the claim proves that no other process listens there.
+ * Listens in the claimed data folder, for its owner only: the folder has mode 0700 and the socket 0600. First removes a
+ * socket that a killed server left behind. The claim proves that no other process listens on the socket.
  */
 const listening = Layer.effect(
   SocketServer.SocketServer,
@@ -88,7 +88,7 @@ const handlers = OperatorProtocol.toLayer(
       SetPassword: accounts.setPassword,
       ListRestoreReview: () => restored.list,
       ListRestoredRules: () => restored.rules,
-      // Make this comparison only in a running server. If no server is running, the next startup makes it.
+      // Make this comparison only in a running server. If no server is running, the next startup makes the comparison.
       DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
       ListOrphanedStates: () => leftOvers.list,
       DownloadOrphanedState: ({ id }) => leftOvers.download(id),
@@ -128,7 +128,7 @@ const commands = Layer.mergeAll(
 
 /**
  * Accepts the operator's commands while this process holds the data folder. If the server cannot listen for commands, it
- * still runs, but the operator has to stop it before using the commands.
+ * still runs, but the operator has to stop the server before using the commands.
  */
 export const operatorServer = RpcServer.layer(OperatorProtocol, { disableFatalDefects: true }).pipe(
   Layer.provide(handlers),

@@ -1,6 +1,6 @@
 import { Path, Effect, Schema } from "effect"
 
-/** The data folder has no socket for the operator's commands, or no server responds on it. */
+/** Raised if the data folder has no socket for the operator's commands, or if no server responds on the socket. */
 export class OperatorSocketUnusable extends Schema.TaggedError<OperatorSocketUnusable>()("OperatorSocketUnusable", {
   message: Schema.String
 }) {}

@@ -14,7 +14,7 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { ClientsInForce } from "../accounts/oidc/ClientsInForce.ts"
 import { PolicyInForce, type PolicyReload } from "../composition/OperatorPolicy.ts"
 
-/** Result of a reload. Digests are the `sha256:` digest of the file, and `changed` lists the changed parts. */
+/** The result of a reload. The digests are `sha256:` digests of the file, and `changed` lists the changed parts. */
 export const PolicyReloaded = Schema.Struct({
   previousDigest: Schema.String,
   digest: Schema.String,
@@ -48,8 +48,8 @@ export class PolicyCommands extends Context.Service<
   PolicyCommands,
   {
     /**
-     * Reloads the policy file and the OpenID clients file, either both or neither. Fails with `failed_precondition` if one of
-     * them is invalid.
+     * Reloads both the policy file and the OpenID clients file, or neither of them. Fails with `failed_precondition` if
+     * either file is invalid.
      */
     readonly reload: Effect.Effect<PolicyReloaded, ApiError>
   }
@@ -108,7 +108,7 @@ export class PolicyCommands extends Context.Service<
           Effect.provideService(Grants, grants),
           Effect.orDie,
           transaction(sql),
-          // If the audit event cannot be recorded, undo the reload and discard everything that was read in the meantime.
+          // If the audit event cannot be recorded, undo the reload and discard all settings that were read in the meantime.
           Effect.onError(() =>
             next.undo.pipe(Effect.andThen(clients?.undo ?? Effect.void), Effect.andThen(Effect.sync(memory.forget)))
           )
@@ -121,8 +121,8 @@ export class PolicyCommands extends Context.Service<
       }).pipe(Effect.withSpan("PolicyCommands.reload"))
 
       /**
-       * Reads this server's files after a reload at another server. That server has already superseded plans and ended
-       * grants as the change requires.
+       * Reads this server's files after another server has reloaded its files. The other server has already superseded the
+       * affected plans and ended the affected grants.
        */
       const follow = Effect.gen(function* () {
         const next = yield* policy.reload

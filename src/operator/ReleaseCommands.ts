@@ -24,7 +24,7 @@ export class ReleaseCommands extends Context.Service<
   {
     /**
      * Settles the Run of a silent agent as if its lease had expired, under the fence that the operator saw. Without a fence,
-     * or while the tool may still be running, fails with a message that describes which agent holds the Run, and the risk.
+     * or while the tool may still be running, fails with a message that describes the risk and the agent that holds the Run.
      */
     readonly release: (request: ReleaseCommand) => Effect.Effect<ReleasedRun, ApiError>
   }

@@ -42,7 +42,7 @@ export const RetentionReport = Schema.Struct({
 })
 export type RetentionReport = typeof RetentionReport.Type
 
-/** The commands for records past the server's retention periods. */
+/** Commands for records whose retention period has ended. */
 export class RetentionCommands extends Context.Service<
   RetentionCommands,
   {
@@ -67,7 +67,7 @@ export class RetentionCommands extends Context.Service<
       }).pipe(Effect.orDie)
 
       const surveyed = Effect.all([logs.survey, records.survey, audit.survey])
-      // Remove logs first, because a Run is removed after its log.
+      // Remove logs first, because a Run can be removed only after its log.
       const removed = Effect.all([
         logs.removeAll,
         Effect.map(records.removeAll, (removable) => ({ removable, kept: [] })),

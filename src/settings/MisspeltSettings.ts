@@ -31,7 +31,7 @@ export const likelySetting = (given: string): string | undefined => {
   return nearest?.name
 }
 
-/** Lists the names below `path` that have a value. Lists are not settings, so they are skipped. */
+/** Lists the names below `path` that have a value. Skips arrays, because they are not settings. */
 const namesBelow = (
   provider: ConfigProvider.ConfigProvider,
   path: ReadonlyArray<string>

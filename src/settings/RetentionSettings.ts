@@ -3,7 +3,7 @@ import { AuditRetention } from "../../actors/base/audit/AuditRemoval.ts"
 import { RetentionPolicy } from "../../schema/records/Retention.ts"
 import type { Settings } from "./Settings.ts"
 
-/** Returns the retention periods in these settings for records that nothing needs. */
+/** Returns the retention periods, from these settings, for records that are no longer needed. */
 export const retentionSettings = (settings: Settings) =>
   Layer.mergeAll(
     Layer.succeed(RetentionPolicy, {

@@ -107,7 +107,7 @@ const mailServerSettings = define({
 
 const days = ({ after }: RetentionPeriod) => String(Duration.toDays(after))
 
-/** Retention periods of records that nothing needs. */
+/** Retention periods of records that are no longer needed. */
 const keepSettings = define({
   keepLogs: {
     env: "SVC_KEEP_LOGS",
@@ -174,7 +174,7 @@ const keepSettings = define({
   }
 })
 
-/** Settings of backups, whether written by a command or by the running server. */
+/** Settings for backups, whether a command or the running server writes them. */
 const backupSettings = define({
   backupSnapshots: {
     env: "SVC_BACKUP_SNAPSHOTS",
@@ -537,5 +537,5 @@ export const settingDefinitions = define({
 
 export type SettingName = keyof typeof settingDefinitions
 
-/** Variable with the path of the settings file, which a settings file itself cannot set. */
+/** The environment variable that contains the path of the settings file. A settings file cannot set it. */
 export const settingsFileEnv = "SVC_CONFIG"

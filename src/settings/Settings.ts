@@ -25,7 +25,10 @@ const limits: JsonLimits = {
 const FileValue = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Array(Schema.String)])
 const decodeValues = Schema.decodeUnknownEffect(Schema.Record(Schema.String, FileValue))
 
-/** Reads a settings file as strings. Fails with `SettingsRefused` unless it contains one JSON object with known keys only. */
+/**
+ * Reads a settings file as strings. Fails with `SettingsRefused` unless the file contains a single JSON object with only
+ * known keys.
+ */
 const readSettingsFile = Effect.fn("readSettingsFile")(function* (file: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const refuse = (reason: string) => new SettingsRefused({ message: `The settings file ${file} ${reason}` })
@@ -116,7 +119,10 @@ const commaSeparated = <Item extends string>(item: Schema.Codec<Item, string>) =
     )
   )
 
-/** A range, with the bits after its prefix set to zero as the kernel requires. For example, `10.1.2.3/8` becomes `10.0.0.0/8`. */
+/**
+ * Parses an address range and sets the bits after the prefix to zero, as the kernel requires. For example, `10.1.2.3/8`
+ * becomes `10.0.0.0/8`.
+ */
 const ForbiddenRanges = Schema.String.pipe(
   Schema.decodeTo(
     Schema.Array(AddressRange),
@@ -132,7 +138,7 @@ const Flag = Schema.Literals(["true", "false"]).transform([true, false])
 const WholeNumber = (minimum: number, maximum: number) =>
   Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
 
-/** Branded, so that hosts that embed the library also have to give a unit with a size. */
+/** Branded, so that programs that embed the library have to specify a unit for each size. */
 const Size = ByteSize.pipe(Schema.brand("Size"))
 const Text = Schema.NonEmptyString
 const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
@@ -229,7 +235,7 @@ const settingFields = {
 export const Settings = Schema.Struct(settingFields)
 export type Settings = typeof Settings.Type
 
-/** Values of flags by setting. An empty string counts as absent. */
+/** Values of flags, by setting. An empty string is treated as absent. */
 export type GivenFlags = ReadonlyMap<string, string>
 
 const decodeSettings = Schema.decodeUnknownEffect(Settings, { errors: "all" })
@@ -244,8 +250,8 @@ const fromEnvironment = (name: string) =>
   Effect.map(Config.option(Config.String(name)), (found) => Option.getOrElse(found, () => ""))
 
 /**
- * Returns true if people on other machines reach the server without TLS, so that others can read their passwords and
- * sessions in transit.
+ * Returns true if people on other machines reach the server without TLS, so that passwords and sessions can be read in
+ * transit.
  */
 export const isPlainBeyondLoopback = ({ baseUrl, listen }: Pick<Settings, "baseUrl" | "listen">): boolean =>
   !isLoopbackHost(listen.host) && baseUrl?.startsWith("https:") !== true
@@ -258,7 +264,7 @@ const transportContradiction = (settings: Settings): string | undefined =>
     ? `SVC_LISTEN is ${formatListenAddress(settings.listen)}, which is beyond loopback, and no https SVC_BASE_URL shows that a proxy with TLS is in front. Set SVC_BASE_URL to the https origin that people use, listen on loopback, or set SVC_PLAIN_HTTP=anywhere to serve passwords and sessions unencrypted.`
     : undefined
 
-// Providers at which anybody can get an identity, so that a subject does not prove who the person's employer is.
+// Providers that give anybody an identity, so that a subject does not prove to which organisation a person belongs.
 const sharedHosts: ReadonlySet<string> = new Set([
   "accounts.google.com",
   "gitlab.com",
@@ -287,7 +293,7 @@ const isShared = (issuer: string): boolean => {
   return sharedHosts.has(hostname) || (entraHosts.has(hostname) && sharedTenants.has(tenant))
 }
 
-/** Returns the reason why the configured kind of trust does not suit the upstream provider, or `undefined` if it does. */
+/** Returns the reason why the configured kind of trust is wrong for the upstream provider, if any. */
 const trustContradiction = ({ upstreamOidcIssuer, upstreamOidcTrust }: Settings): string | undefined =>
   upstreamOidcTrust === "single_tenant" && upstreamOidcIssuer !== undefined && isShared(upstreamOidcIssuer)
     ? "SVC_UPSTREAM_OIDC_TRUST=single_tenant means that the provider serves only one organisation, but SVC_UPSTREAM_OIDC_ISSUER signs in people of every organisation. Set the issuer of your own tenant, or set email_verified."

@@ -1,6 +1,9 @@
 import { Schema } from "effect"
 
-/** A setting is invalid. The message contains its name and its source, but never the value of a secret. */
+/**
+ * Raised if a setting is invalid. The message contains the name and the source of the setting, but never the value of a
+ * secret.
+ */
 export class SettingsRefused extends Schema.TaggedError<SettingsRefused>()("SettingsRefused", {
   message: Schema.String
 }) {}

@@ -20,7 +20,8 @@ export interface AuthorityWatch {
 
 /**
  * Signals that some authority may have been lost, after a commit that changed an account, session, token, grant, membership or
- * agent. Each follower then checks its own authority. Other commits wake no follower, and without followers nothing is read.
+ * agent. Each follower then checks its own authority. Other commits do not wake followers, and if there are no followers,
+ * the counter is not read.
  */
 export class AuthorityChanges extends Context.Service<
   AuthorityChanges,
@@ -96,8 +97,8 @@ export class AuthorityChanges extends Context.Service<
 }
 
 /**
- * Fails as soon as the authority that `check` requires is lost. Checks immediately, in case it was lost earlier, then after each
- * change and, for authority that expires, at this interval.
+ * Fails as soon as the authority that `check` requires is lost. Checks immediately, in case the authority was lost earlier,
+ * and then after each change. If the authority can expire, checks at this interval as well.
  */
 export const untilRefused = <E, R>(
   { follow }: AuthorityChanges["Service"],

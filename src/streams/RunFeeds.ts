@@ -5,8 +5,8 @@ import { framesOf } from "./FrameText.ts"
 import type { RunFrame, RunSequence } from "./RunFrames.ts"
 
 const pageSize = 256
-// Interval for reading again without a wake-up. It only matters if a wake-up is lost, for example for a Run that another process
-// advances.
+// Interval for reading again without a wake-up. The interval matters only if a wake-up is lost, for example because another
+// process advances the Run.
 const reread = "15 seconds"
 
 interface FeedPage {
@@ -52,7 +52,7 @@ class Feed {
   /** Returns the page after `after` as soon as it exists. */
   next(after: number): Effect.Effect<FeedPage> {
     return Effect.suspend(() => {
-      // Take the version before the read, so that no later change is missed, even if the read did not include it.
+      // Take the version before the read, so that a later change is not missed even if the read did not include the change.
       const seen = this.#version
       return Effect.filterOrElse(
         this.#page(after, seen),
@@ -92,7 +92,9 @@ export class RunFeeds extends Context.Service<
   {
     /** Streams every frame after `after` until the Run is final. Reads no faster than the consumer pulls. */
     readonly follow: (id: RunId, sequence: RunSequence, after: number) => Stream.Stream<RunFrame>
-    /** Passes each frame to `take` and waits for it. Has less overhead than the stream, for large numbers of readers. */
+    /**
+     * Passes each frame to `take` and waits for it. For large numbers of readers, this has less overhead than the stream.
+     */
     readonly deliver: (
       id: RunId,
       sequence: RunSequence,
@@ -124,8 +126,8 @@ export class RunFeeds extends Context.Service<
           Effect.sync(() => streams.listen(id, wake)),
           (stop) => Effect.sync(stop)
         )
-        // Use a single timer for all readers. With one timer per reader and frame, many readers would spend all their time on
-        // timers.
+        // Use a single timer for all readers. With one timer per reader and frame, a server with many readers would spend
+        // all its time on timers.
         yield* Effect.sync(wake).pipe(Effect.delay(reread), Effect.forever, Effect.forkScoped)
         return feed
       })

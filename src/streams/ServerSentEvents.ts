@@ -11,8 +11,9 @@ const encoder = new TextEncoder()
 const message = (id: number, data: string) => encoder.encode(`id: ${id}\ndata: ${data}\n\n`)
 
 /**
- * Serves a subscription as server-sent events. Each frame is one message, whose id resumes the stream through `Last-Event-ID`. If
- * a stream ends without `{"done":true}`, the server stopped or the authority was lost, and the client may resume it.
+ * Serves a subscription as server-sent events. Each frame is one message. Clients can resume the stream with the id of the
+ * message in `Last-Event-ID`. If a stream ends without `{"done":true}`, the server stopped or the authority was lost, and
+ * the client may resume the stream.
  */
 export const serverSentEvents = Effect.fn("serverSentEvents")(function* (subscription: RunFrames) {
   const draining = yield* Draining

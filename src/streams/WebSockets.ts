@@ -4,7 +4,10 @@ import { doneText, type RunFrame, type RunFrames } from "./RunFrames.ts"
 
 /** Operations on a socket that a server provides. */
 export interface SocketSink {
-  /** Returns the number of sent bytes, -1 if the socket is buffering and will drain later, or 0 if it is closed. */
+  /**
+   * Returns the number of sent bytes, -1 if the socket is buffering the text and will drain later, or 0 if the socket is
+   * closed.
+   */
   readonly send: (text: string) => number
   readonly close: (code: number, reason: string) => void
   readonly terminate: () => void
@@ -16,7 +19,10 @@ export interface SocketSession {
   readonly closed: () => void
 }
 
-/** Time after which a subscriber that does not read is disconnected. It can resume from the last frame that it read. */
+/**
+ * Time after which a subscriber that does not read is disconnected. The subscriber can resume from the last frame that it
+ * read.
+ */
 export const StalledAfter = Context.Reference<Duration.Input>("svc/src/streams/StalledAfter", {
   defaultValue: () => "60 seconds"
 })
@@ -30,8 +36,9 @@ const closeOf = (cause: Cause.Cause<ApiError>): readonly [code: number, reason: 
 }
 
 /**
- * WebSockets of live streams. A socket gets its next frame only after the previous frame has left the server's buffer. A slow
- * reader therefore costs one frame of memory, and falls behind in the ledger. A reader that stalls is disconnected.
+ * WebSockets of live streams. A socket gets its next frame only after the previous frame has left the server's buffer. A
+ * slow reader therefore uses the memory of one frame, and later frames remain in the ledger until it reads them. A reader
+ * that stalls is disconnected.
  */
 export class WebSockets extends Context.Service<
   WebSockets,

@@ -15,10 +15,10 @@ import type { StartFailed } from "../embedding/StartFailed.ts"
 /** File contents by path in the repository. */
 export type TestFiles = Readonly<Record<string, string>>
 
-/** A Git repository on loopback. */
+/** A Git repository that is served on loopback. */
 export interface TestRepository {
   readonly url: string
-  /** Commits exactly these files to `main` and returns the commit. */
+  /** Creates a commit with exactly these files on `main`, and returns the commit id. */
   readonly commit: (files: TestFiles, message?: string) => Effect.Effect<string>
 }
 
@@ -37,7 +37,7 @@ export interface TestOptions {
   readonly settings?: PlainOptions["settings"]
 }
 
-/** Fixtures of a test in addition to the control plane. */
+/** Fixtures for a test in addition to the control plane. */
 export class TestControlPlane extends Context.Service<
   TestControlPlane,
   TestAccount & {
@@ -46,7 +46,7 @@ export class TestControlPlane extends Context.Service<
     readonly repository: (name: string) => TestRepository
   }
 >()("svc/src/testing/TestControlPlane") {
-  /** Acts for the test's person. */
+  /** Acts for the person whom the test creates. */
   static readonly actor: Layer.Layer<Actor, ApiError, ControlPlane | TestControlPlane> = Layer.unwrap(
     Effect.map(TestControlPlane, ({ user }) => ControlPlane.user(user.subject))
   )

@@ -147,7 +147,7 @@ describe("Actor: command order per record", () => {
     )
   )
 
-  it.effect("an actor removes the mailbox of a record after its last command", () =>
+  it.effect("an actor removes the mailbox of a record after the last command for that record", () =>
     withDoors(({ busy, open }) =>
       Effect.gen(function* () {
         const doors = yield* Doors
@@ -197,7 +197,7 @@ describe("Actor lifetime", () => {
 class Word extends Context.Service<Word, string>()("svc/test/Word") {}
 class Letter extends Context.Service<Letter, string>()("svc/test/Letter") {}
 const Known = Context.Reference<string>("svc/test/Known", { defaultValue: () => "default" })
-/** The caller provides its own value for this reference, which must not reach an actor. */
+/** The caller provides a value for this reference. The value must not reach an actor. */
 const Own = Context.Reference<string>("svc/test/Own", { defaultValue: () => "default" })
 
 const Echoes = commandsOf(
@@ -213,7 +213,7 @@ const echo = serve(Echoes, {
   Spell: () => Letter
 })
 
-test("the layer of an actor requires the services of its handlers, and its mailboxes", () => {
+test("the layer of an actor requires only its mailboxes and the services that its handlers use", () => {
   type Needed = Layer.Services<typeof echo>
   type Mailboxes = Layer.Success<ReturnType<typeof mailboxesOf<"Echo", string, never>>>
   const isUnknown: unknown extends Needed ? true : false = false
@@ -223,7 +223,7 @@ test("the layer of an actor requires the services of its handlers, and its mailb
 })
 
 describe("Command services", () => {
-  it.effect("a command uses the services of its actor's layer, and takes only the tracing span from its caller", () => {
+  it.effect("a command uses the services in the layer of its actor, and only the tracing span of its caller", () => {
     const provided = Layer.mergeAll(
       Layer.succeed(Word, "hello"),
       Layer.succeed(Letter, "h"),
@@ -284,7 +284,8 @@ describe("Actor: commands in transactions", () => {
         expect(Exit.isFailure(within) && Cause.pretty(within.cause)).toContain(
           "A command to the Row a inside a database transaction"
         )
-        // A command sent before the actors start is also a defect; otherwise the transaction would wait for them to start.
+        // A command sent before the actors start is a defect as well, because the transaction would otherwise wait for the
+        // actors to start.
         expect(yield* noted).toEqual([])
         yield* transaction(sql)(sql.afterCommit(Effect.orDie(write)))
         expect(yield* noted).toEqual(["a"])

@@ -161,6 +161,7 @@ test("an actor keeps its guarantees if a caller is interrupted at any step", asy
       begun.add((history.get("record") ?? []).some(([, number]) => number === 1))
     }
   }
-  // Both outcomes occurred: a command dropped before its turn, and a command that ran although its caller was interrupted.
+  // Both outcomes must occur: a command that is dropped before its turn, and a command that runs although its caller is
+  // interrupted.
   expect([...begun].toSorted()).toEqual([false, true])
 })

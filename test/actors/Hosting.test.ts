@@ -42,7 +42,7 @@ const bindings = Effect.gen(function* () {
 
 describe("Host requirements", () => {
   tests.live(
-    "generated secrets, endpoints and Interfaces are delivered, kept across applies, materialised and retired",
+    "generated secrets, endpoints and Interfaces are delivered and materialised, survive later applies, and are retired",
     () =>
       Effect.gen(function* () {
         const { context, subject, workspaceId } = yield* Bench
@@ -54,7 +54,7 @@ describe("Host requirements", () => {
         expect(first["app_url"]).toBe(webOrigin)
         expect(first["key_digest"]).toMatch(/^[0-9a-f]{64}$/)
 
-        // The whole sidecar is encrypted at rest: neither the secret nor any other content is readable.
+        // The entire sidecar is encrypted at rest, so neither the secret nor any other content is readable.
         const sidecars = yield* sql<{ sealed_values: string }>`SELECT sealed_values FROM run_deliveries`
         expect(sidecars).toHaveLength(1)
         expect(JSON.stringify(sidecars)).not.toContain("web.example.test")
@@ -77,7 +77,7 @@ describe("Host requirements", () => {
           { consumer_capsule_id: null, status: "ready", permissions: '["ui.open"]', subject }
         ])
 
-        // A changed configuration keeps the secret and the Interface, and issues no second grant.
+        // A change to the configuration keeps the secret and the Interface, and does not issue a second grant.
         const before = yield* capsules.read(web.capsuleId)
         expect((yield* capsules.backup(context, workspaceId, web.capsuleId)).sizeBytes).toBeGreaterThan(0)
         const planned = yield* capsuleCommands.ConfigurationPlan(web.capsuleId, {
@@ -271,7 +271,7 @@ describe("Host requirements", () => {
       expect(reader.diagnostics.map(({ code }) => code)).toEqual(["interface_ambiguous"])
       const waiting = yield* settled((yield* capsuleCommands.Plan(web.capsuleId, { context })).value.id)
       expect(waiting.status).toBe("waiting_approval")
-      // Endpoint assignments match by Capsule name, so this Capsule has none.
+      // Endpoint assignments match by Capsule name, so the renamed Capsule has no endpoint.
       yield* capsuleCommands.Update(web.capsuleId, { context, name: "renamed" })
       yield* runCommands.Approve(waiting.id, { context })
       const apply = yield* settled((yield* runs.apply(context, waiting.id, undefined)).value.id)

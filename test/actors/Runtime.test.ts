@@ -85,7 +85,7 @@ type Exactly<Needed, Listed> = unknown extends Needed
       : false
     : false
 
-/** Services an actor requires, apart from the mailboxes and the client of its own kind. */
+/** Services that an actor requires, except the mailboxes and the client for actors of the same kind. */
 type NeedsOf<Actor extends Layer.Any, Type extends string> = Exclude<
   Layer.Services<Actor>,
   Layer.Success<ReturnType<typeof mailboxesOf<Type, string, never>>>
@@ -202,7 +202,7 @@ test("each actor's inferred requirements are exactly the services its handlers u
     | SourceStore
     | SqlClient.SqlClient
   > = true
-  // Install plans also require everything that Runs and Capsules require, so this list contains only the additional services.
+  // Install plans require all services that Runs and Capsules require, so this list contains only the additional services.
   type InstallPlanNeeds = NeedsOf<typeof InstallPlanActor.layer, "InstallPlan">
   const installPlan: unknown extends InstallPlanNeeds
     ? false

@@ -85,7 +85,7 @@ describe("Shared Outputs", () => {
   )
 
   tests.live(
-    "a share between Workspaces delivers values only after the other Workspace approves it and until it is revoked",
+    "a share delivers values to another Workspace only once that Workspace has approved it, and until it is revoked",
     () =>
       Effect.gen(function* () {
         const { context, otherWorkspaceId, workspaceId } = yield* Bench

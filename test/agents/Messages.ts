@@ -15,7 +15,10 @@ type Message = RpcGroup.Rpcs<typeof AgentProtocol>["_tag"]
 type Fetched = "snapshot" | "build" | "state" | "plan_file"
 export type Said = Message | `GET ${Fetched}` | `PUT ${Exclude<BlobKind, "snapshot">}`
 
-/** Every message and transfer, with the occasion on which a fault interrupts it. A missing message does not compile. */
+/**
+ * Every message and transfer, with the occasion on which a fault interrupts it. If a message is missing, the code does not
+ * compile.
+ */
 export const occasions: Readonly<Record<Said, Occasion>> = {
   Enrol: "begin",
   Challenge: "begin",
@@ -40,7 +43,7 @@ export const occasions: Readonly<Record<Said, Occasion>> = {
   "PUT left_over": "handIn"
 }
 
-/** Files that are sent within messages if both the server and the agent support it. */
+/** Files that are sent within messages if both the server and the agent support such files. */
 const carried: ReadonlySet<Said> = new Set([
   "GET state",
   "GET plan_file",

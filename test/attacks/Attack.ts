@@ -5,7 +5,7 @@ import type { Answer, Target } from "./Target.ts"
 /** An attack on a running server. `run` returns the number of attempts, and fails if an attempt succeeded. */
 export interface Attack {
   readonly name: string
-  /** `isShort` makes as few attempts as can still reveal a fault. */
+  /** If `isShort` is true, the attack makes the fewest attempts that can still reveal a fault. */
   readonly run: (target: Target, isShort: boolean) => Effect.Effect<number, unknown>
 }
 
@@ -38,7 +38,10 @@ export const idleOf = Effect.fnUntraced(function* (target: Target, seconds: numb
   return idle
 })
 
-/** Waits until resident memory is below the limit or the time is over. Returns the memory as a multiple of its idle size. */
+/**
+ * Waits until resident memory is below the limit or the timeout has elapsed. Returns the memory as a multiple of its idle
+ * size.
+ */
 const memoryWithin = Effect.fnUntraced(function* (target: Target, idle: Idle, seconds: number) {
   const memory = Effect.map(target.resident, (resident) => resident / idle.resident)
   yield* Effect.repeat(memory, {
@@ -69,8 +72,8 @@ export const measured = Effect.fnUntraced(function* (target: Target, idle: Idle,
   const since = yield* target.now
   const result = yield* Effect.result(attack.run(target, isShort))
   const ended = yield* target.now
-  // The server reports that its thread was blocked only at the thread's next turn, and the bystander's last responses are
-  // still in transit.
+  // The server can report a blocked thread only after the thread runs again, and the bystander's last responses may still be
+  // in transit.
   yield* Effect.sleep("300 millis")
   const blocked = yield* target.blocked
   const answers = target.answersSince(since)

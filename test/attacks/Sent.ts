@@ -33,7 +33,7 @@ export const flood = (count: number, atOnce: number, one: (index: number) => Eff
   )
 
 /**
- * Opens connections that send a head and then one byte of the body every 100 ms for this many seconds. Finally cuts the
+ * Opens connections that send a head and then one byte of the body every 100 ms for this many seconds. Then closes the
  * connections.
  */
 export const trickled = ({

@@ -8,7 +8,7 @@ import { startProduct } from "./support/Product.ts"
 const million = 1_000_000
 const timedLines = 300
 const quietCommands = 60
-// The interval between changes stays below an account's limit per minute.
+// The interval between changes, long enough to stay below an account's limit per minute.
 const commandEvery = "150 millis"
 // After this time, the parser thread that the Run's scan started has exited, however fast the lines were processed.
 const settle = "10 seconds"

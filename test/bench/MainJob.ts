@@ -105,7 +105,7 @@ const withoutProvider = Effect.fn("withoutProvider")(function* (binary: string, 
   return figures
 }, Effect.scoped)
 
-/** A module with a provider. Both svc and the bare tool install its plugin from a mirror. */
+/** A module with a provider. Both svc and the tool without svc install the plugin from a mirror. */
 const withProvider = Effect.fn("withProvider")(function* (binary: string, tool: string) {
   const mirror = yield* selfContainedMirror
   const repository = yield* repositoryOf({ "main.tf": providerModule })
@@ -131,7 +131,7 @@ const withProvider = Effect.fn("withProvider")(function* (binary: string, tool: 
   return figure
 }, Effect.scoped)
 
-/** Compares plan and apply in svc with the bare tool, and measures the overhead of an install beyond Git, scan and tool. */
+/** Compares plan and apply in svc with the tool alone, and measures the overhead of an install beyond Git, scan and tool. */
 export const mainJob = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const [ratio, ...rest] = yield* withoutProvider(binary, tool)

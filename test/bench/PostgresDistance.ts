@@ -8,7 +8,7 @@ import { embeddedWith } from "./support/Embedded.ts"
 import { type Figure, median } from "./support/Figures.ts"
 import { module, repositoryOf } from "./support/Modules.ts"
 
-/** Round trips between server and database, in milliseconds. */
+/** Round-trip times between the server and the database, in milliseconds. */
 const distances = [0, 1, 2] as const
 const times = 20
 const mostStatements = 50
@@ -96,7 +96,7 @@ const figuresAt = (
 }
 
 /**
- * Services in this process with databases in PostgreSQL on this machine, which respond as if they were 0, 1 and 2 ms away.
+ * Services in this process whose PostgreSQL databases run on this machine but respond as if they were 0, 1 and 2 ms away.
  * The services take turns, so that other load on the machine affects all of them.
  */
 export const postgresDistance = Effect.gen(function* () {

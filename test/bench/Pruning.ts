@@ -12,7 +12,7 @@ const titles: Readonly<Record<Exclude<PrunePhase["of"], "alone">, string>> = {
 
 const longest = (waits: ReadonlyArray<number>) => waits.reduce((most, wait) => Math.max(most, wait), 0)
 
-/** Measures how long a writer waits while records of several years are removed. */
+/** Measures how long a writer waits while several years of records are removed. */
 export const pruning = Effect.gen(function* () {
   const { phases } = yield* pruneBesideTraffic(size)
   const alone = phases.find(({ of }) => of === "alone")?.waits ?? []

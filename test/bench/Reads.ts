@@ -9,7 +9,7 @@ import { threadTimes } from "./support/ThreadTimes.ts"
 
 const rounds = 5
 const connections = 10
-// The warm-up is longer than the measurement, because compiling takes much of the time of the first responses.
+// The warm-up is longer than the measurement, because the first responses spend much of their time on compilation.
 const loadSeconds = 0.2
 const warmUpSeconds = 0.6
 // On a busy machine, the warm-up time may be too short to compile the code, so the warm-up also requires a number of
@@ -26,7 +26,7 @@ const tailOf = (millis: ReadonlyArray<number>) => percentile(millis, 0.99) / med
 interface Measured {
   readonly route: ReadRoute
   readonly perSecond: number
-  /** The ratio to the baseline: the discovery document, or a bare server with the same rows. */
+  /** The ratio to the baseline: the discovery document, or a minimal server with the same rows. */
   readonly ratio: number
   /** The server's CPU time per request. */
   readonly processorMillis: number

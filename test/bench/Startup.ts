@@ -14,7 +14,7 @@ const processorTime = Effect.fnUntraced(function* (pid: number) {
   return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick
 })
 
-/** Measures a first startup until the issuer has its keys. The service responds while it generates them. */
+/** Measures a first startup until the issuer has its keys. The service responds to requests while it generates the keys. */
 const settle = Effect.fn("settle")(function* (binary: string, dataDir: string) {
   const { url } = yield* startServer({ dataDir, program: [binary] })
   yield* Effect.promise(() => fetch(`${url}/oauth/jwks`).then((answer) => answer.json()))

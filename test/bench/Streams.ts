@@ -67,8 +67,8 @@ const crowd = Effect.fn("crowd")(function* (url: string, headers: Readonly<Recor
 })
 
 /**
- * Measures many subscribers to one Run: delay and loss at 50 events per second, and the time of a burst compared with a bare
- * publish.
+ * Measures many subscribers to one Run: delay and loss at 50 events per second, and the duration of a burst compared with
+ * publishing the same messages on a minimal server.
  */
 export const streams = Effect.gen(function* () {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

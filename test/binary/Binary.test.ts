@@ -47,7 +47,7 @@ describe("Binary in isolation", () => {
     })
   )
 
-  tests.live("the binary prints the licences of its contents, which are also shipped with it", () =>
+  tests.live("the binary prints the licences of its components, and the same texts are shipped with the binary", () =>
     Effect.gen(function* () {
       const { foreignFolder, installed, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -166,7 +166,7 @@ describe("Binary in isolation", () => {
 })
 
 describe.skipIf(tool === null)("Binary: main job", () => {
-  tests.live("the binary runs the demo with the repository hidden", () =>
+  tests.live("the binary runs the demo without access to the source repository", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -190,7 +190,7 @@ describe.skipIf(tool === null)("Binary: main job", () => {
       ]
     ]
   ] as const)
-    tests.live(`the binary confines module code at level ${level}, where the machine supports it`, () =>
+    tests.live(`the binary confines module code at level ${level} if the machine supports that level`, () =>
       Effect.gen(function* () {
         const { program } = yield* Binary
         const files = yield* FileSystem.FileSystem

@@ -48,7 +48,7 @@ const slowServer = Effect.gen(function* () {
 describe("Closed tabs", () => {
   for (const killed of [false, true]) {
     it.live(
-      `a tab closed during a failing read leaves no source behind${killed ? ", even if the server was killed in the meantime" : ""}`,
+      `closing a tab during a failing read leaves no source behind${killed ? ", even if the server was killed in the meantime" : ""}`,
       () =>
         Effect.gen(function* () {
           const git = yield* slowServer

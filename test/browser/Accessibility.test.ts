@@ -49,7 +49,7 @@ describe("Covered routes", () => {
     }
   })
 
-  test("every unchecked route redirects to a checked route", async () => {
+  test("every route without an accessibility check redirects to a route with a check", async () => {
     const { page, go } = await suite.visit()
     for (const { path, to } of Object.values(redirects)) {
       await go(path)
@@ -123,7 +123,7 @@ describe.each(languages)("Accessibility of screens in %s", (language) => {
 
 describe.each(looks)("Accessibility of dialogs in %s", (_name, look) => {
   test.each(dialogs.map((dialog, index) => [dialog.source, index, dialog] as const))(
-    "a dialog has no accessibility violations, closes with Escape and returns the focus: %s (%d)",
+    "a dialog has no accessibility violations, closes with Escape and restores the focus: %s (%d)",
     async (source, _index, { path, ready, open }) => {
       const { page, faults, go } = await suite.visit(look)
       await go(path, ready)
@@ -161,7 +161,7 @@ describe.each(looks)("Accessibility of dialogs in %s", (_name, look) => {
 
 // The short run skips this, because the two checks above cover it at another width.
 describe.skipIf(short)("Accessibility on a phone", () => {
-  test("the navigation on a phone opens, navigates and closes", async () => {
+  test("the navigation menu on a phone opens, leads to a page and closes", async () => {
     const { page, go } = await suite.visit(phone)
     await go(`/w/acme/runs/${failedRun}`, ".diagnosis")
     await page.getByRole("button", { name: "Open navigation" }).click()

@@ -38,7 +38,7 @@ describe("sign-in methods", () => {
     expect(await page.getByText("reset-password").count()).toBe(0)
   })
 
-  test("sign-in returns only to this server", async () => {
+  test("sign-in redirects only to pages of this server", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
     await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("https://evil.example/")}`)
@@ -76,7 +76,7 @@ describe("Address links", () => {
     await page.waitForFunction(() => location.hash === "")
   })
 
-  test("an address link is requested if the server sends email, and created by the operator otherwise", async () => {
+  test("a person can request an address link if the server sends email, and otherwise the operator creates the link", async () => {
     const { page, api, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByRole("button", { name: "Change address" }).click()

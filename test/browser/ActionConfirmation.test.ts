@@ -32,7 +32,7 @@ describe("Action confirmations", () => {
     expect(faults.filter((fault) => !fault.includes("403"))).toEqual([])
   })
 
-  test("a typed code finds an action, which can then be denied", async () => {
+  test("a person can find an action by typing its code, and then deny the action", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/confirm", "input")
     await page.getByLabel("Code that the program shows").fill("ZZZZ-ZZZZ")

@@ -43,7 +43,7 @@ describe("the activity", () => {
     expect(faults).toEqual([])
   })
 
-  test("the activity folds repeated actions, summarises plans, and hides syncs that found nothing new", async () => {
+  test("the activity collapses repeated actions, summarises plans, and hides syncs that found nothing new", async () => {
     const world = newWorld()
     const [first] = world.activity
     const [template] = world.runs

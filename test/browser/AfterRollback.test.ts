@@ -50,7 +50,7 @@ describe("Capsules after a rollback", () => {
 })
 
 describe("Capsules after a rollback without auto-update", () => {
-  test("the page of a held Capsule without auto-update offers to end the hold, and shows no button to resume", async () => {
+  test("the page of a held Capsule without auto-update offers to end the hold, but shows no button to resume auto-update", async () => {
     const { page } = await visit(lightEnglish, {
       ...held,
       autoUpdate: { ...held.autoUpdate, enabled: false, apply: false }

@@ -42,7 +42,7 @@ describe("Workspace agents", () => {
     })
   }
 
-  test("the agents page reports no agents when the server executes everything itself", async () => {
+  test("the agents page shows that there are no agents if the server executes all Runs itself", async () => {
     const world = newWorld()
     world.pools = []
     const { page, faults, go } = await suite.visit(lightEnglish, world)
@@ -89,7 +89,7 @@ describe("Pool runs", () => {
       expect(faults).toEqual([])
     })
 
-    test(`a run with a silent agent is released by keyboard after a confirmation (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`a person can release a run with a silent agent by keyboard after confirming the release (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = agentRunWords[look.language]
       const agent = applyingAgent({ givenUpAt: new Date(Date.now() + 2_400_000).toISOString() })
       const world = withRun(applyRun, { ...agent, agentUnreachableSince: ago(3) })
@@ -119,7 +119,7 @@ describe("Pool runs", () => {
     })
   }
 
-  test("a run whose agent was lost reports that its outcome is unknown", async () => {
+  test("the page of a run whose agent was lost shows that the outcome is unknown", async () => {
     const world = withRun(applyRun, {
       pool: "eu-west",
       status: "failed",
@@ -149,7 +149,7 @@ describe("Pool runs", () => {
     await dialog.getByText("The Run was claimed anew meanwhile").waitFor()
   })
 
-  test("a plan with a silent agent reports that it will be abandoned automatically, and cannot be released", async () => {
+  test("the page of a plan with a silent agent shows that the plan will be abandoned automatically and cannot be released", async () => {
     const { state: _none, ...agent } = applyingAgent().agent ?? { id: "", name: "", fence: 0, leaseSeconds: 0 }
     const world = withRun(applyRun, { type: "plan", pool: "eu-west", agent, agentUnreachableSince: ago(0.7) })
     const { page, go } = await suite.visit(lightEnglish, world)

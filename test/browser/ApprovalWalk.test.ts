@@ -208,7 +208,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("Approval by two people, the owner in %s and the approver in %s", (first, second) => {
   it.live(
-    "a rule refuses the author's approval and accepts a team member's, which lapses with the membership",
+    "a rule rejects the author's approval and accepts a team member's approval, which lapses when the membership ends",
     () =>
       Effect.gen(function* () {
         const repository = yield* notesRepository(module)

@@ -50,7 +50,7 @@ describe("Auto-update", () => {
   })
 })
 
-describe("The webhook card", () => {
+describe("Webhook card", () => {
   for (const look of [lightEnglish, darkJapanese, phone])
     test(`the webhook card shows the last delivery with its verdict, in ${look.language} at ${look.width ?? 1360} px`, async () => {
       const words = sourceWords[look.language]

@@ -57,7 +57,7 @@ const visitHome = async (look: Parameters<typeof suite.visit>[0] = lightEnglish)
 
 describe("Bulk decisions", () => {
   for (const look of [lightEnglish, darkJapanese, phone]) {
-    test(`home offers plans without destructions for a bulk decision, and shows their changes (${look.language}, ${look.width ?? "wide"})`, async () => {
+    test(`the home page offers plans that destroy nothing for a bulk decision, and shows their changes (${look.language}, ${look.width ?? "wide"})`, async () => {
       const words = bulkWords[look.language]
       const { page } = await visitHome(look)
       // A plan that destroys has no check box.
@@ -107,7 +107,7 @@ describe("Bulk decisions", () => {
     ])
   })
 
-  test("a bulk decision drops a chosen plan that changes while the page is open", async () => {
+  test("a selected plan is removed from a bulk decision if the plan changes while the page is open", async () => {
     const words = bulkWords.en
     const { api, page, go } = await suite.visit(lightEnglish, worldWithPlans())
     await page.clock.install()

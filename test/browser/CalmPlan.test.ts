@@ -115,7 +115,7 @@ for (const [language, look] of [
       expect(faults).toEqual([])
     })
 
-    test("a long plan can be filtered by verb and type, and folds long creations", async () => {
+    test("a long plan can be filtered by verb and type, and collapses long creations", async () => {
       const { page, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${reviewRun}`, ".change")
       const chip = (kind: "create" | "destroy") => page.locator(".run-chip", { hasText: words.kinds[kind] })
@@ -136,7 +136,7 @@ for (const [language, look] of [
     })
 
     for (const width of [1440, 390, 320]) {
-      test(`a long plan fits ${width} pixels, folded and open, without accessibility violations`, async () => {
+      test(`a long plan fits ${width} pixels, collapsed and expanded, without accessibility violations`, async () => {
         const { page, go } = await suite.visit({ ...look, width, height: 900 }, world())
         await go(`/w/acme/runs/${reviewRun}`, ".change")
         expect([await sideways(page), await barriers(page)]).toEqual([0, []])

@@ -43,7 +43,7 @@ describe("Capsule story", () => {
       expect(faults).toEqual([])
     })
 
-    test(`a capsule's README is rendered without its HTML, and loads nothing from elsewhere (${language}, ${width} px)`, async () => {
+    test(`a capsule's README is rendered without its HTML, and loads nothing from other servers (${language}, ${width} px)`, async () => {
       const { page, faults, go } = await suite.visit(look)
       const asked: Array<string> = []
       page.on("request", (request) => asked.push(request.url()))

@@ -74,7 +74,7 @@ describe("Capsule drift", () => {
 })
 
 describe("Capsule release", () => {
-  test("releasing a capsule requires typing its name, and then reports the result", async () => {
+  test("a capsule is released after its name is typed, and the page then shows the result", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")
     await page.getByRole("button", { name: "Release capsule" }).click()

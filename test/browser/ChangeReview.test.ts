@@ -9,10 +9,10 @@ import { barriers, browserSuite, darkJapanese, lightEnglish, phone } from "./sup
 const suite = browserSuite()
 const path = `/w/acme/runs/${reviewRun}`
 
-describe("Approvals of a change", () => {
+describe("Change approvals", () => {
   for (const look of [lightEnglish, darkJapanese, phone]) {
     const words = changeReviewWords[look.language]
-    test(`a speculative plan shows the approvals of its change, and people approve it by keyboard (${look.language}, ${look.width ?? "wide"})`, async () => {
+    test(`a speculative plan shows the approvals of its change, and a person can approve the change by keyboard (${look.language}, ${look.width ?? "wide"})`, async () => {
       const { api, page, go } = await suite.visit(look)
       const { approvals } = api.world
       api.world.approvals = (run) => ({ ...approvals(run), own: { status: "counts" } })

@@ -91,7 +91,7 @@ const readHeaders = async ({ token, url }: Server) => {
   return { status: answer.status, sameId: answer.headers.get("x-request-id") === error.requestId, code: error.code }
 }
 
-it.live("the published client works only in pages of a listed origin", () =>
+it.live("the published client works only on pages from a listed origin", () =>
   Effect.gen(function* () {
     const script = yield* bundle
     const served = httpServer((request, response) => {
@@ -156,7 +156,7 @@ it.live("the published client works only in pages of a listed origin", () =>
       "last-event-id",
       "traceparent"
     ])
-    // A second read of the list needs no second preflight.
+    // A second read of the list sends no second preflight request.
     const listed = seen.filter(({ path }) => path === "/api/v1/workspaces").map(({ method }) => method)
     expect(listed).toEqual(["OPTIONS", "GET", "GET"])
     expect([...origins]).toEqual([named.origin])

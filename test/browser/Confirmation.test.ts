@@ -73,7 +73,7 @@ describe("Sensitive actions", () => {
     expect(seen).toEqual(["asked"])
   })
 
-  test("a sensitive action can be confirmed at the provider, which returns to the same page", async () => {
+  test("a sensitive action can be confirmed at the provider, which then redirects back to the same page", async () => {
     const { page, go } = await suite.visit()
     await askingOnce(page)
     await go("/w/acme/settings", ".row-static")

@@ -38,7 +38,7 @@ describe("Git connections", () => {
     expect(faults).toEqual([])
   })
 
-  test("a Git connection can be created where a repository is entered, with its server prefilled", async () => {
+  test("a Git connection can be created where a repository is entered, with the server prefilled", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/sources", "main")
     await page.getByRole("button", { name: "Add a source" }).first().click()
@@ -85,7 +85,7 @@ describe("Git connections", () => {
 
 describe("Forge connections", () => {
   for (const look of [lightEnglish, darkJapanese])
-    test(`a GitHub App becomes a connection with its address, by keyboard (${look.language})`, async () => {
+    test(`a connection can be created by keyboard from a GitHub App and its address (${look.language})`, async () => {
       const { page, api, faults, go } = await suite.visit(look)
       const { [look.language]: words } = connectionWords
       await go(screen, ".row-connection")
@@ -122,7 +122,7 @@ describe("Forge connections", () => {
 
 describe("Forge connections without a typed key", () => {
   for (const look of [lightEnglish, darkJapanese])
-    test(`a GitHub App is created by svc, by keyboard (${look.language})`, async () => {
+    test(`svc can create a GitHub App for a person who uses only the keyboard (${look.language})`, async () => {
       const { page, api, faults, go } = await suite.visit(look)
       const { [look.language]: words } = connectionWords
       const { [look.language]: own } = gitHubAppWords
@@ -148,7 +148,7 @@ describe("Forge connections without a typed key", () => {
 
 describe("Pool connections", () => {
   for (const look of [lightEnglish, darkJapanese])
-    test(`a pool connection is created without a value, by keyboard (${look.language})`, async () => {
+    test(`a pool connection can be created by keyboard without a value (${look.language})`, async () => {
       const { page, api, faults, go } = await suite.visit(look)
       const isEnglish = look.language === "en"
       await go(screen, ".row-connection")
@@ -177,7 +177,7 @@ describe("Pool connections", () => {
 
 describe("a connection", () => {
   for (const look of [lightEnglish, darkJapanese])
-    test(`a connection is granted to members and gets new values by keyboard (${look.language})`, async () => {
+    test(`a connection can be opened to members and given new values by keyboard (${look.language})`, async () => {
       const english = look.language === "en"
       const { page, api, faults, go } = await suite.visit(look)
       await go(screen, ".row-connection")
@@ -223,7 +223,7 @@ describe("a connection", () => {
 
 describe("Operator helpers", () => {
   for (const look of [lightEnglish, darkJapanese])
-    test(`an operator's helper takes a person to its server and back to the new connection (${look.language})`, async () => {
+    test(`an operator's helper redirects a person to its server and back to the new connection (${look.language})`, async () => {
       const english = look.language === "en"
       const { page, api, faults, go } = await suite.visit(look)
       await go(screen, ".row-connection")

@@ -120,7 +120,7 @@ const looks = [
 
 describe.each(looks)("Issuer pages in %s", (_name, look) => {
   it.live(
-    "the issuer's pages require consent before an application gets access, and redirect only to it",
+    "the issuer's pages require consent before an application gets access, and redirect only to that application",
     () =>
       Effect.gen(function* () {
         const { browser, origin, send } = yield* issuerWithAccount

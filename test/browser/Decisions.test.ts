@@ -63,7 +63,7 @@ describe("Decision: approve and apply", () => {
   if (approval === undefined) throw new Error("There are no decisions.")
   const paths = (changes: ReadonlyArray<{ readonly path: string }>) => changes.map(({ path }) => path.split("/").at(-1))
 
-  test("closing the dialog before the response to the approval arrives sends no apply", async () => {
+  test("no apply is sent if the dialog is closed before the response to the approval arrives", async () => {
     const { api, page, go } = await suite.visit()
     await go(approval.path, approval.ready)
     const decide = await approval.reach(page, "en")

@@ -5,12 +5,12 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 const small = { width: 390, height: 600 }
 const short = process.env["SVC_TEST_BROWSER"] === "short"
-/** The short run takes every tenth dialog. */
+/** The short test run covers every tenth dialog. */
 const walked = dialogs.filter((_, index) => !short || index % 10 === 0)
 
 describe("Dialogs on a screen of 390 by 600", () => {
   for (const [index, { open, path, ready, source }] of walked.entries()) {
-    test(`a dialog on a small screen keeps its buttons in view, and does not focus a deciding button first: ${index} ${source}`, async () => {
+    test(`a dialog on a small screen keeps its buttons visible, and does not initially focus a button that decides: ${index} ${source}`, async () => {
       const { page, go } = await suite.visit()
       await go(path, ready)
       await open(page, "en")

@@ -11,7 +11,7 @@ const path = `/w/acme/runs/${reviewRun}`
 describe("Run discussions", () => {
   for (const look of [lightEnglish, darkJapanese, phone]) {
     const words = discussionWords[look.language]
-    test(`a Run's discussion shows decisions and comments in order of time (${look.language}, ${look.width ?? "wide"})`, async () => {
+    test(`a Run's discussion shows decisions and comments in chronological order (${look.language}, ${look.width ?? "wide"})`, async () => {
       const { page, go } = await suite.visit(look)
       await go(path, ".comment-form")
       const lines = page.locator(".discussion > li")

@@ -50,7 +50,7 @@ for (const [language, look] of [
   const words = driftFoundWords[language]
   const plans = planWords[language]
   describe(`drift (${language})`, () => {
-    test("a Capsule's page describes drift by resource, and offers a plan for each way to settle it", async () => {
+    test("a Capsule's page lists drift by resource, and offers a plan for each way to resolve the drift", async () => {
       const { page, faults, go } = await suite.visit(look, world())
       const asked: Array<string> = []
       page.on("request", (request) => {
@@ -82,7 +82,7 @@ for (const [language, look] of [
       expect(faults).toEqual([])
     })
 
-    test("drift can also be settled from the page of the check", async () => {
+    test("drift can also be resolved from the page of the drift check", async () => {
       const { page, go } = await suite.visit(look, world())
       await go(`/w/acme/runs/${driftRun}`, ".change")
       await page.getByRole("button", { name: words.putBack }).waitFor()
@@ -90,7 +90,7 @@ for (const [language, look] of [
       await page.waitForURL(({ pathname }) => /\/runs\/run_/.test(pathname) && !pathname.endsWith(driftRun))
     })
 
-    test("a void drift plan can be planned again in the same way", async () => {
+    test("a void refresh-only plan can be repeated as a refresh-only plan", async () => {
       const made = world()
       made.runs = made.runs.map((run) => (run.id === reviewRun ? { ...run, status: "superseded" } : run))
       const { page, go } = await suite.visit(look, made)

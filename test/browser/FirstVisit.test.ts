@@ -41,7 +41,7 @@ describe("First visits", () => {
     await code.release()
     await page.locator(".decision").waitFor()
     expect(await page.locator(".first-frame").count()).toBe(0)
-    // The page does not repeat requests that were made early.
+    // The page does not repeat requests that were sent before its code arrived.
     expect(asked.filter((path) => path === "/api/v1/dashboard/bootstrap")).toHaveLength(1)
     expect(faults).toEqual([])
   })
@@ -77,7 +77,7 @@ describe("First visits", () => {
     expect(faults).toEqual([])
   })
 
-  test("a first visit without a session goes to sign-in and back to the page", async () => {
+  test("a first visit without a session redirects to sign-in, and back to the page afterwards", async () => {
     const { page, api } = await suite.visit()
     api.world.signedIn = false
     await page.goto(`${api.origin}/w/acme/runs/${reviewRun}`)
@@ -96,7 +96,7 @@ describe("First visits", () => {
     await address.pressSequentially("mina@")
     const offered = page.waitForRequest("**/auth/offer")
     await code.release()
-    // Once its script has loaded, the sign-in form requests `/auth/offer`.
+    // The sign-in form requests `/auth/offer` once its script has loaded.
     await offered
     await page.keyboard.type("acme.example")
     const sent = page.waitForRequest("**/auth/sign-in")
@@ -108,10 +108,10 @@ describe("First visits", () => {
     expect(faults).toEqual([])
   })
 
-  test("a first visit with a revoked session goes to sign-in without showing an error", async () => {
+  test("a first visit with a revoked session redirects to sign-in without showing an error", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
-    // A navigation that gets a response without content keeps the current page and its messages.
+    // A navigation that receives 204 No Content leaves the current page and its messages in place.
     await page.route(/\/sign-in\?/, (route) => route.fulfill({ status: 204 }))
     const leaving = page.waitForEvent("requestfailed", (request) => request.url().includes("/sign-in?"))
     await page.goto(`${api.origin}/account`, { waitUntil: "commit" })

@@ -12,7 +12,7 @@ import { barriers, browserSuite, darkJapanese, lightEnglish } from "./support/Su
 const suite = browserSuite()
 
 describe("Shortcuts on a Run", () => {
-  test("the keys `a` and `d` open the dialogs without deciding, and `l` goes to the log", async () => {
+  test("the keys `a` and `d` open the approve and discard dialogs without deciding, and `l` moves to the log", async () => {
     const { api, page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".decision")
     await page.keyboard.press("a")
@@ -29,7 +29,7 @@ describe("Shortcuts on a Run", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("the keys `g` `a` still open the activity, and typing in a field opens nothing", async () => {
+  test("the key sequence `g` `a` still opens the activity page, and letters typed in a field open no dialog", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".comment-form")
     await page.locator(".comment-form textarea").fill("a")
@@ -50,10 +50,10 @@ const choose = async (page: Page, typed: string, name: string) => {
   await page.getByRole("option", { name }).first().click()
 }
 
-describe("Actions from anywhere: the palette", () => {
+describe("Actions in the command palette", () => {
   for (const look of [lightEnglish, darkJapanese]) {
     const words = appWords[look.language].verbs
-    test(`the palette leads to the actions on a Capsule, and performs none itself (${look.language})`, async () => {
+    test(`the palette links to the actions on a Capsule without performing any of them (${look.language})`, async () => {
       const { api, page, go } = await suite.visit(look)
       await go("/w/acme", ".attention-row")
       await choose(page, words.plan("storefront"), words.plan("storefront"))

@@ -86,7 +86,7 @@ describe("External installs", () => {
     expect(await page.getByRole("button", { name: "Continue to notes" }).count()).toBe(0)
   })
 
-  test("an external install follows only the promised address", async () => {
+  test("an external install rejects a return address other than the one given at the start", async () => {
     const { page, go } = await suite.visit(undefined, applied())
     await page.route("**/install/return", (route) =>
       route.fulfill({ json: { location: `https://evil.example/?setup_ticket=${ticket}` } })

@@ -86,7 +86,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("home reports that all is well only when this is certain", async () => {
+  test("home reports that everything is as configured only after every capsule was checked for drift", async () => {
     const { api, page, faults, go } = await suite.visit()
     api.world.needs = []
     api.world.health = healthOf(12)
@@ -117,7 +117,7 @@ describe("home", () => {
     expect(await row.textContent()).not.toContain(runId)
   })
 
-  test("home is in Japanese and fits on a phone", async () => {
+  test("home is shown in Japanese and fits a phone screen", async () => {
     const { page, faults, go } = await suite.visit({ language: "ja", theme: "dark", width: 390, height: 844 })
     await go("/w/acme", ".attention-row")
     await page.getByRole("heading", { level: 1, name: "6 件の対応が必要です" }).waitFor()

@@ -21,7 +21,7 @@ const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 /** The invitation page tries to load the signed-in person, who may not exist. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !text.endsWith("401 (Unauthorized)"))
 
-/** A person's actions at svc and at the application, by keyboard and in their language. */
+/** A person's actions in svc and in the application, performed by keyboard in the person's language. */
 const personIn = (page: Page, language: Language, at: { readonly svc: string; readonly app: string }) => {
   const keys = keyboardOf(page)
   const button = (name: string) => page.getByRole("button", { name, exact: true })
@@ -61,7 +61,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
         await keys.submit()
         await page.waitForURL("**/w/tutorial")
       }),
-    /** A person with a session at svc only needs to consent. */
+    /** A person with an svc session only needs to consent. */
     enter: (name: string) =>
       step(async () => {
         await page.goto(at.app)
@@ -71,7 +71,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
         await keys.press(button(pageWords[language].allow))
         await greeted(name)
       }),
-    /** A person without a session must sign in, but does not consent again. */
+    /** A person without a session must sign in, but need not consent again. */
     enterAgain: (name: string, address: string) =>
       step(async () => {
         await keys.press(link("Sign in"))
@@ -113,7 +113,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each(
   ["ja", "en"]
 ] as const)("Two people and an application, the owner in %s and the guest in %s", (first, second) => {
   it.live(
-    "an application admits an invited person, and rejects the person from the first request after the removal",
+    "an application admits an invited person, and rejects the person's first request after the removal",
     () =>
       Effect.gen(function* () {
         const at = yield* followedTutorial

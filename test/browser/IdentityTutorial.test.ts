@@ -12,7 +12,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("Iden
     () =>
       Effect.gen(function* () {
         const { app, printed, theirs } = yield* followedTutorial
-        // The test replaces these values. The tutorial's commands must need no other values from the reader.
+        // Values that the test replaces. The tutorial's commands must not require the reader to fill in any other value.
         for (const name of ["REPOSITORY", "EMAIL", "PASSWORD", "SVC", "APP", "FOLDER"])
           expect(theirs).toContain(`${name}=`)
         expect(printed).toContain(`redirect_uri = ${app}/callback`)

@@ -7,7 +7,7 @@ import { barriers, browserSuite, darkJapanese, lightEnglish } from "./support/Su
 
 const suite = browserSuite()
 
-/** Creates a test server whose plan has these facts. */
+/** Creates test data in which the reviewed plan has these properties. */
 const worldOf = (more: Partial<Run>) => {
   const world = newWorld()
   world.runs = world.runs.map((run) => (run.id === reviewRun ? { ...run, ...more } : run))
@@ -20,7 +20,7 @@ for (const [language, look] of [
 ] as const) {
   const words = impactWords[language]
   describe(`Plan impact (${language})`, () => {
-    test("a plan shows the consumers of changed outputs, consequences, cost and checks", async () => {
+    test("a plan shows consequences, cost, checks, and the consumers of changed outputs", async () => {
       const world = worldOf({
         outputChanges: [
           { name: "url", actions: ["update"], sensitive: false, before: "a", after: "b" },

@@ -57,7 +57,7 @@ describe("Imported capsules", () => {
     expect(faults).toEqual([])
   })
 
-  test("an operator who turns imports off also hides the offers to import states and exports", async () => {
+  test("turning imports off on the server also hides the options to import states and exports", async () => {
     const { go, page } = await suite.visit(undefined, {
       ...newWorld(),
       familiesOff: ["backup-imports", "state-uploads", "exports"]

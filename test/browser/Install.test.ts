@@ -36,7 +36,7 @@ describe("Install links", () => {
     expect(faults).toEqual([])
   })
 
-  test("an install adopts an uploaded state, with the warning about its old backend", async () => {
+  test("an install adopts an uploaded state, and warns that the old backend is not locked", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
     await page.getByRole("button", { name: "Read the repository" }).click()
@@ -122,7 +122,7 @@ describe("Install links", () => {
     expect(faults).toEqual([])
   })
 
-  test("an install starts with the operator's defaults", async () => {
+  test("the install form starts with the operator's defaults", async () => {
     const { page, api, go } = await suite.visit()
     const operator = { name: "Web shop", profile: "untrusted", variables: ["region"], postApply: [] }
     const place = { origin: "https://git.acme.example/", path: "infra/platform.git", module: "modules/web" }
@@ -134,7 +134,7 @@ describe("Install links", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("an install lists values that the repository offers but the module does not receive", async () => {
+  test("an install lists the manifest entries that it ignores if the manifest does not fit the module", async () => {
     const world = newWorld()
     world.report = {
       ...world.report,
@@ -159,7 +159,7 @@ describe("Install links", () => {
     expect(await barriers(page)).toEqual([])
   })
 
-  test("the page rejects the whole link if any part of it is unknown", async () => {
+  test("the page rejects an install link that contains an unknown parameter", async () => {
     const { page, api, go } = await suite.visit()
     await go(`${link.replace("/install?", "/new?")}&var.domain=evil`, ".notice-bad")
     await page.getByText("It contains a field that this server does not support.").waitFor()
@@ -171,7 +171,7 @@ describe("Install links", () => {
 
   // The server rejects such a link before a page receives it.
   test.skipIf(compiledBinary() === undefined)(
-    "the server also rejects a link with an unknown part, and the message is readable without JavaScript",
+    "the server also rejects a link with an unknown parameter, and the message is readable without JavaScript",
     async () => {
       const { page, api, go } = await suite.visit()
       await go(`${link}&var.domain=evil`, "h1")
@@ -182,7 +182,7 @@ describe("Install links", () => {
     }
   )
 
-  test("a connection is created in place, and then selected", async () => {
+  test("a connection can be created in the install form, which then selects that connection", async () => {
     const { page, go } = await suite.visit()
     await go(link, "input[type=url]")
     await page.getByRole("button", { name: "Read the repository" }).click()
@@ -199,7 +199,7 @@ describe("Install links", () => {
 })
 
 describe("signing in", () => {
-  test("signing in keeps the link with its query, and reports a wrong password", async () => {
+  test("signing in preserves the link with its query, and reports a wrong password", async () => {
     const world = newWorld()
     world.signedIn = false
     const { page, go } = await suite.visit(undefined, world)
@@ -276,14 +276,14 @@ describe("signing in", () => {
     })
   })
 
-  test("pages before sign-in are readable without JavaScript", async () => {
+  test("pages shown before sign-in are readable without JavaScript", async () => {
     const { page, api } = await suite.visit()
     const html = await (await page.request.get(`${api.origin}/sign-in`)).text()
     expect(html).toContain("Password")
     expect(html).toContain('action="/sign-in" method="post"')
   })
 
-  test("signing out goes back to the sign-in page", async () => {
+  test("signing out leads to the sign-in page", async () => {
     const { page, api, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.getByRole("button", { name: "Account menu" }).click()

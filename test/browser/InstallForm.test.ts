@@ -9,7 +9,7 @@ const open = "https://git.acme.example/infra/platform.git"
 
 describe("Repository addresses", () => {
   for (const look of [lightEnglish, darkJapanese]) {
-    test(`an ssh repository address is offered in its https form, by keyboard (${look.language})`, async () => {
+    test(`the form offers the https form of an ssh repository address, which can be chosen by keyboard (${look.language})`, async () => {
       const words = installWords[look.language]
       const { page, api, faults, go } = await suite.visit(look)
       await go("/new", "input[type=url]")
@@ -44,12 +44,12 @@ describe("Repository addresses", () => {
     await page.getByRole("button", { name: installWords.en.read }).click()
     await page.getByText(installWords.en.removed).waitFor()
     expect(world.sources.map(({ id }) => id)).toEqual(before)
-    // The page does not request the removal: the server removes the source whether or not the page is open.
+    // The page does not request the removal, because the server removes the source even if the page is closed.
     expect(api.changes.map(({ method }) => method)).toEqual(["POST"])
     expect(faults).toEqual([])
   })
 
-  test("entering the address of an existing source uses that source", async () => {
+  test("entering the address of an existing source reuses that source", async () => {
     const world = newWorld()
     const [source] = world.sources
     if (source === undefined) throw new Error("no source")
@@ -71,7 +71,7 @@ describe("Repository addresses", () => {
 
 describe("Install inputs", () => {
   for (const look of [lightEnglish, darkJapanese, phone]) {
-    test(`install inputs show type and default, and check JSON as it is typed (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`install inputs show their type and default, and validate JSON while a person types (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = formWords[look.language]
       const world = newWorld()
       world.report = {
@@ -121,7 +121,7 @@ const variable = (name: string, line: number, required: boolean) => ({
   declaredAt: { path: "variables.tf", line }
 })
 
-/** A module with a provider that is unknown to svc. */
+/** Creates a module with a provider that svc does not support. */
 const foreignProvider = () => {
   const world = newWorld()
   world.presentation = undefined
@@ -181,7 +181,7 @@ describe("Unknown providers", () => {
           .locator(".form .form .input-mono, .form input[name]")
           .evaluateAll((all) => all.map((each) => each.getAttribute("name")))
       ).toEqual(["alias", "bucket", "zone"])
-      // The name comes from the module, and completed steps are folded.
+      // The name comes from the module, and completed steps are collapsed.
       expect(await page.getByLabel(words.name, { exact: true }).inputValue()).toBe("service")
       expect(await page.locator("input[type=url]").isVisible()).toBe(false)
       await page.getByLabel(words.name, { exact: true }).fill("")

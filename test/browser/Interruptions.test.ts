@@ -38,7 +38,7 @@ const holding = Effect.fnUntraced(function* (notesDir: string, note: string) {
 
 describe("Interrupted applies", () => {
   it.live(
-    "an apply is watched through a network outage, and its result is shown after the server was killed",
+    "the page follows an apply through a network outage, and shows its result after the server was killed and restarted",
     () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror
@@ -76,7 +76,7 @@ describe("Interrupted applies", () => {
         yield* see("demo_note.first: Creation complete")
         yield* created(2)
         yield* step(() => page.context().setOffline(true))
-        // The browser emulates an outage only for new requests, so this also drops open requests.
+        // `setOffline` affects only new requests, so the test also drops open connections.
         yield* server.network.cut
         yield* see("Connection lost. It resumes automatically.")
         yield* second.release
@@ -100,7 +100,7 @@ describe("Interrupted applies", () => {
         yield* press("Plan again")
         yield* heading("Plan · notes")
         yield* reviewing
-        // The folded details of the diagnostic contain the address too.
+        // The address also occurs in the diagnostic's collapsed details, so the test looks for a visible match.
         yield* step(() => page.getByText("demo_note.slow").filter({ visible: true }).first().waitFor())
         expect(yield* countCreations(mirror.notesDir)).toBe(3)
       }).pipe(Effect.provide(NodeServices.layer)),

@@ -12,7 +12,7 @@ import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 import { joinWords } from "../../src/dashboard/signed-out/JoinWords.ts"
 
-/** No server listens at this address, because the test reads from no Git server. */
+/** No server listens at this address, because the test needs no Git server. */
 const noGit = "http://127.0.0.1:9"
 
 const patience = 20_000
@@ -56,7 +56,7 @@ const inviteByKeyboard = Effect.fnUntraced(function* ({ page, step }: Owner, ori
 
 describe("Invitation links", () => {
   it.live(
-    "an invitation by keyboard shows the Workspace and role, and creates an account and a member",
+    "accepting an invitation by keyboard shows the Workspace and role, and creates an account and a membership",
     () =>
       Effect.gen(function* () {
         const { guest, network, owner } = yield* twoPeople()
@@ -95,7 +95,7 @@ describe("Invitation links", () => {
   )
 
   it.live(
-    "an invitation is declined, or survives sign-in without its secret appearing in an address",
+    "an invitation can be declined, and survives sign-in without exposing its secret in an address",
     () =>
       Effect.gen(function* () {
         const { guest, network, owner } = yield* twoPeople()
@@ -123,7 +123,7 @@ describe("Invitation links", () => {
   )
 
   it.live(
-    "an invitation is accepted through the upstream provider, without its secret appearing in an address",
+    "an invitation is accepted through the upstream provider, without exposing its secret in an address",
     () =>
       Effect.gen(function* () {
         const listener: { handle: RequestListener } = { handle: (_, response) => response.end() }

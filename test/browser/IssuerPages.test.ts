@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const promised = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-/** A browser page that also resolves the client's own address. */
+/** Opens a browser page that is signed in with this cookie and in which the client's address responds. */
 const openAs = Effect.fnUntraced(function* (
   cookie: string,
   look: { readonly language: "en" | "ja"; readonly theme: "light" | "dark" }

@@ -74,7 +74,7 @@ describe("Keyboard only", () => {
     expect(await button.evaluate((element) => element === document.activeElement)).toBe(true)
   })
 
-  test("g followed by a letter navigates, except while typing", async () => {
+  test("g followed by a letter navigates, except while a person types in a field", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.keyboard.press("g")
@@ -86,7 +86,7 @@ describe("Keyboard only", () => {
     expect(await page.locator("[data-page-search]").inputValue()).toBe("gr")
   })
 
-  test("a page that replaces the focused element gets the focus", async () => {
+  test("if a navigation removes the focused element, the new page's content gets the focus", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     const focused = () => page.evaluate(() => document.activeElement?.id)
@@ -98,7 +98,7 @@ describe("Keyboard only", () => {
     await page.keyboard.press("Enter")
     await page.locator(".tabs").waitFor()
     await page.waitForFunction(() => document.activeElement?.id === "content")
-    // A link in the navigation remains and keeps the focus.
+    // A link in the navigation stays on the page, so it keeps the focus.
     await page.getByRole("link", { name: "Runs", exact: true }).first().focus()
     await page.keyboard.press("Enter")
     await page.locator("[data-run-row]").first().waitFor()
@@ -116,11 +116,11 @@ describe("Keyboard only", () => {
     expect(await page.locator("dialog[open]").count()).toBe(0)
   })
 
-  test("Enter opens and closes a change in the plan", async () => {
+  test("Enter expands and collapses a change in the plan", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".change")
     const row = page.locator(".change", { hasText: "aws_iam_policy.deploy" })
-    // A change within a value is visible before any key is pressed.
+    // The row is initially open, so the change within the value is already visible.
     await row.getByText("s3:PutObject").first().waitFor()
     await row.locator("summary").first().focus()
     await page.keyboard.press("Enter")

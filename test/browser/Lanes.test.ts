@@ -8,7 +8,7 @@ const suite = browserSuite()
 const source = "/w/acme/sources/src_0000000000000001"
 
 describe("Source lanes", () => {
-  test("each lane shows its commit, the time at which svc observed it, and the reason why it cannot be fetched", async () => {
+  test("each lane shows its commit, when svc observed the commit, and why a fetch failed", async () => {
     const { page, faults, go } = await suite.visit()
     await go(source, ".row-static")
     const lanes = page.locator(".panel", { has: page.getByRole("heading", { name: "Followed refs" }) })
@@ -94,7 +94,7 @@ describe("Pinned capsules", () => {
 })
 
 describe("Path filter", () => {
-  test("a capsule's path filter is a check box with an explanation, and saves the choice", async () => {
+  test("the check box for a capsule's path filter has an explanation, and saves the choice", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel")
     const box = page.getByLabel("Skip commits that do not change this module")

@@ -50,7 +50,7 @@ const notesLeft = Effect.fnUntraced(function* (notesDir: string) {
 
 describe("Main job", () => {
   it.live(
-    "the dashboard performs the main job, from the setup link to the destruction",
+    "the dashboard supports the main workflow, from the setup link to the destruction of the capsule's resources",
     () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror

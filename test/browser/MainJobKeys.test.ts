@@ -83,9 +83,9 @@ const personAt = (page: Page) => {
   }
 }
 
-describe("the main job by keyboard", () => {
+describe("the main workflow by keyboard", () => {
   it.live(
-    "the main job takes at most 30 key presses besides typing, from the setup link to the outputs",
+    "the main workflow takes at most 30 key presses besides typed text, from the setup link to the outputs",
     () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror

@@ -4,7 +4,7 @@ import { browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("notices", () => {
-  test("an admin adds an endpoint, sees its secret once, and reads its log", async () => {
+  test("an admin adds a notice endpoint, sees its secret once, and reads its log", async () => {
     const { faults, go, page } = await suite.visit()
     const sent: Array<string> = []
     page.on("request", (request) => {

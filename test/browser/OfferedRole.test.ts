@@ -18,7 +18,7 @@ describe("The members of a workspace", () => {
     const words = memberWords[language]
     const admin = vocabulary[language].role.admin
 
-    test(`an owner confirms the role that a link offered, in ${language} at ${look.width ?? 1360} px`, async () => {
+    test(`an owner confirms the role that an invitation link offered, in ${language} at ${look.width ?? 1360} px`, async () => {
       const { page, faults, go } = await suite.visit(look)
       const sent: Array<unknown> = []
       let offer: { readonly offeredRole?: "admin" } = { offeredRole: "admin" }
@@ -70,9 +70,9 @@ describe("The members of a workspace", () => {
   }
 })
 
-describe("An owner's link to a higher role, on the real server", () => {
+describe("An owner's invitation link with a higher role, on the real server", () => {
   it.live(
-    "a link to a higher role creates a member at once, who becomes admin once the owner confirms the account",
+    "an invitation link with a higher role creates a member at once, and an admin after the owner confirms the account",
     () =>
       Effect.gen(function* () {
         const { network, setupLink } = yield* realServer("http://127.0.0.1:9")

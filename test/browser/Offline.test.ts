@@ -6,7 +6,7 @@ import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 const { en, ja } = appWords
 
-/** Simulates a server that is down: every request fails, even for the dashboard's files. */
+/** Simulates a server that is down: every request fails, including requests for the dashboard's files. */
 const disconnect = async (page: Page) => {
   let gone = true
   await page.route("**/*", (route) => (gone ? route.abort("connectionrefused") : route.fallback()))
@@ -20,7 +20,7 @@ const mark = (page: Page) => page.evaluate(() => Reflect.set(globalThis, "__same
 const isSame = (page: Page) => page.evaluate(() => Reflect.get(globalThis, "__same") === true)
 
 describe("Offline clicks", () => {
-  test("an offline click on an unloaded screen keeps the page, reports the outage, and opens the screen later", async () => {
+  test("clicking a link to an unloaded screen while offline keeps the page, reports the outage, and opens the screen later", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)
@@ -39,14 +39,14 @@ describe("Offline clicks", () => {
     expect(await isSame(page)).toBe(true)
   })
 
-  test("an offline click on a loaded screen also waits, and another click replaces it", async () => {
+  test("clicking a link to a loaded screen while offline also waits, until another click replaces it", async () => {
     const { page, go } = await suite.visit(darkJapanese)
     await go("/w/acme/runs", ".run-row")
     await page.getByRole("link", { name: ja.home }).click()
     await page.locator(".attention-row").first().waitFor()
     await mark(page)
     const reconnect = await disconnect(page)
-    // The page notices the outage when its list polls or a link prefetches.
+    // The page notices the outage when its list polls or a link prefetches its target.
     await page.getByRole("link", { name: ja.sources }).hover()
     await page.getByText(ja.unreachable).waitFor()
     await page.getByRole("link", { name: ja.sources }).click()
@@ -73,7 +73,7 @@ describe("Offline clicks", () => {
     reconnect()
   })
 
-  test("a file missing on the server does not count as an outage, and the page reloads once", async () => {
+  test("the page does not treat a missing file on the server as an outage, and reloads once", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)

@@ -53,7 +53,7 @@ describe.each([
   ["without scripts", false]
 ] as const)("Application behind a broker, %s", (_name, scripts) => {
   tests.live(
-    "an application gets its response after the consent page, after either decision",
+    "an application gets its response after either decision on the consent page",
     () =>
       Effect.gen(function* () {
         const application = yield* BrokeredApplication

@@ -40,7 +40,7 @@ describe("Left-over states", () => {
     expect(faults).toEqual([])
   })
 
-  test("the run of a left-over state shows the reasons that block its adoption, and can discard it", async () => {
+  test("the run of a left-over state shows why the state cannot be adopted, and can discard the state", async () => {
     const world = newWorld()
     world.leftOvers = world.leftOvers.map((each) => ({
       ...each,

@@ -55,7 +55,7 @@ describe("Setup links", () => {
 
 describe("Real passkeys", () => {
   it.live(
-    "a passkey is added, signs in without a password, and stops working once removed",
+    "a passkey can be added, signs its owner in without a password, and stops working once removed",
     () =>
       Effect.gen(function* () {
         const { faults, network, page, press, pressInDialog, see, setupLink, step } = yield* visitor

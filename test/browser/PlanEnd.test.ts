@@ -55,7 +55,7 @@ describe("Open approvals", () => {
   for (const [language, look] of looks) {
     const words = planEndWords[language]
 
-    test(`an open approval shows the plan, state and configuration that it applies to (${language})`, async () => {
+    test(`an open approval dialog shows the plan, state and configuration that it applies to (${language})`, async () => {
       const visit = await visited(look)
       visit.api.world.runs = visit.api.world.runs.map((run) =>
         run.id === safeRun
@@ -82,7 +82,7 @@ describe("Open approvals", () => {
       expect(await barriers(visit.page)).toEqual([])
     })
 
-    test(`an open approval closes if a newer plan supersedes it, and links to that plan (${language})`, async () => {
+    test(`an open approval dialog is disabled if a newer plan supersedes its plan, and links to the newer plan (${language})`, async () => {
       const visit = await visited(look)
       const dialog = await opened(visit, language)
       expect(await decisionsOf(visit.page, language)).toEqual([false, false])
@@ -110,7 +110,7 @@ describe("Open approvals", () => {
     })
   }
 
-  test("an open approval closes when another person discards the plan in another browser", async () => {
+  test("an open approval dialog is disabled when another person discards the plan in another browser", async () => {
     const visit = await visited()
     const dialog = await opened(visit)
     const context = await visit.page.context().browser()?.newContext()
@@ -125,7 +125,7 @@ describe("Open approvals", () => {
     await context.close()
   })
 
-  test("an open approval closes when the plan's approval is withdrawn", async () => {
+  test("an open approval dialog is disabled when the plan's approval is withdrawn", async () => {
     const visit = await visited()
     const dialog = await opened(visit)
     changed(visit, { status: "cancelled", approvedAt: new Date().toISOString() }, "run.cancelled")
@@ -133,7 +133,7 @@ describe("Open approvals", () => {
     expect(await dialog.locator("button[type=submit]").isDisabled()).toBe(true)
   })
 
-  test("an open approval closes when the capsule changes or is released", async () => {
+  test("an open approval dialog is disabled when the capsule changes or is released", async () => {
     for (const [change, reason] of [
       [{ executionAuthorityEpoch: 9 }, planEndWords.en.reasons.moved],
       [{ status: "released" as const }, planEndWords.en.reasons.capsule_ended]
@@ -152,7 +152,7 @@ describe("Open approvals", () => {
     }
   })
 
-  test("an open approval closes when its time is up", async () => {
+  test("an open approval dialog is disabled when the plan expires", async () => {
     const visit = await visited()
     await visit.page.clock.install()
     visit.api.world.runs = visit.api.world.runs.map((run) =>
@@ -164,7 +164,7 @@ describe("Open approvals", () => {
     expect(await decisionsOf(visit.page)).toEqual([true, true])
   })
 
-  test("an open approval shows that an earlier approval no longer counts", async () => {
+  test("an open approval dialog shows that an earlier approval no longer counts", async () => {
     const visit = await visited()
     const { api } = visit
     await visit.page.clock.install()

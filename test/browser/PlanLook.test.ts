@@ -27,7 +27,7 @@ const openPicker = async (page: Page, language: "en" | "ja") => {
 
 describe("Manual plans", () => {
   for (const look of [lightEnglish, darkJapanese, phone])
-    test(`a manual plan reads the ref first and shows how far it is ahead, at ${look.width ?? 1360} px, in ${look.language}`, async () => {
+    test(`a manual plan first reads the ref and shows how many commits the ref is ahead, at ${look.width ?? 1360} px, in ${look.language}`, async () => {
       const { page, api, faults, go } = await suite.visit(look)
       await go(capsulePage, ".split")
       await page.getByRole("button", { name: capsuleWords[look.language].plan, exact: true }).click()
@@ -89,7 +89,7 @@ const module = (text: string) => `resource "terraform_data" "greeting" {
 
 describe("Second commits", () => {
   it.live(
-    "a capsule's second commit is applied within four clicks after it was pushed",
+    "a person can apply a capsule's newly pushed second commit within four clicks",
     () =>
       Effect.gen(function* () {
         const repository = yield* notesRepository(module("Hello"))

@@ -41,7 +41,7 @@ const connectForge = (page: Page, at: string, sourceId: string, forgeOrigin: str
 
     await page.goto(`${at}/sources/${sourceId}`)
     await page.getByRole("button", { name: sourceWords.en.edit, exact: true }).click()
-    // svc follows no pull requests of a Source that does not sync automatically, as after an install.
+    // svc does not follow pull requests of a Source without automatic sync, which is off after an install.
     await dialog.getByLabel(sourceWords.en.autoSync, { exact: true }).check()
     await dialog.getByLabel(sourceWords.en.pullRequests, { exact: true }).selectOption("own_branches")
     await dialog.getByLabel(sourceWords.en.forge, { exact: true }).selectOption({ index: 1 })
@@ -60,7 +60,7 @@ const testForge = (page: Page, at: string, text: string | RegExp) =>
 
 describe("Pull requests by two people on a real server", () => {
   it.live(
-    "an approval of a change approves the plan after its squash merge, and a differing plan shows the exact lines",
+    "approving a change also approves the plan after its squash merge, and a plan that differs shows the differing lines",
     () =>
       Effect.gen(function* () {
         const team = yield* pullRequestTeam

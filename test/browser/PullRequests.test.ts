@@ -67,7 +67,7 @@ for (const [language, look] of [
       expect(await page.locator(".empty a").getAttribute("href")).toBe("/w/acme/sources")
     })
 
-    test("the page of a pull request shows the verdict, and then a row for each Capsule with risks, approvers and Runs", async () => {
+    test("the page of a pull request shows the verdict, followed by a row for each Capsule with its risks, approvers and Runs", async () => {
       const { page, faults, go } = await suite.visit(look)
       await go(`/w/acme/pull-requests/${openPullRequest}`, ".row-static")
       expect(await page.locator(".split-main .notice").first().textContent()).toContain(words.headlines.failed)
@@ -96,7 +96,7 @@ for (const [language, look] of [
       expect(faults).toEqual([])
     })
 
-    test("an admin allows plans of exactly the commit that the page shows", async () => {
+    test("an admin allows plans only for the commit that the page shows", async () => {
       const { api, page, go } = await suite.visit(look)
       await go(`/w/acme/pull-requests/${strangePullRequest}`, ".row-static")
       await page.getByRole("button", { name: words.plan }).click()
@@ -130,7 +130,7 @@ test("svc does not plan a commit that was pushed after the dialog opened", async
   await dialog.getByText("The head has moved.").waitFor()
 })
 
-test("members cannot allow plans of a stranger's commit", async () => {
+test("members cannot allow plans of an outside contributor's commit", async () => {
   const { page, go } = await suite.visit(lightEnglish)
   await page.route("**/api/v1/dashboard/bootstrap", async (route) => {
     const response = await route.fetch()
@@ -140,7 +140,7 @@ test("members cannot allow plans of a stranger's commit", async () => {
   expect(await page.getByRole("button", { name: pullRequestWords.en.plan }).count()).toBe(0)
 })
 
-test("an address with another scheme is not shown as a link to the forge", async () => {
+test("a pull request address that is not a web address is not shown as a link to the forge", async () => {
   const world = newWorld()
   world.pullRequests = world.pullRequests.map((each) => ({ ...each, url: "javascript:alert(1)" }))
   const { page, go } = await suite.visit(lightEnglish, world)
@@ -158,7 +158,7 @@ test("a Capsule's page lists the pull requests that affect it, on a phone", asyn
   expect(faults).toEqual([])
 })
 
-test("a merged pull request links to the lane's plan and its apply", async () => {
+test("a merged pull request links to the lane's plan and to the apply of that plan", async () => {
   const { page, go } = await suite.visit(darkJapanese)
   await go(`/w/acme/pull-requests/${mergedPullRequest}`, ".row-static")
   const words = pullRequestWords.ja
@@ -201,7 +201,7 @@ test("the page of a plan links to its pull request, even after the merge", async
   expect(faults).toEqual([])
 })
 
-test("Home shows a change that waits for this person, and links to its pull request", async () => {
+test("Home shows a change that the signed-in person must approve, and links to its pull request", async () => {
   const world = newWorld()
   world.needs = [changeNeed]
   const { page, go } = await suite.visit(lightEnglish, world)

@@ -6,7 +6,7 @@ import { barriers, browserSuite, darkJapanese, lightEnglish, phone } from "./sup
 
 const suite = browserSuite()
 
-/** Reads the code's modules from the screen: true if the middle of the module is dark. */
+/** Reads the QR code's modules from the screen. A module is true if its middle is dark. */
 const modulesOnScreen = async (page: Page, size: number): Promise<ReadonlyArray<ReadonlyArray<boolean>>> => {
   const picture = await page.getByRole("dialog").locator("svg.qr-code").screenshot({ scale: "css" })
   return page.evaluate(

@@ -40,7 +40,7 @@ resource "terraform_data" "audit" {}
 const message = "Cut legacy export access"
 const comment = "Checked with the team of the exports"
 
-/** Performs, through the API and as the first-time user, the steps that lead to the plan. */
+/** Performs the steps that lead to the plan, through the API and as the first-time user. */
 const request = (page: Page, method: string, path: string, body: unknown = {}) =>
   Effect.promise(() =>
     page.evaluate(

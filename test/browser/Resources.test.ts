@@ -11,7 +11,7 @@ const path = `/w/acme/capsules/${storefrontId}/resources`
 
 describe("Capsule resources", () => {
   for (const look of [lightEnglish, darkJapanese, { ...lightEnglish, ...phone }]) {
-    test(`a resource opens to its changes by keyboard, accessibly (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`a resource row expands to its changes by keyboard, and is accessible (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = resourceWords[look.language]
       const { page, faults, go } = await suite.visit(look)
       await go(path, ".resource-address")
@@ -40,7 +40,7 @@ describe("Capsule resources", () => {
     })
   }
 
-  test("resources can be searched, and 5,000 of them load while scrolling", async () => {
+  test("resources can be searched, and a list of 5,000 loads while scrolling", async () => {
     const world = { ...newWorld(), resources: manyResources(5000) }
     const { page, faults, go } = await suite.visit(undefined, world)
     let pages = 0
@@ -77,7 +77,7 @@ describe("Capsule resources", () => {
 
 describe("Missing resources", () => {
   for (const address of [`/w/acme/capsules/${storefrontId}/nothing`, "/w/acme/capsules/cap_9999999999999999"]) {
-    test(`an address with no resource has a page with a heading and a link back: ${address}`, async () => {
+    test(`an address that does not exist shows a page with a heading and a link back: ${address}`, async () => {
       const { page, go } = await suite.visit()
       await go(address, "h1.empty-title")
       expect(await page.locator("h1").count()).toBe(1)

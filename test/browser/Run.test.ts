@@ -98,7 +98,7 @@ describe("Reviewed plans", () => {
     expect(faults).toEqual([])
   })
 
-  test("a plan needs no name if it destroys nothing", async () => {
+  test("a plan that destroys nothing can be approved without typing the capsule's name", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()
@@ -203,7 +203,7 @@ describe("Reviewed plans", () => {
     expect(await page.getByRole("button", { name: "Approve and apply" }).count()).toBe(0)
   })
 
-  test("a plan shows no hidden values", async () => {
+  test("a plan does not reveal hidden values", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".attributes")
     expect(await page.locator(".attributes > div", { hasText: "password" }).textContent()).toContain("hidden")
@@ -213,7 +213,7 @@ describe("Reviewed plans", () => {
 describe("Plan changes", () => {
   const rows = (text: string) => ({ hasText: text })
 
-  test("a policy's changes show the statement, its new effect, and the number of folded statements", async () => {
+  test("a changed policy shows the statement, its new effect, and the number of collapsed statements", async () => {
     const { page, go, faults } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const policy = page.locator(".change", rows("aws_s3_bucket_policy.exports"))
@@ -230,7 +230,7 @@ describe("Plan changes", () => {
     expect(faults).toEqual([])
   })
 
-  test("a script that its provider stores as base64 is shown decoded", async () => {
+  test("the page decodes a script that its provider stores as base64", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const template = page.locator(".change", rows("aws_launch_template.api"))
@@ -240,7 +240,7 @@ describe("Plan changes", () => {
     )
   })
 
-  test("the changes include adopted imports, former addresses of moves, and causes of replacements", async () => {
+  test("a plan's changes include adopted imports, the former addresses of moved resources, and causes of replacements", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     expect(await page.locator(".change-group-import").innerText()).toContain("adopts acme-audit-prod")
@@ -262,7 +262,7 @@ describe("Queued runs", () => {
 })
 
 describe("Short addresses", () => {
-  test("a short address of a Run opens the Run in its workspace", async () => {
+  test("a short Run address opens the Run in its workspace", async () => {
     const { page, go } = await suite.visit()
     await go(`/runs/${approvedRun}`, ".timeline")
     expect(new URL(page.url()).pathname).toBe(`/w/acme/runs/${approvedRun}`)

@@ -11,7 +11,7 @@ test("a plan of several megabytes is read and parsed once, in parallel with its 
   page.on("request", (request) => asked.push(new URL(request.url()).pathname))
   const count = (path: RegExp) => asked.filter((each) => path.test(each)).length
   await go(`/w/acme/runs/${reviewRun}`, ".change")
-  // When the page has read the approvals a second time, it has received the replayed events.
+  // The page reads the approvals a second time only after it has received the replayed events.
   while (count(/\/approvals$/) < 2) await page.evaluate(() => new Promise(requestAnimationFrame))
   expect(count(new RegExp(`^/api/v1/runs/${reviewRun}$`))).toBe(1)
   const arriving = asked.slice(

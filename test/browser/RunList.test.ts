@@ -38,15 +38,18 @@ describe("Run list", () => {
     expect(faults).toEqual([])
   })
 
-  test.each([1440, 900])("the first and the last day of the list are on one line at %d px", async (width) => {
-    const { go, page } = await suite.visit({ language: "en", theme: "light", width, height: 900 })
-    await go("/w/acme/runs", rows)
-    const tops = await page
-      .locator(".run-facets input[type=date]")
-      .evaluateAll((inputs) => inputs.map((input) => input.getBoundingClientRect().top))
-    expect(tops).toHaveLength(2)
-    expect(new Set(tops).size).toBe(1)
-  })
+  test.each([1440, 900])(
+    "the fields for the first and last day of the list are on one line at %d px",
+    async (width) => {
+      const { go, page } = await suite.visit({ language: "en", theme: "light", width, height: 900 })
+      await go("/w/acme/runs", rows)
+      const tops = await page
+        .locator(".run-facets input[type=date]")
+        .evaluateAll((inputs) => inputs.map((input) => input.getBoundingClientRect().top))
+      expect(tops).toHaveLength(2)
+      expect(new Set(tops).size).toBe(1)
+    }
+  )
 
   test("the list of runs shows a name on every row, even for a Source that has been removed", async () => {
     const world = newWorld()
@@ -90,7 +93,7 @@ describe("Run list", () => {
     expect(faults).toEqual([])
   })
 
-  test("a run that found drift is not shown as a success, and rows are opened by keyboard", async () => {
+  test("a run that found drift is not shown as a success, and rows can be opened by keyboard", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     await page.getByText(driftWords.en.found).waitFor()

@@ -21,7 +21,7 @@ const failing = [
 ]
 
 describe("Run log", () => {
-  test("the button and E move through a Run's log from error to error, and the log can show only problems", async () => {
+  test("the button and the E key move from error to error in a Run's log, and the log can show only problems", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, failing)
@@ -45,7 +45,7 @@ describe("Run log", () => {
     expect(faults).toEqual([])
   })
 
-  test("selecting lines of a Run's log puts them in the address, and opening that address selects them again", async () => {
+  test("selecting lines of a Run's log adds them to the address, and opening that address selects the lines again", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 400))
@@ -69,8 +69,8 @@ describe("Run log", () => {
     const log = page.locator(".log")
     const isSideways = () => log.evaluate((element) => element.scrollWidth > element.clientWidth)
     expect(await isSideways()).toBe(false)
-    // A character is about eight pixels wide, so at one of these widths the rows fit the frame most tightly. Widths
-    // decrease, so that rows wrapped for a wider frame would not fit.
+    // A character is about eight pixels wide, so one of these widths is the tightest fit for the rows. The widths decrease,
+    // so that rows still wrapped for a wider frame would not fit.
     const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
     for (let narrower = 1; narrower <= 8; narrower++) {
       await page.setViewportSize({ width: width - narrower, height })

@@ -21,7 +21,7 @@ const end = (api: Visit["api"], status: "failed" | "succeeded") => {
   api.emitEvent(applyRun, { kind: `run.${status}`, data: {} })
 }
 
-/** A desktop whose user answers the permission prompt with `answer`. The page records its notifications. */
+/** Simulates a desktop whose user answers the permission prompt with `answer`, and records the page's notifications. */
 const desktop = (page: Page, answer: "denied" | "granted") =>
   page.addInitScript((permission) => {
     const shown: Array<string> = []
@@ -50,7 +50,7 @@ const desktop = (page: Page, answer: "denied" | "granted") =>
 const shownOn = (page: Page): Promise<unknown> => page.evaluate(() => Reflect.get(globalThis, "__shown"))
 
 describe("Tab title", () => {
-  test("the tab's title and icon count the resources in an apply, and show its result", async () => {
+  test("the tab's title and icon count the finished resources of an apply, and show its result", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     await titleStarts(page, "▸ 1 of 2 · ")

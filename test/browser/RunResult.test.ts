@@ -48,7 +48,7 @@ describe("Successful applies", () => {
     expect(await page.locator(".result-outputs").count()).toBe(0)
   })
 
-  test("a successful apply is in Japanese on a phone", async () => {
+  test("a successful apply is shown in Japanese on a phone", async () => {
     const { page, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go(`/w/acme/runs/${doneRun}`, ".result-outputs")
     await page.getByText(ja.outputsChanged(2, 4)).waitFor()
@@ -57,9 +57,9 @@ describe("Successful applies", () => {
 })
 
 describe("Failed applies", () => {
-  test("a failed apply shows completed and unstarted changes, with its error in the log", async () => {
+  test("a failed apply shows which changes completed and which never started, and its error in the log", async () => {
     const { page, api, go } = await suite.visit()
-    // As on the server, the partial apply's state has been saved, and the Capsule waits for a plan that compares this state.
+    // As on the server, the partial apply's state has been saved, and the Capsule needs a new plan based on that state.
     api.world.runs = api.world.runs.map((run) =>
       run.id === failedRun
         ? {
@@ -74,7 +74,7 @@ describe("Failed applies", () => {
     expect(await page.getByText(diagnosisWords.en.unsafeTitle).count()).toBe(0)
     expect(await page.locator(".step-failed .step-name").allTextContents()).toEqual(["Apply"])
     const link = page.getByRole("link", { name: diagnosisWords.en.inLog }).first()
-    // Every click scrolls to the error, not only the first.
+    // Every click scrolls to the error, not just the first click.
     for (const _press of [1, 2]) {
       await page.evaluate(() => window.scrollTo(0, 0))
       await link.click()

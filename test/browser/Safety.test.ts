@@ -132,7 +132,7 @@ describe("secrets", () => {
     expect(kept).not.toContain("canary-secret-value")
   })
 
-  test("secrets in a setup link leave the address bar before anything else happens", async () => {
+  test("the page removes the setup link's secrets from the address bar before it does anything else", async () => {
     const { page, go } = await suite.visit()
     await go("/setup#right-secret", "input[type=password]")
     await page.waitForFunction(() => location.hash === "")
@@ -150,7 +150,7 @@ describe("every document", () => {
       const answer = await page.request.get(`${api.origin}${path}`)
       expect(answer.headers()["content-security-policy"]).toBe(contentSecurityPolicy)
       expect(answer.headers()["x-content-type-options"]).toBe("nosniff")
-      // Only a real server sends this header, so the test checks it only with a binary.
+      // Only a real server sends this header, so the test checks the header only if it runs against a compiled binary.
       if (compiledBinary() !== undefined) expect(answer.headers()["x-request-id"]).toMatch(/^req_/)
     }
   })

@@ -42,7 +42,7 @@ describe("The sample module", () => {
     })
 
   it.live(
-    "the sample module is applied within four clicks from sign-in, is destroyed like any other module, and can be cloned",
+    "the sample module is applied within four clicks of sign-in, is destroyed like any other module, and can be cloned",
     () =>
       Effect.gen(function* () {
         const server = yield* realServer("https://git.example.com", ["--runner-isolation=off"])

@@ -92,7 +92,7 @@ describe("backups", () => {
   })
 
   for (const language of ["en", "ja"] as const) {
-    test(`a capsule can be restored from a backup after a review of names and positions (${language})`, async () => {
+    test(`a capsule can be restored from a backup after a review of its names, generations and serials (${language})`, async () => {
       const words = { ...restoreWords[language], ...backupWords[language] }
       const { page, api, faults, go } = await suite.visit({ language, theme: "light" })
       await go("/w/acme/settings/backups", ".row-static")

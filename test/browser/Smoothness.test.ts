@@ -22,7 +22,7 @@ const least = 1
 const ratio = (small: ReadonlyArray<Work>, big: ReadonlyArray<Work>): number =>
   median(big.map(({ cost }) => cost)) / Math.max(least, median(small.map(({ cost }) => cost)))
 
-/** Returns the maximum number of rows in the page, and the number of rows created. */
+/** Returns the maximum number of rows on the page at once, and the number of rows created. */
 const watchRows = (page: Page, selector: string) =>
   page.evaluate((wanted) => {
     const rows = { most: document.querySelectorAll(wanted).length, made: 0 }
@@ -41,7 +41,7 @@ const rowsSeen = (page: Page) =>
   })
 
 describe("Long lists", () => {
-  test("a key typed into the search costs the same with 1,000 capsules as with 10", async () => {
+  test("a key press in the search costs the same with 1,000 capsules as with 10", async () => {
     const works = { small: new Array<Work>(), big: new Array<Work>() }
     for (let round = 0; round < rounds; round += 1)
       for (const [name, count] of [
@@ -55,7 +55,8 @@ describe("Long lists", () => {
         works[name].push(await searchCapsules(page, measure))
         const rows = await rowsSeen(page)
         expect(rows.most).toBeLessThan(60)
-        // At most two screens of rows for the whole search, because a key that does not change the matching rows redraws nothing.
+        // The whole search creates at most two screens of rows, because a key press that does not change the matches redraws
+        // nothing.
         expect(rows.made).toBeLessThan(120)
         expect(faults).toEqual([])
         await page.close()
@@ -64,7 +65,7 @@ describe("Long lists", () => {
     for (const { layouts } of works.big) expect(layouts).toBeLessThan(4)
   })
 
-  test("every one of 1,000 capsules can be found by name, and the address keeps the search", async () => {
+  test("every one of 1,000 capsules can be found by name, and the address contains the search text", async () => {
     const { page, go } = await suite.visit(undefined, worldOf(1000))
     await go(capsulePage.path, capsulePage.ready)
     await page.getByLabel(/Search name/).pressSequentially("service-77")
@@ -77,7 +78,7 @@ describe("Long lists", () => {
 })
 
 describe("Long logs", () => {
-  test("a log of 100,000 lines costs no more per screen, jump, new line or search than a log of 1,000 lines", async () => {
+  test("a log of 100,000 lines costs no more CPU time per screen, jump, new line or search than a log of 1,000 lines", async () => {
     const works = {
       small: new Array<Awaited<ReturnType<typeof useLog>>>(),
       big: new Array<Awaited<ReturnType<typeof useLog>>>()
@@ -92,8 +93,8 @@ describe("Long logs", () => {
         await watchRows(page, ".log-line")
         await fillLog(page, api, count)
         const { ends, ...work } = await useLog(page, api, await workMeter(page), count)
-        // Jumping to an end is a smooth scroll that draws as often as the machine can, so the cost is divided by the number of
-        // layouts.
+        // Jumping to either end scrolls smoothly and draws as often as the machine allows, so the cost is divided by the
+        // number of layouts.
         works[name].push({ ...work, ends: { ...ends, cost: ends.cost / Math.max(1, ends.layouts) } })
         expect((await rowsSeen(page)).most).toBeLessThan(100)
         expect(faults).toEqual([])

@@ -7,7 +7,7 @@ const suite = browserSuite()
 const link = `/install?kind=capsule-source-options&git=${encodeURIComponent("https://git.acme.example/infra/shop.git")}&path=install%2Foptions.json`
 
 describe("Document links", () => {
-  test("opening a link to a document reads nothing until the person chooses an option, which is then pinned", async () => {
+  test("opening a document link reads nothing until the person requests it, and the chosen option is pinned to a commit", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, ".facts")
     await page.getByText("Newest stable version").waitFor()
@@ -52,7 +52,7 @@ describe("Document links", () => {
     expect(await page.getByLabel("Revision").inputValue()).toBe("v3.1.0")
   })
 
-  test("an invalid linked document has no options", async () => {
+  test("an invalid linked document offers no options", async () => {
     const world = newWorld()
     world.optionsDocument = world.optionsDocument.replace('"title":"Trial"', '"title":"Trial","region":"eu"')
     const { page, go } = await suite.visit(undefined, world)

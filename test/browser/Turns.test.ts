@@ -39,7 +39,7 @@ const removeFrom = async (page: Page) => {
 describe("Approval turns", () => {
   for (const look of [lightEnglish, darkJapanese]) {
     const { language } = look
-    test(`a plan that somebody else must approve is listed separately, with a request (${language})`, async () => {
+    test(`a plan that somebody else must approve is listed separately, and its approval can be requested (${language})`, async () => {
       const home = homeWords[language]
       const words = needWords[language]
       const world = newWorld()
@@ -64,7 +64,7 @@ describe("Approval turns", () => {
     })
   }
 
-  test("a member can read a Capsule's settings, but change none of them", async () => {
+  test("a member can read a Capsule's settings, but cannot change them", async () => {
     const { page, go } = await suite.visit()
     await asMember(page)
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel")
@@ -86,7 +86,7 @@ describe("Removed members", () => {
     ["Home", "/w/acme", ".attention-row"],
     ["a Capsule", `/w/acme/capsules/${storefrontId}`, ".tabs"]
   ] as const) {
-    test(`the page of ${name} shows a removed member nothing more of the Workspace`, async () => {
+    test(`after a member is removed, the page of ${name} shows that person no more data of the Workspace`, async () => {
       const { page, go } = await suite.visit()
       await page.clock.install()
       await go(path, ready)

@@ -6,7 +6,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("Workspace updates", () => {
-  test("an update shows its waves and the reasons for their waiting, and can be cancelled after confirmation", async () => {
+  test("an update shows its waves and why each wave waits, and can be cancelled after confirmation", async () => {
     const { page, faults, go } = await suite.visit()
     let shown: RunGroup = group
     const changes: Array<string> = []

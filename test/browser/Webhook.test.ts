@@ -5,7 +5,7 @@ const suite = browserSuite()
 const source = "/w/acme/sources/src_0000000000000001"
 
 describe("Webhook secrets", () => {
-  test("a source's webhook secret is renewed after confirmation, shown once, and never again", async () => {
+  test("a source's webhook secret is renewed after confirmation and shown only once", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(source, ".row-static")
     await page.getByText("Made with the source").waitFor()

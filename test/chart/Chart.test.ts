@@ -16,7 +16,7 @@ import { suite } from "../support/Effect.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-// The first compilation of the program that renders takes minutes on a busy machine.
+// Compiling the render program for the first time takes minutes on a busy machine.
 setDefaultTimeout(400_000)
 const tests = suite(NodeServices.layer)
 afterAll(tests.dispose)
@@ -99,7 +99,7 @@ const decodeManifests = Schema.decodeUnknownEffect(Schema.Array(Manifest))
 const decodeStatefulSet = Schema.decodeUnknownEffect(StatefulSet)
 const Rendered = Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))
 
-/** Packs the chart and unpacks it. */
+/** Packs the chart, and unpacks the archive. */
 const packed = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-chart-test-" })

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import type { CrashHost } from "./CrashHost.ts"
 
-/** Results that the server has reported to a client. They must never be undone. */
+/** Results that the server has reported to a client and must never undo. */
 export interface Acknowledged {
   readonly installPlans: Set<string>
   readonly capsules: Set<string>
   readonly runs: Set<string>
   readonly approved: Set<string>
-  /** Number of links returned and archives received completely. */
+  /** Numbers of export links returned and of archives received completely. */
   readonly exports: { granted: number; downloaded: number }
   /** For each Run, the kinds of its events 1, 2, 3, ... that have been read. */
   readonly events: Map<string, ReadonlyArray<string>>

@@ -22,7 +22,7 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-/** The files below these folders that contain one of the strings, plain or encoded, in their raw bytes. */
+/** Returns the files below these folders whose raw bytes contain one of the strings, as plain text or encoded. */
 export const sweep = (
   folders: ReadonlyArray<string>,
   texts: ReadonlyArray<string>,

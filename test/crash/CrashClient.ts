@@ -22,7 +22,7 @@ const mostInVain = 200
 
 /** A client that retries with the same key until it gets a response, while the server is killed and restarted. */
 export interface CrashClient {
-  /** Like `call`, for requests made without the API's client. */
+  /** Like `call`, but for requests that do not use the API's client. */
   readonly ask: <A, E>(use: (server: ServerProcess) => Effect.Effect<A, E>) => Effect.Effect<A, ApiError | NeverReady>
   readonly call: <A, E>(use: (client: Client) => Effect.Effect<A, E>) => Effect.Effect<A, ApiError | NeverReady>
   /** Waits until the Run is neither queued nor running, and returns it. */
@@ -48,7 +48,7 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
         if (!mayPass) return yield* failure
         inVain = server === asked ? inVain + 1 : 0
         asked = server
-        // A running server whose response cannot be read is a fault.
+        // If the server is still running, an unreadable response is a fault.
         if (inVain >= mostInVain && !patient && !server.hasEnded()) {
           return yield* Effect.die(new Broken({ message: `Asked ${inVain} times in vain: ${String(failure)}` }))
         }

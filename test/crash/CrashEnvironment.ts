@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import { SandboxLevel } from "../../schema/records/Run.ts"
 
 /**
- * The point at which a server is killed, and the number of the visit to that point that kills it. With `SIGSTOP`, the server
- * is frozen instead.
+ * The point at which a server is killed, and the number of times that the server must reach that point. With `SIGSTOP`, the
+ * server is frozen instead.
  */
 export const KillAt = Schema.Struct({
   point: Schema.String,
@@ -17,8 +17,8 @@ const paths = Schema.optionalKey(Schema.Array(Schema.String))
 
 /**
  * The data that the crash suite passes to its server in SVC_TEST_CRASH. Every sandbox also mounts `paths` and uses only
- * `levels`. If `usualRechecks` is true, a stream checks for lost authority as rarely as in the product. The server's wall
- * clock is `clockOffset` milliseconds ahead.
+ * `levels`. If `usualRechecks` is true, a stream checks for lost authority at the same interval as in the product. The
+ * server's wall clock runs `clockOffset` milliseconds ahead.
  */
 export const CrashEnvironment = Schema.fromJsonString(
   Schema.Struct({

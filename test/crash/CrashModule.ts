@@ -26,12 +26,15 @@ output "hidden" {
 }
 ${more}`
 
-/** Outputs the address of a site that the operator's check requests. */
+/** Declares an output with the address that the operator's check requests. */
 export const checkedOutput = (site: string) => `
 output "site" { value = ${JSON.stringify(site)} }
 `
 
-/** The operator checks every module at the origin after an apply. A Git server returns a 404 for its root. */
+/**
+ * The operator checks every module from the origin after each apply. The check expects 404, which a Git server returns for
+ * its root.
+ */
 export const checkPolicy = (gitOrigin: string) =>
   JSON.stringify({
     baseConfigs: [

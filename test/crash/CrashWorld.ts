@@ -25,7 +25,9 @@ export interface CrashWorld {
   readonly connectionId: ConnectionId
 }
 
-/** Built once by a real server, which is then stopped. `build` returns the command that starts the server. */
+/**
+ * Creates the world once with a real server, and then stops the server. `build` returns the command that starts the server.
+ */
 export const crashWorldOf = Effect.fn("crashWorldOf")(function* <E, R>(build: Effect.Effect<string, E, R>) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-crash-" })

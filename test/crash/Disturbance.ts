@@ -18,7 +18,7 @@ export const hunt = Effect.fnUntraced(function* (
   if (victim === "server" || victim === "point") {
     if (victim === "server") yield* first.signal("SIGKILL")
     yield* first.ended
-    // Waits until the next process has settled this process's work.
+    // Waits until the next server process has settled the killed process's work.
     yield* host.current
   } else {
     while (!(yield* killVictim((yield* host.current).pid, victim, stage))) yield* Effect.sleep("5 millis")
@@ -27,7 +27,7 @@ export const hunt = Effect.fnUntraced(function* (
   yield* hold.release
 })
 
-/** Kills any running process of that kind at the given time. */
+/** At the given time, kills a running process of the victim's kind, if there is one. */
 export const strike = Effect.fnUntraced(function* (host: CrashHost, { millis, victim }: Strike, killed: () => void) {
   yield* Effect.sleep(millis)
   if (yield* killVictim((yield* host.current).pid, victim)) killed()
@@ -41,7 +41,7 @@ const readiness = (host: CrashHost) =>
     })
   )
 
-/** The response to the creation of a Workspace. */
+/** Tries to create a Workspace, and returns the status and error code of the response. */
 const refusedWrite = (host: CrashHost) =>
   Effect.flatMap(host.current, ({ client }) =>
     client.workspaces.create({ payload: { handle: "too-much", displayName: "Too much" } }).pipe(
@@ -51,8 +51,8 @@ const refusedWrite = (host: CrashHost) =>
   )
 
 /**
- * Waits for the first creation, then fills the disk until the server has reported the full disk and everything that needs
- * the disk has failed.
+ * Waits for the first creation, then keeps the disk full until the server has reported it and all work that needs the disk
+ * has failed.
  */
 export const spoil = Effect.fnUntraced(function* (
   host: CrashHost,
@@ -63,7 +63,7 @@ export const spoil = Effect.fnUntraced(function* (
   while ((yield* readCloud(notesDir)).created.length === 0) yield* Effect.sleep("2 millis")
   yield* disk.fill
   while ((yield* readiness(host)) !== "503 storage_full") yield* Effect.sleep("50 millis")
-  // The full disk counts as a fault only if the server has refused a write because of it.
+  // A full disk counts as an injected fault only if it made the server refuse a write.
   if ((yield* refusedWrite(host)) === "503 storage_full") killed()
   // Gives the tool time to exit, and the server time to fail while it records the exit.
   yield* Effect.sleep("3 seconds")

@@ -6,7 +6,7 @@ import { serve, type ServeOptions } from "./ServerProcess.ts"
 
 type Needs = FileSystem.FileSystem | ChildProcessSpawner.ChildProcessSpawner | Scope.Scope
 
-/** A data folder that the server must refuse: its preparation, and the expected message. */
+/** Prepares a data folder that the server must refuse, and checks the error message. */
 export interface FolderFault {
   readonly name: string
   readonly check: (program: string, root: string) => Effect.Effect<void, unknown, Needs>
@@ -21,7 +21,7 @@ const optionsIn = (program: string, root: string): ServeOptions => ({
   logFile: `${root}/server.log`
 })
 
-/** A data folder after a server has used it and shut down cleanly. */
+/** Prepares a data folder that a server has used before shutting down cleanly. */
 const used = Effect.fnUntraced(function* (program: string, root: string) {
   const files = yield* FileSystem.FileSystem
   yield* files.makeDirectory(root, { recursive: true })

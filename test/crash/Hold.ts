@@ -12,7 +12,7 @@ export interface Hold {
   readonly release: Effect.Effect<void>
 }
 
-/** Makes the demo provider wait in a step for note `b`. */
+/** Makes the demo provider wait at this stage of note `b`. */
 export const holdNote = (notesDir: string, stage: Exclude<Stage, "sync">) =>
   Effect.sync((): Hold => {
     const hold = `${notesDir}/hold-${stage}-b`
@@ -29,7 +29,7 @@ export const holdNote = (notesDir: string, stage: Exclude<Stage, "sync">) =>
 /** The request in which a Git client with protocol version 2 fetches objects. */
 const fetching = "command=fetch"
 
-/** Starts a proxy in front of a local Git server that holds requests for objects. Returns the proxy's origin. */
+/** Starts a proxy in front of a local Git server, and returns its origin. The proxy holds requests that fetch objects. */
 export const holdOrigin = Effect.fnUntraced(function* (origin: string) {
   const reached = yield* Deferred.make<void>()
   const released = Promise.withResolvers<void>()

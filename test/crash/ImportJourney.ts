@@ -5,8 +5,8 @@ import { browser } from "./ExportJourney.ts"
 import type { Traveller } from "./Traveller.ts"
 
 /**
- * Returns the sealed backup of a Capsule and has its owner release the Capsule, as on the server that a Capsule moves away
- * from.
+ * Downloads the sealed backup of a Capsule and then releases the Capsule, as an owner does before moving a Capsule to
+ * another server.
  */
 export const leave = Effect.fn("leave")(function* (traveller: Traveller, capsuleId: string) {
   const { client } = traveller

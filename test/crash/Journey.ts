@@ -26,7 +26,7 @@ const upload = Effect.fnUntraced(function* ({ client, world }: Traveller, attemp
 
 interface Install<E> {
   readonly name: string
-  /** The initial state of the Capsule. */
+  /** Uploads the initial state of the Capsule. */
   readonly adopt?: (attempt: number) => Effect.Effect<{ readonly uploadId: StateUploadId; readonly sha256: string }, E>
 }
 
@@ -176,7 +176,7 @@ export interface Commits {
   readonly chain: (revision: string) => Effect.Effect<unknown>
 }
 
-/** Runs the named journey, and stops after the steps that its kill point must reach. */
+/** Runs the named journey, which contains only the steps needed to reach its kill points. */
 export const travel = Effect.fn("travel")(function* (traveller: Traveller, name: JourneyName, commits: Commits) {
   if (name === "update") return yield* updateJourney(traveller, commits.chain)
   const { capsuleId, plan } = yield* install(traveller, {

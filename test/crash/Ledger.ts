@@ -97,9 +97,9 @@ export interface StateRecord {
 /** Reads rows from a stopped server's database. */
 interface LedgerRows {
   readonly all: (query: string) => Effect.Effect<ReadonlyArray<unknown>>
-  /** Orders rows that were created in the same millisecond. */
+  /** Tie-breaker for rows that were created in the same millisecond. */
   readonly tieBreaker: string
-  /** Queries for damage, which return no rows for an intact database. */
+  /** Queries that detect damage. They return no rows if the database is intact. */
   readonly integrity: ReadonlyArray<string>
   readonly close: Effect.Effect<void>
 }
@@ -192,7 +192,7 @@ export const readLedger = Effect.fn("readLedger")(function* (dataDir: string, mo
 })
 export type Ledger = Effect.Success<ReturnType<typeof readLedger>>
 
-/** The work that the provider has really done: each creation, in order, and the existing objects. */
+/** The provider's actual work: every creation, in order, and the objects that exist now. */
 export const readCloud = Effect.fn("readCloud")(function* (notesDir: string) {
   const log = `${notesDir}/creations.log`
   const lines = existsSync(log)

@@ -1,5 +1,5 @@
 // `bun run test:crash [--short [--share K]] [--points N] [--seed S] [--only text]`: kills the real server and its child processes
-// at every step and at random times, and reports every broken guarantee. Exits with 1 if there are any.
+// at every step and at random times, and reports every broken guarantee. Exits with 1 if any guarantee was broken.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Duration, Effect, FileSystem, type Layer, Option, Random, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -19,7 +19,7 @@ class CrashesFailed extends Schema.TaggedError<CrashesFailed>()("CrashesFailed",
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** The number of shares. The short form runs one share. */
+/** The number of shares into which the cases are split. The short form runs one share. */
 const shareCount = 7
 const randomByDefault = 8
 const drawnByScenario = 10

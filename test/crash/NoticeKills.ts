@@ -77,7 +77,10 @@ const receiver = Effect.gen(function* () {
   return { got, complete, origin: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}` }
 })
 
-/** An installation with one endpoint, one person who wants mail, and pending notices for both. Returns the endpoint's secret. */
+/**
+ * Creates an installation with one endpoint, one person who receives mail, and pending notices for both. Returns the
+ * endpoint's secret.
+ */
 const prepare = Effect.fnUntraced(function* (dataDir: string, origin: string) {
   const settings = yield* loadSettings(new Map([["dataDir", dataDir]]), Option.none())
   const world = Effect.gen(function* () {
@@ -141,7 +144,7 @@ const deliveriesOf = (dataDir: string) =>
 
 const Mailing = Schema.Struct({ due: Schema.Int, queued: Schema.Int })
 
-/** The notices without a queued mail, and the queued mails about notices. */
+/** Counts the notices without a queued mail, and the queued mails about notices. */
 const mailingOf = (dataDir: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })),

@@ -145,7 +145,7 @@ const checks: ReadonlyArray<Scenario> = (
   mustKill: true
 }))
 
-/** Kills the server during recovery too, several times in a row. */
+/** Kills the server several times in a row, including during recovery. */
 const recoveries: ReadonlyArray<Scenario> = [
   ...(["recovery.begun", "apply.run.failed", "recovery.settled", "recovery.cleaning"] as const).map((point) =>
     chain(["apply.resource.started", 2], [point, 1])
@@ -163,7 +163,9 @@ const recoveries: ReadonlyArray<Scenario> = [
   chain(["plan.run.phase", 2], ["recovery.settled", 1], ["recovery.cleaning", 1])
 ]
 
-/** Three installs create three plans, and the fourth plan starts the update. Each later wave is killed too. */
+/**
+ * Three installs create three plans, and the fourth plan starts the update. The server is also killed in each later wave.
+ */
 const updates: ReadonlyArray<Scenario> = [
   {
     name: "an update in waves: at its start, between two waves, in a plan and in an apply",
@@ -201,7 +203,7 @@ export const namedScenarios: ReadonlyArray<Scenario> = [
   ...fullDisks
 ]
 
-// The kill points of the short form: one process of each kind during a creation, and recovery once.
+// The kill points of the short form: each kind of process during a creation, and the server once during recovery.
 const coreNames = new Set([
   "apply.resource.started:2",
   "apply.executed:1",
@@ -217,7 +219,7 @@ const longestLife = 4000
 const victims: ReadonlyArray<Victim> = ["tool", "plugin", "sandbox", "sync"]
 
 /**
- * Draws scenarios using `random`, a source of numbers in [0, 1), at most ten of each kind: servers killed at random times,
+ * Draws at most ten scenarios of each kind, using `random`, which returns numbers in [0, 1): servers killed at random times,
  * servers killed at a named point and again some time later, or processes started by a server.
  */
 export const randomScenarios = (count: number, random: () => number): ReadonlyArray<Scenario> => {

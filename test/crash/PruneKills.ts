@@ -12,7 +12,7 @@ import { Broken, holds } from "./CrashClient.ts"
 import { encodeCrashEnvironment, type KillAt } from "./CrashEnvironment.ts"
 import { type ServeOptions, serve } from "./ServerProcess.ts"
 
-/** A removal that a command or a server performs, and that is killed before it finishes. */
+/** A removal by a command or a server that is killed before the removal finishes. */
 export interface PruneKill {
   readonly name: string
   readonly by: "svc prune" | "a server"
@@ -25,8 +25,7 @@ const pruneKills = (by: PruneKill["by"], points: ReadonlyArray<readonly [KillPoi
   )
 
 /**
- * For each kind of removal, the point between two steps; also the point inside a transaction, for the only transaction that
- * has one.
+ * The points between two steps, one for each kind of removal, and the only point inside a transaction.
  */
 export const pruneScenarios: ReadonlyArray<PruneKill> = [
   ...pruneKills("svc prune", [
@@ -106,7 +105,7 @@ const Numbers = Schema.Struct({
 const told = (action: string, field: string) =>
   `(SELECT COALESCE(SUM(json_extract(data, '$.${field}')), 0) FROM audit_events WHERE action = '${action}')`
 
-/** The number of remaining rows, and the numbers of removed rows that the history records. */
+/** Returns the number of remaining rows, and the numbers of removed rows according to the history. */
 const numbersOf = (dataDir: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`)),

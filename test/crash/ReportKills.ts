@@ -62,7 +62,7 @@ const forgeToken = "canary-forge-token-71c6"
 const repositoryPath = "team/app"
 const number = 1
 
-/** A repository and its pull request at a fake forge. */
+/** A repository and its pull request on a fake forge. */
 const repositoryAt = Effect.fnUntraced(function* (root: string, notesDir: string) {
   const gitdir = `${root}/repository.git`
   yield* createRepository({ gitdir })
@@ -110,7 +110,7 @@ const shownBy = (state: ForgeState, open: FakePullRequest) => ({
   comment: own(open)[0]?.body.split("\n")[0]?.replaceAll("*", "")
 })
 
-/** Waits until the forge shows this verdict on the head, and checks that there is one comment. */
+/** Waits until the forge shows this verdict on the head, and checks that there is exactly one comment. */
 const becomes = Effect.fnUntraced(function* (state: ForgeState, open: FakePullRequest, verdict: string) {
   yield* Effect.timeoutOrElse(
     eventually(
@@ -126,7 +126,10 @@ const becomes = Effect.fnUntraced(function* (state: ForgeState, open: FakePullRe
   yield* holds(own(open)[0]?.body.includes(open.headCommit.slice(0, 7)) === true, "The comment is about another commit")
 })
 
-/** Starts servers that are each killed at one point. The first server receives the request that leads to these points. */
+/**
+ * Starts servers one after another, each of which is killed at one point. The first server receives the request that leads
+ * to these points.
+ */
 const killedAt = Effect.fnUntraced(function* (
   options: ServeOptions,
   points: ReadonlyArray<KillPointName>,
@@ -178,8 +181,8 @@ const plansOf = (dataDir: string) =>
 const planned = "1 Capsule: 1 planned."
 
 /**
- * Opens, moves and merges a pull request while servers are killed. After each phase, the forge has exactly one comment, and both
- * comment and status show the last verdict.
+ * Opens, moves and merges a pull request while servers are killed. After each phase, the forge has exactly one comment, and
+ * the comment and the status both show the last verdict.
  */
 export const runReportKill = Effect.fn("runReportKill")(function* (
   world: CrashWorld,
@@ -212,7 +215,7 @@ export const runReportKill = Effect.fn("runReportKill")(function* (
     mayFail: false,
     applyFailed: () => Effect.void
   })
-  /** Starts a server that is not killed, and stops it afterwards. */
+  /** Starts a server, uses it without killing it, and stops it afterwards. */
   const alive = <A>(use: (client: CrashClient) => Effect.Effect<A, unknown>) =>
     Effect.scoped(
       Effect.gen(function* () {

@@ -27,9 +27,9 @@ export interface Scenario {
   readonly hunt?: Hunt
   readonly strikes?: ReadonlyArray<Strike>
   readonly isolation?: "auto" | "off"
-  /** The disk is full for a while once something has been created. */
+  /** The disk is full for a while after the first creation. */
   readonly diskFull?: true
-  /** The operator configured checks after each apply. */
+  /** True if the operator configured checks after each apply. */
   readonly checked?: true
   /** Every kill must happen; otherwise the scenario tests nothing. */
   readonly mustKill: boolean

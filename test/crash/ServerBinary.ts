@@ -18,8 +18,8 @@ const entrypoints = [
 ]
 
 /**
- * Compiles the server of these suites into a single file, which is deleted with the Scope. It starts in less than half the time
- * that the sources take, and these suites start it hundreds of times.
+ * Compiles the server of these suites into a single file, which is deleted when the Scope closes. The file starts in less
+ * than half the time of the sources, and these suites start it hundreds of times.
  */
 export const serverBinary = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

@@ -147,8 +147,8 @@ export const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
   })
 
 /**
- * Checks that an uploaded state exists exactly once: sealed until its install, or as the StateVersion of one Capsule. A failed
- * install must not keep it.
+ * Checks that an uploaded state exists exactly once: sealed until its install, or as the StateVersion of one Capsule. A
+ * failed install must not keep the uploaded state.
  */
 const uploadsAreInOnePlace = (ledger: Ledger) =>
   ledger.uploads.flatMap(({ has_state, id, is_used, plan_phase, versions }) => [
@@ -194,7 +194,9 @@ export const nothingStays = (ledger: Ledger) => [
     .map(({ id }) => `The saved plan of ${id} stayed`)
 ]
 
-/** Checks that each successful apply of a module with operator checks ran the checks, whenever processes were killed. */
+/**
+ * Checks that each successful apply of a module with operator checks ran the checks, no matter when processes were killed.
+ */
 export const uncheckedSuccesses = (ledger: Ledger): ReadonlyArray<string> =>
   ledger.runs
     .filter(({ status, type }) => type === "apply" && status === "succeeded")

@@ -14,7 +14,7 @@ const read = (path: string) => {
   try {
     return readFileSync(path, "utf8")
   } catch {
-    // The process exited after it was listed.
+    // The process exited between the listing and this read.
     return ""
   }
 }

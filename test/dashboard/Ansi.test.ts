@@ -4,14 +4,14 @@ import { ansiPieces, stripAnsi } from "../../src/dashboard/screens/run/Ansi.ts"
 const esc = "\u001b"
 
 describe("Log colours", () => {
-  test("a log line keeps its colours as class names, and loses their codes", () => {
+  test("a log line keeps its colours as class names, and drops the escape codes", () => {
     expect(ansiPieces(`${esc}[1m${esc}[31mError:${esc}[0m no`)).toEqual([
       { text: "Error:", className: "ansi-bold ansi-red" },
       { text: " no", className: "" }
     ])
   })
 
-  test("a log line shows bright, 256 and true colours in the theme's colours", () => {
+  test("a log line shows bright colours, 256 colours and true colours with the theme's palette", () => {
     expect(
       ansiPieces(`${esc}[92ma${esc}[38;5;196mb${esc}[38;2;0;0;255mc${esc}[48;5;2md`).map(({ className }) => className)
     ).toEqual(["ansi-green", "ansi-red", "ansi-blue", "ansi-blue ansi-on-green"])
@@ -27,13 +27,13 @@ describe("Log colours", () => {
     ).toBe("ablinkc")
   })
 
-  test("a log line may contain unterminated sequences", () => {
+  test("a log line may contain unterminated escape sequences", () => {
     expect(stripAnsi(`a${esc}]0;title without end`)).toBe("a")
     expect(stripAnsi(`a${esc}[31`)).toBe("a31")
     expect(stripAnsi(`a${esc}`)).toBe("a")
   })
 
-  test("a log line shows markup as text", () => {
+  test("a log line shows markup as literal text", () => {
     expect(ansiPieces("<img src=x onerror=alert(1)>")).toEqual([
       { text: "<img src=x onerror=alert(1)>", className: "" }
     ])

@@ -11,7 +11,7 @@ const assets = Effect.promise(() => built)
 const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
 
 describe("Dashboard files", () => {
-  it.live("a dashboard page has a strict policy and is revalidated each time", () =>
+  it.live("a dashboard page has a strict content security policy and is revalidated each time", () =>
     Effect.gen(function* () {
       const page = assetFor(yield* assets, { path: "/w/acme/runs/run_1" })
       expect(page?.headers["content-security-policy"]).toBe(contentSecurityPolicy)
@@ -21,7 +21,7 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("an unknown address returns the dashboard, which reports it, with status 404", () =>
+  it.live("an unknown address returns status 404 and the dashboard, which reports the error", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const accept = "text/html,application/xhtml+xml,*/*;q=0.8"
@@ -75,7 +75,7 @@ describe("Dashboard files", () => {
   )
 
   it.live(
-    "the typefaces are separate files of at most 60 KB, cached forever, and a page requests only one of them",
+    "each typeface is a separate file of at most 60 KB, cached forever, and a page requests only one typeface",
     () =>
       Effect.gen(function* () {
         const set = yield* assets
@@ -127,12 +127,12 @@ describe("Dashboard files", () => {
   )
 
   // Without HTTP/2, a browser sends six requests at a time; see app/Kit.ts for how chunks are kept together.
-  it.live("a page starts with few files, while its chunks load on demand", () =>
+  it.live("a page initially loads few files, and loads other chunks on demand", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const path of ["/", "/runs/run_1", "/w/acme/runs", "/w/acme/capsules", "/new", "/account"]) {
         const html = text(assetFor(set, { path })?.body)
-        // Counts only files loaded at once. A page that needs a worker starts it later.
+        // Counts only files that a page loads immediately. A page that needs a worker starts the worker later.
         expect(html.match(/(?:src|href)="\/assets\/[\w.-]+\.js"/g)?.length).toBeLessThan(21)
       }
     })
@@ -172,7 +172,7 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("an unchanged page is not sent again, and each encoding is validated separately", () =>
+  it.live("an unchanged page is not sent again, and each encoding has its own entity tag", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const first = assetFor(set, { path: "/", acceptEncoding: "br" })
@@ -183,7 +183,7 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("sign-in without JavaScript is in the browser's language", () =>
+  it.live("the sign-in page without JavaScript is in the browser's language", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const page = (acceptLanguage?: string) => text(assetFor(set, { path: "/sign-in", acceptLanguage })?.body)
@@ -194,7 +194,7 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("the dashboard leaves paths outside it to the server", () =>
+  it.live("the dashboard does not handle paths outside it", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const path of [
@@ -225,7 +225,8 @@ describe("Dashboard files", () => {
     })
   )
 
-  // Only the chunk for links to documents, which is loaded when such a link is opened, contains the server's own parser.
+  // Only the chunk for document links contains the server's parser. This chunk is loaded when a person opens a document
+  // link.
   it.live("no initial script of a page contains the server's runtime", () =>
     Effect.gen(function* () {
       const set = yield* assets

@@ -21,7 +21,7 @@ describe("Indexed changes", () => {
     ])
   })
 
-  test("a row of indexed changes lists each range, as far as the row has space", () => {
+  test("a row of indexed changes lists as many ranges as fit in the row", () => {
     expect(shown([0, 1, 2, 4, 9].map((index) => web(index)))).toEqual([
       ["module.network.aws_instance.web[0...2, 4, 9]", 5]
     ])
@@ -30,14 +30,14 @@ describe("Indexed changes", () => {
     ])
   })
 
-  test("indexed changes may have their index in the module's address", () => {
+  test("indexed changes are grouped even if the index is in the module's address", () => {
     const all = Array.from({ length: 5 }, (_, index) =>
       change(`module.shard[${index}].aws_s3_bucket.data`, ["create"], [])
     )
     expect(shown(all)).toEqual([["module.shard[0...4].aws_s3_bucket.data", 5]])
   })
 
-  test("changes stay separate if they are few, differ elsewhere, or need special attention", () => {
+  test("indexed changes are not grouped if there are few of them, if they differ elsewhere, or if they need special attention", () => {
     const four = [0, 1, 2, 3].map((index) => web(index))
     expect(shown(four)).toHaveLength(4)
     const other = change("module.network.aws_instance.web[4]", ["update"], [{ name: "image", before: "a", after: "b" }])

@@ -34,7 +34,7 @@ describe("Connection changes", () => {
     expect(changeBody(connection, draft)).toEqual({})
   })
 
-  test("a change to a Connection sends the whole rule when any part of it changes", () => {
+  test("a change to any part of a Connection's rule sends the entire rule", () => {
     expect(changeBody(connection, { ...draft, from: "member", refs: "main\n release \n" })).toEqual({
       use: {
         roles: ["owner", "admin", "member"],

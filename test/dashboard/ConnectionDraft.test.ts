@@ -47,7 +47,7 @@ describe("New Connections", () => {
     expect(connectionBody(workspaceId, draft)).toMatchObject({ values: { AWS_PROFILE: "typed before" }, files: [] })
   })
 
-  test("a new forge Connection has the address of the forge's website, and the App's key as a file", () => {
+  test("a new forge Connection sends the address of the forge's website, and the App's key as a file", () => {
     const recipe = credentialRecipes.find(({ id }) => id === "forge-github")
     const app = recipe?.authModes.find(({ id }) => id === "app")
     if (recipe === undefined || app === undefined) throw new Error("The recipe is gone")

@@ -52,17 +52,17 @@ export const refusedByTypes = async () => {
   await call("GET /api/v1/capsule/:capsuleId", { params: { capsuleId: "cap_1" } })
   // @ts-expect-error: a parameter of the path is missing
   await call(endpoints.capsulesRead)
-  // @ts-expect-error: a parameter of another name
+  // @ts-expect-error: a parameter with a wrong name
   await call(endpoints.capsulesRead, { params: { id: "cap_1" } })
-  // @ts-expect-error: a key that the query does not have
+  // @ts-expect-error: the query has no such key
   await call(endpoints.workspacesRuns, { params: { workspaceId: "ws_1" }, query: { page: "2" } })
   // @ts-expect-error: the body is missing
   await call(endpoints.capsulesRelease, { params: { capsuleId: "cap_1" } })
-  // @ts-expect-error: a field that the body does not have
+  // @ts-expect-error: the body has no such field
   await call(endpoints.runsCancel, { params: { runId: "run_1" }, body: { because: "" } })
-  // @ts-expect-error: a key on a route without idempotency
+  // @ts-expect-error: an idempotency key on a route that does not accept one
   await call(endpoints.runsCancel, { params: { runId: "run_1" }, idempotencyKey: "" })
   const { run } = await call(endpoints.runsRead, { params: { runId: "run_1" } })
-  // @ts-expect-error: a field that the answer does not have
+  // @ts-expect-error: the answer has no such field
   return run.nothing
 }

@@ -5,7 +5,7 @@ import { installConfig, report } from "../browser/support/records/InstallConfigs
 const model = formModel(report.variables, installConfig.variables, installConfig.presentation)
 
 describe("Module forms", () => {
-  test("a module's form keeps the manifest's order, groups features and folds other questions", () => {
+  test("a module's form keeps the manifest's order, groups features and collapses other questions", () => {
     expect(model.groups.map(({ id, fields }) => [id, fields.map(({ name }) => name)])).toEqual([
       ["", ["domain", "replicas", "session_key", "public"]],
       ["mail", ["mail_from"]]
@@ -24,7 +24,7 @@ describe("Module forms", () => {
     expect(keepable(fieldsOf(model), { domain: "a", session_key: "s" })).toEqual({ domain: "a" })
   })
 
-  test("without a manifest, a module's form shows required variables and folds variables with a default", () => {
+  test("without a manifest, a module's form shows required variables and collapses variables with a default", () => {
     const generic = formModel(report.variables)
     expect(generic.groups.flatMap(({ fields }) => fields.map(({ name }) => name))).toEqual([
       "name",
@@ -34,7 +34,7 @@ describe("Module forms", () => {
     expect(generic.advanced).toHaveLength(4)
   })
 
-  test("a small module's form shows its few questions without folding", () => {
+  test("a module's form with few questions collapses none of them", () => {
     const small = report.variables.filter(({ name }) => name === "public" || name === "replicas")
     const inputs = small.map(({ name }) => ({ name, origin: "generic", required: false, advanced: false }))
     expect(formModel(small, [], { inputs, features: [] }).advanced).toEqual([])
@@ -70,7 +70,7 @@ describe("an answer", () => {
     expect(parseAnswer({ type: "string", required: false }, " kept ")).toEqual({ kind: "value", value: " kept " })
   })
 
-  test("an empty answer is unset, and an error if it is required", () => {
+  test("an empty answer leaves the variable unset, and is an error if the variable is required", () => {
     expect(parseAnswer({ type: "string", required: false }, "")).toEqual({ kind: "unset" })
     expect(parseAnswer({ type: "string", required: true }, undefined)).toMatchObject({ problem: "required" })
   })

@@ -61,7 +61,7 @@ describe("Number formats", () => {
     expect(exactTime("ja", "2026-11-20T08:57:03.000Z")).toMatch(/2026\/11\/20.*57:03.*(?:UTC|GMT|[A-Z]{3,4})/)
   })
 
-  test("sizes and names are formatted for people", () => {
+  test("sizes and names are formatted for readability", () => {
     expect([812, 4300, 1_572_864].map(bytes)).toEqual(["812 B", "4.2 KiB", "1.5 MiB"])
     expect(shortDigest("sha256:0123456789abcdef")).toBe("0123456789ab")
     expect(providerName("registry.opentofu.org/hashicorp/aws")).toBe("hashicorp/aws")
@@ -89,7 +89,7 @@ describe("addresses", () => {
     }
   })
 
-  test("sign-in redirects only within this origin", () => {
+  test("sign-in redirects only to addresses in the same origin", () => {
     const origin = "https://svc.example"
     expect(returnPath("/new?git=x#y", origin)).toBe("/new?git=x#y")
     for (const value of [

@@ -59,7 +59,7 @@ describe("Linked graph", () => {
     expect([...reachedFrom(graph, "b", "givesTo")]).toEqual(["c"])
   })
 
-  test("the linked graph finds the Capsules that a change affects, a starting point, and search matches", () => {
+  test("the linked graph finds the Capsules affected by a change, the busiest Capsule, and search matches", () => {
     const graph = linkedGraph({
       nodes: [
         capsule("a", "core"),

@@ -23,13 +23,13 @@ describe("Stored hand-offs", () => {
     expect(parseHandOff(text, since)).toBeUndefined()
   })
 
-  test("a stored hand-off expires when plans from that time can no longer be approved", () => {
+  test("a stored hand-off expires when plans created at the same time can no longer be approved", () => {
     const text = JSON.stringify({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs)).toEqual({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs + 1)).toBeUndefined()
   })
 
-  test("a stored hand-off with a response leads only to the promised address, never to a look-alike", () => {
+  test("a stored hand-off leads only to the address given at the start, never to a similar address", () => {
     expect(leadsTo("https://notes.example/connected?run_id=1", handOff)).toBe(true)
     for (const other of [
       "https://notes.example/connected",

@@ -45,7 +45,7 @@ describe("Capsule history", () => {
     ])
   })
 
-  test("a Capsule's history keeps failed checks, and checks whose change is not loaded, in their places", () => {
+  test("a Capsule's history has a separate line for a failed check, and for a check whose change is not loaded", () => {
     const failed = run("f", { type: "drift_check", status: "failed" })
     expect(shape([failed, check("c"), run("waiting")], [])).toEqual([
       ["f", undefined, ""],

@@ -22,7 +22,7 @@ const table: PriceTable = {
   items: [{ type: "demo_disk", when: { size: "large" }, monthly: 1 }]
 }
 
-test("every reason that a cost estimate leaves something out has a Japanese text", () => {
+test("every reason for an incomplete cost estimate has a Japanese message", () => {
   const changes = [created("demo_disk", [{ name: "size", unknown: true }]), created("other_thing")]
   const reasons = [
     ...estimateCost(undefined, { id }).reasons,

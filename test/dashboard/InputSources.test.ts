@@ -38,7 +38,7 @@ test.each<[string, Partial<Variable>, ReadonlyArray<Dependency>, boolean, InputS
   expect(inputSourceOf(variable(more), "cap_own", dependencies, bound ? [connection] : []).kind).toBe(kind)
 })
 
-test("if two Capsules provide the same input, the later Capsule wins, under the name of its Output", () => {
+test("if two Capsules provide the same input, the form uses the later Capsule and the name of its Output", () => {
   expect(inputSourceOf(variable(), "cap_own", [dependency("a"), dependency("b")], [])).toEqual({
     kind: "injected",
     output: "vpc_id",

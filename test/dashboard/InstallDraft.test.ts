@@ -27,7 +27,7 @@ describe("Install drafts", () => {
     }
   })
 
-  test("equal install requests share a key, and different requests have different keys", () => {
+  test("equal install requests have the same key, and different requests have different keys", () => {
     expect(contentKey({ a: 1 })).toBe(contentKey({ a: 1 }))
     expect(contentKey({ a: 1 })).not.toBe(contentKey({ a: 2 }))
     expect(contentKey("日本")).toMatch(/^[0-9a-f]{16}$/)

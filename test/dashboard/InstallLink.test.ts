@@ -72,12 +72,12 @@ describe("Install links", () => {
     ["?kind=capsule-source-options&path=options.json", "source"]
   ]
   for (const [search, expected] of refusals) {
-    test(`the install form rejects the link ${search} as a whole`, () => {
+    test(`the install form rejects the entire link ${search}`, () => {
       expect(problem(search)).toBe(expected)
     })
   }
 
-  test("an install link keeps a hand-off with a custom scheme", () => {
+  test("an install link can hand off to an address with a custom scheme", () => {
     const reading = readInstallLink(`?${git}&product=notes&return_uri=${encodeURIComponent("notes-app://connected")}`)
     expect(reading).toMatchObject({ link: { handOff: { product: "notes", returnUri: "notes-app://connected" } } })
   })

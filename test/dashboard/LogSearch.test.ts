@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { LogSearch } from "../../src/dashboard/screens/run/LogSearch.ts"
 
-/** Wraps lines and counts how often they are read. */
+/** Provides these lines to the search, and counts how often the search reads a line. */
 const linesOf = (texts: Array<string>) => {
   const looked = { count: 0 }
   return {

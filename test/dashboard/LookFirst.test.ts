@@ -30,7 +30,7 @@ describe("First reads", () => {
     ])
   })
 
-  test("the review highlights widened permissions, but no equal or denied permissions", () => {
+  test("the review highlights widened permissions, but not unchanged or denied permissions", () => {
     const narrow = policy({ Effect: "Allow", Action: "s3:GetObject", Resource: "arn:a" })
     const wide = policy({ Effect: "Allow", Action: "*", Resource: "arn:a" })
     expect(widening("policy", narrow, wide)).toEqual([["wider", '"*"']])

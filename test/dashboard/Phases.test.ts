@@ -36,7 +36,7 @@ describe("Run timeline", () => {
     ])
   })
 
-  test("the timeline of an approved or discarded plan keeps the plan's time, and shows the decision", () => {
+  test("the timeline of an approved or discarded plan keeps the time at which the plan finished, and shows the decision", () => {
     const waiting = runOf(reviewRun)
     const events = eventsOf(waiting)
     const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at
@@ -103,13 +103,13 @@ describe("Run timeline", () => {
     ])
   })
 
-  test("the timeline of an apply has no skipped step if its plan has prepared the module", () => {
+  test("the timeline of an apply omits the init step if the plan has already prepared the module", () => {
     const run = runOf(failedRun)
     const passing = eventsOf(run).filter(({ data, kind }) => kind !== "run.phase" || data.phase !== "init")
     expect(stepsOf(run, passing).map(({ id }) => id)).toEqual(["queue", "prepare", "apply", "state"])
   })
 
-  test("the timeline marks the last position of a Run that failed before any step", () => {
+  test("the timeline of a Run that failed before any step marks where the Run failed", () => {
     const run = runOf(failedRun)
     expect(stepsOf(run, []).map(({ state }) => state)).toEqual(["done", "failed", "skipped", "skipped", "skipped"])
     const { startedAt: _never, ...refused } = run
@@ -120,7 +120,7 @@ describe("Run timeline", () => {
     expect(states(queuedRun).map(([, state]) => state)).toEqual(["active", "pending", "pending", "pending", "pending"])
   })
 
-  test("the timeline shows a source build in its place, and only if there was one", () => {
+  test("the timeline shows a source build between its neighbouring steps, and only if there was a build", () => {
     const run = runOf(reviewRun)
     const at = (second: number) => `2026-11-20T09:00:0${second}.000Z`
     const events = ["prepare", "build", "init", "plan"].map((phase, index) => ({
@@ -169,7 +169,7 @@ describe("Apply progress", () => {
 describe("Apply counts", () => {
   const summary = { add: 3, change: 0, destroy: 1, replace: 1, import: 0, forget: 2 }
 
-  test("an apply's counts come from its plan's changes, without data sources", () => {
+  test("an apply's counts come from its plan's changes, excluding data sources", () => {
     const change = { address: "a.b", mode: "managed", type: "a", name: "b", provider: "p", changedAttributes: [] }
     const resourceChanges = [
       { ...change, actions: ["create"] },

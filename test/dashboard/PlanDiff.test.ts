@@ -29,7 +29,7 @@ describe("Plan diff", () => {
     ])
   })
 
-  test("a plan's diff shows an Output that remains private although it does not change", () => {
+  test("a plan's diff shows an unchanged Output that remains private", () => {
     expect(isShownOutput({ actions: ["no-op"] })).toBe(false)
     expect(isShownOutput({ actions: ["update"] })).toBe(true)
     expect(isShownOutput({ actions: ["no-op"], reason: "holds_secret" })).toBe(true)
@@ -50,7 +50,7 @@ describe("Plan diff", () => {
       "hidden",
       "later"
     ])
-    // Plans of earlier releases record neither side.
+    // Plans from earlier releases do not record on which sides a hidden value exists.
     expect(kinds(hidden, ["delete"])).toEqual(["hidden", "absent"])
     expect(kinds(hidden, ["create"])).toEqual(["absent", "hidden"])
     expect(kinds(hidden, ["update"])).toEqual(["hidden", "hidden"])
@@ -87,7 +87,7 @@ describe("Plan diff", () => {
     expect(changeKind({ actions: ["no-op"] })).toBe("none")
   })
 
-  test("a plan's diff folds only label updates and recomputed values", () => {
+  test("a plan's diff collapses only label updates and recomputed values", () => {
     expect(diffOf(planChanges).noise.map(({ address }) => address)).toEqual([
       "aws_ecs_service.web",
       "aws_s3_bucket.assets"
@@ -130,13 +130,13 @@ describe("Plan diff", () => {
     expect(diffOf(numbered).groups[0]?.changes.map(({ address }) => address)).toEqual(["a.b[9]", "a.b[10]"])
   })
 
-  test("a plan's diff never shows a hidden value, whatever the record contains", () => {
+  test("a plan's diff never shows a hidden value, even if the record contains it", () => {
     const sides = sidesOf({ sensitive: true, before: "old-secret", after: "new-secret" })
     expect(sides).toEqual({ before: { kind: "hidden" }, after: { kind: "hidden" } })
     expect(JSON.stringify(sides)).not.toContain("secret")
   })
 
-  test("a plan's diff distinguishes null, absent values and values that are known later", () => {
+  test("a plan's diff distinguishes null, absent values and values known only after the apply", () => {
     expect(sidesOf({ before: null, unknown: true })).toEqual({
       before: { kind: "null" },
       after: { kind: "later" }
@@ -151,7 +151,7 @@ describe("Plan diff", () => {
       expect(inlineText(long)).toBeUndefined()
   })
 
-  test("a plan's diff shows characters that reorder text or have no width", () => {
+  test("a plan's diff makes characters visible that reorder text or have no width", () => {
     expect(inlineText("admin\u200b")).toBe('"adminU+200B"')
     expect(inlineText(["10.0.0.0/8\u202e"])).toBe('["10.0.0.0/8U+202E"]')
     expect(inlineText("\u{e0041}日本語 é")).toBe('"U+E0041日本語 é"')

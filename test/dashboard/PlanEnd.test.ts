@@ -28,7 +28,7 @@ test("the status of a plan determines why it has ended", () => {
   expect(planEndOf(approved, { ...seen, isApplied: true })).toBe("applied")
 })
 
-test("a waiting plan expires when its time is up, but an approved plan does not", () => {
+test("a waiting plan expires after its deadline, but an approved plan does not", () => {
   expect(planEndOf(waiting, { ...seen, now: Date.parse(at) })).toBe("expired")
   expect(planEndOf(approved, { ...seen, now: Date.parse(at) })).toBeUndefined()
 })

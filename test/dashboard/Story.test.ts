@@ -45,7 +45,7 @@ test("a plan's story ends with the decision, the person who made it and the reas
   expect(lines.at(-1)).toEqual(endedBy)
 })
 
-test("a plan's story derives an earlier release's approval from the Run, and shows a failure with its message", () => {
+test("a plan's story takes an approval from the Run if an earlier release recorded it, and shows a failure with its message", () => {
   const approved = {
     ...plan,
     status: "succeeded" as const,

@@ -26,7 +26,7 @@ const texts = (value: unknown, path: string, given: ReadonlyArray<unknown>): Tex
       const text: unknown = value(...given)
       return typeof text === "string" ? [[path, text]] : []
     } catch {
-      // The function's parameters have types other than those of the given values.
+      // The function takes parameters of other types than the given values.
       return []
     }
   }
@@ -92,7 +92,7 @@ describe("Japanese texts", () => {
     expect(offending(all("ja"), (text) => strangers.test(text))).toEqual([])
   })
 
-  test("Japanese texts use one verb each for stopping a run, withdrawing a plan and deleting a resource", () => {
+  test("Japanese texts use a separate verb for each of stopping a run, withdrawing a plan and deleting a resource", () => {
     const wrong = all("ja").filter(
       ([path, text]) =>
         (text.includes("キャンセル") && path !== "words/Vocabulary.ts.cancel") ||

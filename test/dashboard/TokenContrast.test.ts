@@ -75,7 +75,7 @@ describe("the colours", () => {
     expect(contrast("#767676", "#ffffff")).toBeCloseTo(4.54, 2)
   })
 
-  test("Tokens.css alone defines the colours, and defines every colour in use", () => {
+  test("only Tokens.css defines colours, and it defines every colour in use", () => {
     const files = readdirSync(styles).filter((file) => file.endsWith(".css"))
     const raw: Array<string> = []
     const unknown: Array<string> = []

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Turns } from "../../src/dashboard/api/Turns.ts"
 
-/** A page whose clock advances as the page performs work, and which runs queued tasks on request. */
+/** Simulates a page. The page's clock advances with its work, and queued tasks run on request. */
 const page = () => {
   const tasks: Array<() => void> = []
   let at = 0
@@ -36,7 +36,7 @@ describe("turns", () => {
     expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test("queued work that arrives later runs in its turn", () => {
+  test("work that is queued later runs after the earlier work", () => {
     const { clock, task } = page()
     const turns = new Turns(clock)
     const done: Array<string> = []

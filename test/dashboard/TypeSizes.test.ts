@@ -19,7 +19,7 @@ describe("the type", () => {
 
   test("the dashboard uses no other text size", () => {
     const token = `var\\(--(?:${sizes.join("|")})\\)`
-    // Code within text may also be as large as its text, up to the dense size.
+    // Inline code may also have the size of the surrounding text, up to the dense size.
     const allowed = new RegExp(`^(?:inherit|${token}|min\\(1em, var\\(--dense\\)\\)|\\d+ ${token} / .*)$`)
     const others = readdirSync(styles)
       .filter((file) => file.endsWith(".css"))

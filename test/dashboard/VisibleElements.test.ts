@@ -26,7 +26,7 @@ test("escaping does not change the value of a form field", () => {
   expect(renderToStaticMarkup(field)).toContain(`value="${hostile}"`)
 })
 
-test("the screens are compiled with the functions that escape text", () => {
+test("the screens are compiled with functions that escape text", () => {
   const notice = jsx(Notice, { tone: "info", title: hostile, children: hostile })
   const markup = renderToStaticMarkup(notice)
   expect(markup).toContain(`<strong>${shown}</strong>${shown}`)

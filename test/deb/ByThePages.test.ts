@@ -29,9 +29,9 @@ WS=$(api workspaces | jq -r '.workspaces[0].id')
 api "capsules/$(api "workspaces/$WS/capsules" | jq -r '.capsules[0].id')/outputs"
 `
 
-describe.skipIf(!possible)("An empty Debian, by the pages alone", () => {
+describe.skipIf(!possible)("A new Debian machine, set up only from the documentation", () => {
   tests.live(
-    "the pages lead from an empty Debian to TLS, an applied Capsule, a backup, an upgrade, a restore on another Debian, and the removal",
+    "the documentation leads from a new Debian machine to TLS, an applied Capsule, a backup, an upgrade, a restore on another machine, and the removal",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
@@ -111,6 +111,6 @@ describe.skipIf(!possible)("An empty Debian, by the pages alone", () => {
   )
 })
 
-test.skipIf(possible)("the walk by the pages needs root, debootstrap, bubblewrap, Caddy and Terraform", () => {
+test.skipIf(possible)("the test of the documentation needs root, debootstrap, bubblewrap, Caddy and Terraform", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(missing).toEqual([])
 })

@@ -100,6 +100,6 @@ describe.skipIf(!possible)("Debian package", () => {
   )
 })
 
-test.skipIf(possible)("the Debian package needs root, debootstrap, bubblewrap and systemd", () => {
+test.skipIf(possible)("the test of the Debian package needs root, debootstrap, bubblewrap and systemd", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(missing).toEqual([])
 })

@@ -91,7 +91,7 @@ describe.skipIf(!possible)("OCI image", () => {
     600_000
   )
 
-  tests.live("building the OCI image fails if OpenTofu's archive has another digest", () =>
+  tests.live("building the OCI image fails if OpenTofu's archive has a wrong digest", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-image-test-" })
@@ -105,6 +105,6 @@ describe.skipIf(!possible)("OCI image", () => {
   )
 })
 
-test.skipIf(possible)("the OCI image needs root, mmdebstrap and tar", () => {
+test.skipIf(possible)("the test of the OCI image needs root, mmdebstrap and tar", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(missing).toEqual([])
 })

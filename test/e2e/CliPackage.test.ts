@@ -14,7 +14,9 @@ const isReady = ["node", "npm"].every((program) => Bun.which(program) !== null)
 const readmeLines = (text: string) =>
   [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block.trim().split("\n"))
 
-/** A home folder with the package installed as its README describes, and a server with the README's module. */
+/**
+ * Creates a home folder in which the package is installed as its README describes, and a server with the README's module.
+ */
 const installed = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-cli-package-" })

@@ -177,7 +177,7 @@ const ofPerson = new Set([
 
 const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 429
 
-it.live("each kind of credential works only on its own routes, and never after its owner is locked out", () =>
+it.live("each kind of credential works only on its own routes, and stops working once its owner is locked out", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-matrix-" })
@@ -304,7 +304,7 @@ it.live("each kind of credential works only on its own routes, and never after i
     expect((yield* own("the issuer's profile", "access token")).status).toBe(200)
     expect((yield* own("a look at a setup link", "setup link")).text).toContain('"live"')
 
-    // Locking the account ends every credential of the person.
+    // Locking the account invalidates every credential of the person.
     yield* Context.get(services, Users).setStatus(serviceContext, subject, "disabled")
     for (const [entrance, { enter, takes }] of Object.entries(entrances)) {
       for (const kind of takes as ReadonlyArray<string>) {

@@ -17,8 +17,7 @@ const live = (
 type Held = Effect.Success<ReturnType<typeof heldApply>>
 
 /**
- * Opens a live stream of the Run and waits for its first frame. Returns the received frames and the way in which the stream
- * was closed.
+ * Opens a live stream of the Run and waits for its first frame. Returns the received frames and how the stream was closed.
  */
 const subscribe = Effect.fnUntraced(function* ({ runId, token, url }: Held) {
   const first = yield* Deferred.make<void>()
@@ -71,7 +70,7 @@ const rowOf = ({ dataDir, runId }: Held) =>
   )
 
 describe.skipIf(tool === null)("Server drain", () => {
-  live("a server that stops lets its apply finish, sends live streams their resume position, and exits with 0", () =>
+  live("a draining server lets its apply finish, sends live streams their resume position, and exits with 0", () =>
     Effect.gen(function* () {
       const { everything, origin, spans } = yield* collector
       const held = yield* heldApply({ environment: { SVC_OTLP_URL: origin } })
@@ -102,7 +101,7 @@ describe.skipIf(tool === null)("Server drain", () => {
     })
   )
 
-  live("a server that stops accepts no new work, and a second signal interrupts the apply, whose state is saved", () =>
+  live("a draining server accepts no new work, and a second signal interrupts the apply and saves its state", () =>
     Effect.gen(function* () {
       const held = yield* heldApply({ flags: ["--drain-delay", "300"] })
       const { closed, received } = yield* subscribe(held)

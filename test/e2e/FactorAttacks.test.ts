@@ -26,7 +26,7 @@ const fromBase32 = (text: string): Uint8Array => {
 }
 
 const step = () => Math.floor(Date.now() / 30_000)
-/** A code that the authenticator does not show at any time near the current time. */
+/** A code that is not valid at any time near the current time. */
 const wrongCode = (key: Uint8Array, seed = 0): string => {
   const near = new Set(Array.from({ length: 9 }, (_, index) => codeOf(key, step() - 4 + index)))
   for (let guess = seed; ; guess++) {
@@ -52,7 +52,7 @@ const protectedPerson = Effect.fnUntraced(function* (server: AttackedServer, nam
   return { subject, owner, ...(yield* attempt(() => protect(owner))) }
 })
 
-/** Clears used codes and failures, as a wait of fifteen minutes would. */
+/** Clears used codes and failures, as if fifteen minutes had passed. */
 const forget = ({ sql }: AttackedServer) =>
   sql`UPDATE totp_factors SET last_step = NULL, failures = 0, failing_since = NULL`
 
@@ -143,7 +143,7 @@ it.live("guessing second-factor codes stops after five attempts, from any addres
     for (const [name, value] of owner.jar) ownerAgain.jar.set(name, value)
     const later = yield* attempt(() => signIn(restarted.url, "ann", rightCode()))
     expect([later.status, Number(later.headers.get("retry-after")) > 600]).toEqual([429, true])
-    // Wrong codes at different routes count towards one limit.
+    // Wrong codes on all routes count towards the same limit.
     yield* restarted.sql`UPDATE totp_factors SET failures = 0, failing_since = NULL`
     const seen: Array<number> = []
     for (let index = 0; index < 4; index++) {
@@ -242,7 +242,7 @@ it.live("no other route bypasses the second factor", () =>
 )
 
 it.live(
-  "every failed sign-in gets the same response, and the limit on guesses at an account covers all connections",
+  "every failed sign-in gets the same response, and the limit on password guesses for an account covers all connections",
   () =>
     Effect.gen(function* () {
       const server = yield* attackedServer()
@@ -301,7 +301,8 @@ it.live(
       const locked = yield* attempt(() => signIn(server.url, "gone"))
       expect(shape(locked)).toEqual(unknown)
 
-      // Guesses at one account from one address on forty connections at once. The limit allows ten guesses per minute.
+      // Guesses the password of one account from one address, over forty connections at once. The limit allows ten guesses
+      // per minute.
       for (const name of ["plain", "nobody-else"]) {
         const browser = browserAt(server.url)
         const answers = yield* attempt(() =>

@@ -50,7 +50,7 @@ const parts: ReadonlyArray<Part> = [
   }
 ]
 
-/** Serves a forge at one origin: Git below the path of the repository, and everything else by the fake of its API. */
+/** Serves a forge from one origin: Git below the repository's path, and the fake API everywhere else. */
 const forgeOf = Effect.fnUntraced(function* (part: Part, gitdir: string) {
   const state = forgeState()
   const robot = { id: 7, login: "svc-robot" }
@@ -113,7 +113,10 @@ describe.skipIf(isUnfit)("First pull request", () => {
             GIT_COMMITTER_NAME: author.GIT_AUTHOR_NAME,
             GIT_COMMITTER_EMAIL: author.GIT_AUTHOR_EMAIL
           })
-          /** Runs commands of the page. The person pushes to the repository's folder, because the test's Git server is read-only. */
+          /**
+           * Runs the page's commands. The person pushes to the repository's folder, because the test's Git server is
+           * read-only.
+           */
           const run = Effect.fnUntraced(function* (script: string) {
             const real = script
               .replaceAll(/remote add origin \S+/g, `remote add origin ${gitdir}`)

@@ -31,7 +31,7 @@ const noteContent = Schema.decodeUnknownEffect(
   )
 )
 
-/** Polls until the condition holds, as a client has to, because the server works in the background. */
+/** Polls until the condition holds, as any client must, because the server works in the background. */
 const until = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
   Effect.gen(function* () {
     for (;;) {
@@ -100,7 +100,7 @@ const surfaces = (server: Server, workspaceId: string) =>
 
 describe.skipIf(Bun.which("terraform") === null)("Hosted modules", () => {
   it.live(
-    "a hosted module is disclosed, delivered, applied, handed back, consumed by another Capsule, and destroyed",
+    "a hosted module is planned, applied with delivered values, handed back, consumed by another Capsule, and destroyed",
     () =>
       Effect.gen(function* () {
         const server = yield* hostedServer(hostedRepository)

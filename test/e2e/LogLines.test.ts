@@ -50,7 +50,7 @@ const storedLog = Effect.fnUntraced(function* (id: RunId) {
 describe("Complete logs", () => {
   for (const [level, sandbox] of levels)
     it.live(
-      `readers of any speed get every log line once and in order: ${level}, where available`,
+      `readers of any speed get every log line exactly once and in order: ${level}, where available`,
       () =>
         Effect.gen(function* () {
           const { status } = yield* Sandbox

@@ -75,7 +75,7 @@ const wrongSituations: ReadonlyArray<readonly [name: string, situation: Situatio
   ["nobody present", { ...here, userPresent: false }]
 ]
 
-it.live("only the owner of a passkey can use it, on this site and for this challenge", () =>
+it.live("a passkey signs in only its owner, only on this site and only for this challenge", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     const ann = yield* server.person("ann")
@@ -201,7 +201,7 @@ it.live("only the owner of a passkey can use it, on this site and for this chall
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("a session can be confirmed only with a passkey of its person and a challenge of the session", () =>
+it.live("a session can be confirmed only with a passkey of the signed-in person and a challenge for that session", () =>
   Effect.gen(function* () {
     const server = yield* attackedServer()
     yield* server.person("ann")
@@ -245,63 +245,65 @@ it.live("a session can be confirmed only with a passkey of its person and a chal
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("a passkey is registered once, from this site, and never in place of another person's passkey", () =>
-  Effect.gen(function* () {
-    const server = yield* attackedServer()
-    yield* server.person("ann")
-    yield* server.person("eve")
-    const [owner, second, rival] = [browserAt(server.url), browserAt(server.url), browserAt(server.url)]
-    yield* attempt(() => signInAs(owner, "ann"))
-    yield* attempt(() => signInAs(second, "ann"))
-    yield* attempt(() => signInAs(rival, "eve"))
-    const ofAnn = makeAuthenticator()
-    yield* attempt(() => register(owner, ofAnn))
-    const stored = server.sql`SELECT credential_id, subject, public_key FROM passkeys ORDER BY id`
-    const before = yield* stored
-    const add = (browser: AttackBrowser, response: unknown) =>
-      Effect.map(
-        attempt(() => browser.act("/auth/passkeys", { name: "mine", response })),
-        ({ status }) => status
-      )
-    const asked = (browser: AttackBrowser) => attempt(() => challengeOf(browser, "registration"))
-    for (const [name, situation] of wrongSituations) {
-      const response = makeAuthenticator().create(yield* asked(rival), situation)
-      expect([name, yield* add(rival, response)]).toEqual([name, 400])
-    }
-    const asGet = { ...here, clientData: { type: "webauthn.get" } }
-    expect(yield* add(rival, makeAuthenticator().create(yield* asked(rival), asGet))).toBe(400)
-    // Tries the attacker's key with the id of another person's passkey, and then the other person's passkey.
-    const sameId = makeAuthenticator(Buffer.from(ofAnn.id, "base64url"))
-    expect(yield* add(rival, sameId.create(yield* asked(rival), here))).toBe(409)
-    expect(yield* add(rival, ofAnn.create(yield* asked(rival), here))).toBe(409)
-    // Tries challenges for another person, another session and another purpose, and no challenge at all.
-    expect(yield* add(rival, makeAuthenticator().create(yield* asked(owner), here))).toBe(400)
-    expect(yield* add(owner, makeAuthenticator().create(yield* asked(second), here))).toBe(400)
-    const forSignIn = yield* attempt(() => challengeOf(rival, "signIn"))
-    expect(yield* add(rival, makeAuthenticator().create(forSignIn, here))).toBe(400)
-    expect(yield* add(rival, makeAuthenticator().create("", here))).toBe(400)
-    // Tries an id longer than the standard allows.
-    expect(yield* add(rival, makeAuthenticator(randomBytes(1024)).create(yield* asked(rival), here))).toBe(400)
-    expect(yield* stored).toEqual(before)
+it.live(
+  "a passkey can be registered only once and only from this site, and never replaces another person's passkey",
+  () =>
+    Effect.gen(function* () {
+      const server = yield* attackedServer()
+      yield* server.person("ann")
+      yield* server.person("eve")
+      const [owner, second, rival] = [browserAt(server.url), browserAt(server.url), browserAt(server.url)]
+      yield* attempt(() => signInAs(owner, "ann"))
+      yield* attempt(() => signInAs(second, "ann"))
+      yield* attempt(() => signInAs(rival, "eve"))
+      const ofAnn = makeAuthenticator()
+      yield* attempt(() => register(owner, ofAnn))
+      const stored = server.sql`SELECT credential_id, subject, public_key FROM passkeys ORDER BY id`
+      const before = yield* stored
+      const add = (browser: AttackBrowser, response: unknown) =>
+        Effect.map(
+          attempt(() => browser.act("/auth/passkeys", { name: "mine", response })),
+          ({ status }) => status
+        )
+      const asked = (browser: AttackBrowser) => attempt(() => challengeOf(browser, "registration"))
+      for (const [name, situation] of wrongSituations) {
+        const response = makeAuthenticator().create(yield* asked(rival), situation)
+        expect([name, yield* add(rival, response)]).toEqual([name, 400])
+      }
+      const asGet = { ...here, clientData: { type: "webauthn.get" } }
+      expect(yield* add(rival, makeAuthenticator().create(yield* asked(rival), asGet))).toBe(400)
+      // Tries the attacker's key with the id of another person's passkey, and then the other person's passkey.
+      const sameId = makeAuthenticator(Buffer.from(ofAnn.id, "base64url"))
+      expect(yield* add(rival, sameId.create(yield* asked(rival), here))).toBe(409)
+      expect(yield* add(rival, ofAnn.create(yield* asked(rival), here))).toBe(409)
+      // Tries challenges for another person, another session and another purpose, and no challenge at all.
+      expect(yield* add(rival, makeAuthenticator().create(yield* asked(owner), here))).toBe(400)
+      expect(yield* add(owner, makeAuthenticator().create(yield* asked(second), here))).toBe(400)
+      const forSignIn = yield* attempt(() => challengeOf(rival, "signIn"))
+      expect(yield* add(rival, makeAuthenticator().create(forSignIn, here))).toBe(400)
+      expect(yield* add(rival, makeAuthenticator().create("", here))).toBe(400)
+      // Tries an id longer than the standard allows.
+      expect(yield* add(rival, makeAuthenticator(randomBytes(1024)).create(yield* asked(rival), here))).toBe(400)
+      expect(yield* stored).toEqual(before)
 
-    // Sends one response on several connections, and answers two challenges with one device at once.
-    const response = makeAuthenticator().create(yield* asked(rival), here)
-    const once = yield* Effect.all(
-      Array.from({ length: 5 }, () => add(rival, response)),
-      { concurrency: "unbounded" }
-    )
-    expect(once.toSorted()).toEqual([201, 400, 400, 400, 400])
-    const device = makeAuthenticator()
-    const both = [device.create(yield* asked(rival), here), device.create(yield* asked(owner), here)] as const
-    const raced = yield* Effect.all([add(rival, both[0]), add(owner, both[1])], { concurrency: "unbounded" })
-    expect(raced.toSorted()).toEqual([201, 409])
-    expect(yield* stored).toHaveLength(3)
-    // If the library had root certificates, it would fetch a revocation list from any address that a response's certificate
-    // contains.
-    for (const identifier of ["android-key", "android-safetynet", "apple", "fido-u2f", "packed", "tpm"] as const) {
-      expect([identifier, SettingsService.getRootCertificates({ identifier })]).toEqual([identifier, []])
-    }
-  }).pipe(Effect.provide(quietPlatform))
+      // Sends one response on several connections, and answers two challenges with one device at once.
+      const response = makeAuthenticator().create(yield* asked(rival), here)
+      const once = yield* Effect.all(
+        Array.from({ length: 5 }, () => add(rival, response)),
+        { concurrency: "unbounded" }
+      )
+      expect(once.toSorted()).toEqual([201, 400, 400, 400, 400])
+      const device = makeAuthenticator()
+      const both = [device.create(yield* asked(rival), here), device.create(yield* asked(owner), here)] as const
+      const raced = yield* Effect.all([add(rival, both[0]), add(owner, both[1])], { concurrency: "unbounded" })
+      expect(raced.toSorted()).toEqual([201, 409])
+      expect(yield* stored).toHaveLength(3)
+      // If the library had root certificates, it would fetch a revocation list from any address that a response's certificate
+      // contains.
+      for (const identifier of ["android-key", "android-safetynet", "apple", "fido-u2f", "packed", "tpm"] as const) {
+        expect([identifier, SettingsService.getRootCertificates({ identifier })]).toEqual([identifier, []])
+      }
+    }).pipe(Effect.provide(quietPlatform))
 )
 
 it.live("an account keeps its last sign-in method when several are removed at once", () =>

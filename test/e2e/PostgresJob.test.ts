@@ -10,7 +10,7 @@ import { emptyDatabase, hasPostgres } from "../support/PostgresTests.ts"
 const main = fileURLToPath(new URL("../../src/Main.ts", import.meta.url))
 const hasTool = Bun.which("tofu") !== null || Bun.which("terraform") !== null
 
-describe.skipIf(!hasPostgres || !hasTool)("Main job on PostgreSQL", () => {
+describe.skipIf(!hasPostgres || !hasTool)("Main workflow on PostgreSQL", () => {
   it.live(
     "a server with an empty PostgreSQL database plans, applies and checks a Capsule on an agent",
     () =>

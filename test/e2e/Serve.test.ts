@@ -98,7 +98,7 @@ describe("svc serve", () => {
 })
 
 describe.skipIf(tool === null)("svc demo", () => {
-  live("svc demo does the main job from start to finish", () =>
+  live("svc demo performs the main workflow from start to finish", () =>
     Effect.gen(function* () {
       yield* run(["demo", "--json"])
       const lines = (yield* TestConsole.logLines).map((line) => JSON.parse(String(line)))

@@ -222,7 +222,7 @@ describe.skipIf(isIncomplete)("Terminal commands", () => {
           []
         ])
       }
-      /** Replaces a placeholder of the example by the output of a command. */
+      /** Replaces a placeholder in the example with the output of a command. */
       const filled = Effect.fnUntraced(function* (line: string) {
         const [placeholder = "", command = ""] = placeholders.find(([one]) => line.includes(one)) ?? []
         return command === "" ? line : line.replace(placeholder, (yield* run(command)).out.trim())

@@ -109,7 +109,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
         ["zones", false]
       ])
 
-      // svc rejects the value before it sends a request. The error contains the flag but no value.
+      // svc rejects the value before it sends a request. The error contains the flag but not its value.
       const broken = yield* file("broken.tfvars", `password = "${secret}" + 1\n`)
       for (const [args, message] of [
         [[], "Nothing would change"],
@@ -195,7 +195,7 @@ describe.skipIf(isIncomplete)("svc capsule set", () => {
       const ended = yield* json(["run", "wait", empty.value.run.id, "--approved"])
       expect([ended.code, ended.value.run.status]).toEqual([1, "cancelled"])
 
-      // If a decision is pending, the exit code follows svc's convention, or the tool's with a flag.
+      // If a decision is pending, the exit code follows svc's convention, or the tool's convention if the flag is given.
       const set = ["capsule", "set", "network", "--var", "size=5", "--discard-if-empty"]
       expect((yield* json(set)).code).toBe(3)
       expect((yield* json([...set, "--detailed-exitcode"])).code).toBe(2)

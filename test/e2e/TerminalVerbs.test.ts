@@ -142,7 +142,7 @@ describe.skipIf(isIncomplete)("svc", () => {
         modules: [{ origin: "https://git.example.com/infra.git/", path: "network" }],
         refs: ["refs/heads/main"]
       })
-      // An option keeps its value if its flag is missing.
+      // An option keeps its value if its flag is omitted.
       expect((yield* did(...use, "--any-module")).connection.use).toEqual({
         roles: ["member"],
         refs: ["refs/heads/main"]

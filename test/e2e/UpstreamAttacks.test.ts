@@ -208,7 +208,7 @@ it.live("svc rejects a provider's response for another browser, sign-in or provi
       foreign.set("state", ownAnswer.get("state") ?? "")
       expect([issuer, yield* enters(confused, foreign)]).toEqual([issuer, 401])
     }
-    // Completes a sign-in that began at another server.
+    // Completes a sign-in that began on another server.
     const abroad = browserAt(other.url)
     const answerAbroad = yield* begun(abroad, hostile)
     const carrier = browserAt(server.url)
@@ -217,7 +217,7 @@ it.live("svc rejects a provider's response for another browser, sign-in or provi
   }).pipe(Effect.provide(quietPlatform))
 )
 
-it.live("an unverified address signs nobody in, whatever form the provider's claim has", () =>
+it.live("an unverified address signs nobody in, regardless of the form of the provider's claim", () =>
   Effect.gen(function* () {
     const trusted = yield* signInProvider("trusted")
     const server = yield* attackedServer(settingsFor(trusted))
@@ -234,7 +234,7 @@ it.live("an unverified address signs nobody in, whatever form the provider's cla
       "ann@example.test.",
       "eve+ann@example.test",
       "",
-      // Una's account only claims the address and has not verified it.
+      // Una's account contains the address, but the address is not verified.
       "una@example.test"
     ]
     const lies = [
@@ -298,7 +298,7 @@ it.live("an identity is linked only for the session that requested it, and only 
       expect([name, status, yield* linked]).toEqual([name, 401, []])
       expect([name, yield* attempt(() => whoIs(thief))]).toEqual([name, undefined])
     }
-    // The account is locked while its person is at the provider.
+    // The account is locked while its owner is on the provider's page.
     const locked = browserAt(server.url)
     yield* attempt(() => signInAs(locked, "bob"))
     const whileLocked = yield* begin(locked)

@@ -116,7 +116,7 @@ describe.skipIf(tool === null)("Embedded example", () => {
         expect((yield* post("/deployments", { name: "incomplete" })).status).toBe(400)
 
         yield* Scope.close(scope, yield* Effect.exit(Effect.void))
-        // The application executed tools and held databases open; all of them were closed with its Scope.
+        // The application's Scope has closed, so no tool that it executed and no database that it opened may remain open.
         expect(yield* openFiles(dataDir)).toEqual([])
         expect((yield* children).filter((pid) => !before.has(pid))).toEqual([])
       }),

@@ -8,8 +8,8 @@ import { embeddingBlocks, faultsAgainst } from "./support/EmbeddingBlocks.ts"
 const root = join(import.meta.dir, "../..")
 
 /**
- * A copy of the sources that the compiler reads without checking. `npm run check` checks the sources. Checking them here
- * would take ten times as long.
+ * A copy of the sources, which the compiler reads without checking them. `npm run check` checks the sources. Checking them
+ * here would take ten times as long.
  */
 const uncheckedSources = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

@@ -16,7 +16,7 @@ setDefaultTimeout(60_000)
 
 const proxies: ReadonlyArray<ProxyName> = ["nginx", "caddy"]
 
-test("a machine that must run every suite has the proxies", () => {
+test("every proxy is installed if the machine must run all suites", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(proxies.filter((name) => !hasProxy(name))).toEqual([])
 })
 

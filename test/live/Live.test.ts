@@ -96,7 +96,7 @@ const bearer = (token: Redacted.Redacted) => ({ authorization: `Bearer ${Redacte
 
 describe("Live sequences", () => {
   it.live(
-    "live streams deliver every event once to clients that drop, stall and reconnect across two crashes",
+    "live streams deliver every event once to clients that drop, stall and reconnect, even across two crashes",
     () =>
       Effect.gen(function* () {
         const { client, host, planRunId, world } = yield* livePlane({ lines: 1500, kills, prepare: () => Effect.void })
@@ -128,8 +128,8 @@ describe("Live sequences", () => {
         }
         for (const { received } of ofEvents) expect(received).toEqual(upTo(kinds.length))
         const lines = ofLogs[0]?.received.length ?? 0
-        // The provider's output from both attempts. The first attempt may lack at most one batch of lines, which it had not
-        // stored when it was killed.
+        // The provider's output from both attempts. The first attempt may lack at most one batch of lines, which was not
+        // stored before the kill.
         expect(lines).toBeGreaterThan(2500)
         for (const { connections, received } of ofLogs) {
           expect(received).toEqual(upTo(lines))

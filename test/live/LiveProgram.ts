@@ -4,7 +4,7 @@ import { serverBinary } from "../crash/ServerBinary.ts"
 
 const main = fileURLToPath(new URL("../crash/service/NodeMain.ts", import.meta.url))
 
-/** The server as a single command, running on this Node. */
+/** Writes a single command that runs the server on this Node executable. */
 const onNode = Effect.fnUntraced(function* (node: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

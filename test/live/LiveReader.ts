@@ -15,7 +15,7 @@ const decode = Schema.decodeUnknownSync(Frame)
 export type Transport = "websocket" | "sse"
 export type Sequence = "events" | "logs"
 
-/** The data that one connection has delivered, whether it was closed or dropped. */
+/** The data that a connection delivered before it was closed or dropped. */
 interface Reading {
   readonly seqs: ReadonlyArray<number>
   readonly done: boolean
@@ -27,7 +27,7 @@ interface Connection {
   readonly runId: string
   readonly sequence: Sequence
   readonly after: number
-  /** Frames to read before the client disconnects. */
+  /** The number of frames to read before the client disconnects. */
   readonly frames: number
   /** Milliseconds after the first frame during which nothing is read. */
   readonly stall: number

@@ -6,7 +6,7 @@ const entrances = "test/src/http/Entrances.test.ts"
 const packs = "test/runner/git/PackBounds.test.ts"
 const documentsFile = "runner/document/Documents.ts"
 
-/** Mutants of the size limits for data from strangers, people and agents. */
+/** Mutants of the size limits for data from anonymous clients, people and agents. */
 export const boundMutants: ReadonlyArray<Mutant> = [
   {
     name: "bounds: requests that begin in one turn of the main thread",

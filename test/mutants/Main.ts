@@ -1,7 +1,8 @@
 // `npm run test:mutants`: breaks each listed guard in a copy of the code, and expects its test to fail. `-- --short` runs
 // one guard from each list and one share of all the others, which depends on the commit, without running the tests on intact
-// code. `-- --only NAME` runs the guards whose name contains NAME. Runs as many guards at once as there are processors, each
-// in its own copy. The time limits depend on the duration of the tests on intact code, so a busy machine does not fail them.
+// code. `-- --only NAME` runs the guards whose name contains NAME. Tests as many guards at once as there are processors,
+// each in a separate copy. The time limits depend on the duration of the tests on intact code, so a busy machine does not
+// fail them.
 import { availableParallelism } from "node:os"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Duration, Effect, FileSystem, Queue, Runtime, Schema, Stream } from "effect"
@@ -51,7 +52,7 @@ const withoutOwnLimits = Effect.fnUntraced(function* (folder: string, test: stri
   }
 })
 
-/** Returns true if the test passes in the copy. A test that does not end counts as failed. */
+/** Returns true if the test passes in the copy. A test that does not finish counts as failed. */
 const passes = Effect.fnUntraced(function* (folder: string, test: string, limits: Limits) {
   yield* withoutOwnLimits(folder, test)
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -87,7 +88,7 @@ const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, t
   return noticed
 })
 
-/** A copy of the code in its own folder. */
+/** A copy of the code in a separate folder. */
 const copy = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-mutants-" })

@@ -4,7 +4,10 @@ const providedTest = "test/runner/execution/ProvidedCredentials.test.ts"
 const planTest = "test/runner/execution/ProvidedInPlan.test.ts"
 const poolCredentialsTest = "test/src/http/agent/PoolCredentials.test.ts"
 
-/** Mutants of the rules that keep a pool's credentials with its agents, and a plan with the credentials it was created with. */
+/**
+ * Mutants of the rules that restrict a pool's credentials to its agents, and an apply to the credentials with which its plan
+ * was created.
+ */
 export const poolMutants: ReadonlyArray<Mutant> = [
   {
     name: "pool: its credentials are no provider arguments",

@@ -1,6 +1,6 @@
 // `npm run test:nodes [-- --short] [-- --only TEXT] [-- --seed S] [-- --scenarios N]`: runs several real servers on one real
-// PostgreSQL, with real agents and the real tool, and injects every fault between them. After each scenario, compares the
-// guarantees with the provider's own count and the database's rows. Exits with 1 if a guarantee was broken.
+// PostgreSQL, with real agents and the real tool, and injects every fault between them. After each scenario, checks the
+// guarantees against the provider's own count and the rows in the database. Exits with 1 if a guarantee was broken.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Duration, Effect, Exit, FileSystem, Option, Random, Runtime, Schema, Scope } from "effect"
 import { Command, Flag } from "effect/cli"

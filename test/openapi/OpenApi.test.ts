@@ -85,7 +85,7 @@ it.live("three validators accept the API description, and two generated clients 
     expect([compiled.stdout, compiled.code]).toEqual(["", 0])
 
     const env = { SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token), SVC_REPOSITORY: server.repositoryUrl }
-    // The first Workspace is created when a person's session lists Workspaces. A token can only read.
+    // Listing the Workspaces in a person's session creates the first Workspace. With a token, listing only reads.
     yield* server.browse("/api/v1/workspaces")
     const installed = yield* run(folder, [bun, "programs/Install.ts"], env)
     expect([installed.code, installed.stderr]).toEqual([0, ""])

@@ -17,7 +17,7 @@ const decodeMap = Schema.decodeUnknownEffect(
 
 const exported = /^export declare (?:const|class|function) (\w+)/
 
-/** Checks that each declaration map of the installed packages leads to the source line that declares the same name. */
+/** Checks that each declaration map of the installed packages points to the source line that declares the same name. */
 export const declarationsHaveSources = Effect.fn("declarationsHaveSources")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -45,7 +45,7 @@ export const applied = Effect.gen(function* () {
 
 const mostBytes = 100_000
 
-/** Bundles and compresses the whole client, with effect, from a project's packages, as a page would load it. */
+/** Bundles and compresses the entire client, including effect, from a project's packages, as a page would load it. */
 export const clientIsSmall = Effect.fn("clientIsSmall")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

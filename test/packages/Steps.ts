@@ -55,7 +55,7 @@ export const docsCompile = Effect.fn("docsCompile")(function* (library: string) 
     return yield* new StepFailed({ message: "The compiler found no fault where there is one." })
 })
 
-/** Runs the whole demonstration with this machine's tool. */
+/** Runs the complete demonstration with this machine's tool. */
 export const demoWorks = (folder: string, runtime: string, program: string) =>
   succeeded(folder, runtime, [program, "demo"])
 

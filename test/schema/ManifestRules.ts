@@ -231,12 +231,12 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "no provider credential reaches the build phase; argv without a shell",
     "runner/execution/SourceBuild.test.ts",
-    "a source build runs without shell, credentials or network"
+    "a source build runs without a shell, credentials or network access"
   ],
   [
     "a reviewed sourceBuild has the manifest's shape",
     installs,
-    "A reviewed build may contain only what a manifest may propose"
+    "A reviewed build has the same limits as a build in a manifest"
   ],
   [
     "interfaces: key, name, type, version, document, inputs",

@@ -25,7 +25,7 @@ const endOfQuoted = (code: string, start: number): number => {
   return at + 1
 }
 
-/** Reads a template from its opening backtick. `${}` contains code again. */
+/** Reads a template from its opening backtick. `${}` contains nested code. */
 const endOfTemplate = (code: string, start: number, found: Array<RegexLiteral>): number => {
   let at = start + 1
   while (at < code.length && code[at] !== "`") {

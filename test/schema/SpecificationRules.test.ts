@@ -7,7 +7,7 @@ const folder = `${import.meta.dirname}/..`
 const isSwitchedOff = (code: string) => /\b(?:test|it|describe|tests)(?:\.live)?\.(?:skip|todo|only)\(/.test(code)
 
 for (const [section, rules] of specificationRules) {
-  describe(`each rule has its test: ${section}`, () => {
+  describe(`each rule has a test: ${section}`, () => {
     test.each(rules.map(([rule, file, ...tests]) => [rule, file, tests] as const))("%s", async (_, file, tests) => {
       const code = await Bun.file(`${folder}/${file}`).text()
       expect(tests.length).toBeGreaterThan(0)

@@ -24,7 +24,7 @@ const moduleSelection: ReadonlyArray<SpecificationRule> = [
     compiler,
     "absent",
     "no part of an invalid manifest is adopted, and its diagnostics are kept",
-    "a single unverified input disables the whole manifest"
+    "a single unverified input disables the entire manifest"
   ],
   [
     "only an operator who requires an exact version makes it fatal",
@@ -114,13 +114,13 @@ const handOff: ReadonlyArray<SpecificationRule> = [
     "nothing is created by the link; a bad one is refused as a whole",
     "src/http/Handoff.test.ts",
     "an install link redirects to the creation flow under its canonical address",
-    "an invalid install link is rejected as a whole, on a page that gives the reason and repeats none of its content",
-    "an install link creates nothing, and accepts only reads"
+    "an invalid install link is rejected as a whole, on a page that explains the reason and repeats no part of the link",
+    "an install link creates nothing, and accepts only read requests"
   ],
   [
     "after a successful apply: host_url, product, run_id, capsule_id, setup_ticket",
     walk,
-    "a hosted module is disclosed, delivered, applied, handed back, consumed by another Capsule, and destroyed"
+    "a hosted module is planned, applied with delivered values, handed back, consumed by another Capsule, and destroyed"
   ],
   [
     "setup_ticket is a one-time hand-off token",
@@ -151,7 +151,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
   [
     "J13",
     "src/http/ClosedBodies.test.ts",
-    "request bodies that set fields which the service decides are rejected (J13)"
+    "a request body is rejected if it sets a field that only the service may set (J13)"
   ],
   ["J14", requires, "bytes as a string (J14)"],
   [

@@ -16,7 +16,7 @@ describe("Batch policy", () => {
     Effect.gen(function* () {
       const words = yield* batchSchedule("/usr/bin:/bin")
       if (words.length === 0) return
-      // The 41st field of the line; the name of the process has no space.
+      // The 41st field of the line. The process name contains no space, so the line can be split at spaces.
       const script = "sh -c 'cut -d \" \" -f 41 /proc/self/stat'"
       const { stdout } = Bun.spawnSync([...words, "sh", "-c", script])
       expect(stdout.toString()).toBe("3\n")

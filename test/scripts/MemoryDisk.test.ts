@@ -7,7 +7,7 @@ import { it } from "../support/Effect.ts"
 const mount = (options: string, place: string = memoryDisk) => `tmpfs ${place} tmpfs ${options} 0 0\n`
 
 describe("Memory folders", () => {
-  it.effect("temporary folders are in memory only where programs in memory may be executed", () =>
+  it.effect("temporary folders are in memory only if the memory file system allows programs to be executed", () =>
     Effect.sync(() => {
       expect(startsPrograms(mount("rw,nosuid,nodev"), memoryDisk)).toBe(true)
       expect(startsPrograms(mount("rw,nosuid,nodev,noexec"), memoryDisk)).toBe(false)
@@ -18,7 +18,7 @@ describe("Memory folders", () => {
     })
   )
 
-  it.effect("the size check for temporary folders uses available memory, not only unused memory", () =>
+  it.effect("the size check for temporary folders uses the available memory, not just the free memory", () =>
     Effect.sync(() => {
       const meminfo = "MemTotal:       8000000 kB\nMemFree:         100000 kB\nMemAvailable:   5000000 kB\n"
       expect(availableMemory(meminfo)).toBe(5_000_000 * 1024)

@@ -59,7 +59,7 @@ const live = (
   body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof NodeServices.layer> | Scope.Scope>
 ) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(NodeServices.layer)))
 
-live("the build fetches a platform's runtime once, and compares it with the lock file", () =>
+live("the build fetches a platform runtime once and verifies it against the lock file", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const { archive, good, requests, runtime } = yield* registry()
@@ -68,13 +68,13 @@ live("the build fetches a platform's runtime once, and compares it with the lock
     expect(asked).toBeGreaterThan(0)
     expect(yield* files.readFileString(yield* runtime)).toBe("the runtime")
     expect(requests()).toBe(asked)
-    // svc fetches a truncated or modified archive again.
+    // The build fetches a truncated or modified archive again.
     yield* files.writeFile(archive, good.slice(0, -10))
     expect(yield* files.readFileString(yield* runtime)).toBe("the runtime")
   })
 )
 
-live("the build rejects a runtime that the registry has changed, and does not keep it", () =>
+live("the build rejects and discards a runtime that the registry has changed", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const { archive, packed, runtime, serve } = yield* registry()
@@ -86,7 +86,7 @@ live("the build rejects a runtime that the registry has changed, and does not ke
   })
 )
 
-live("the build explains the remedy if the registry lacks the runtime's package", () =>
+live("the build suggests a remedy if the registry does not have the runtime package", () =>
   Effect.gen(function* () {
     const { archive, runtime, serve } = yield* registry()
     serve(undefined)

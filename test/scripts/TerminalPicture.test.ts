@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { terminalPicture } from "../../scripts/TerminalPicture.ts"
 
-test("a picture of a terminal contains commands and outputs in order, with escaped characters", () => {
+test("a terminal picture contains commands and their output in order, with special characters escaped", () => {
   const picture = terminalPicture([
     { command: "svc plan hello", output: 'input = "a" -> "b" & <c>\n' },
     { command: "svc apply hello", output: "done\n" }
@@ -16,7 +16,7 @@ test("a picture of a terminal contains commands and outputs in order, with escap
   ])
 })
 
-test("a picture of a terminal has colours for light and dark themes, and breaks lines of more than 110 characters", () => {
+test("a terminal picture has light and dark colours, and wraps lines longer than 110 characters", () => {
   const picture = terminalPicture([{ command: "svc", output: "x".repeat(115) }])
   expect(picture).toContain("prefers-color-scheme: dark")
   expect(picture).toContain(`>${"x".repeat(110)}</text>`)

@@ -20,7 +20,7 @@ ${unreleased}
 `
 
 describe("Version promise", () => {
-  live("the changelog mentions every difference from the promises of the last release", () =>
+  live("the changelog mentions every change to the facts that the last release promised", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const text = yield* files.readFileString(new URL("../../CHANGELOG.md", import.meta.url).pathname)
@@ -57,13 +57,13 @@ describe("Version promise", () => {
     ])
   })
 
-  test("two long facts that differ only at their end count as different", () => {
+  test("two long facts that differ only at the end are reported as different", () => {
     const long = "x".repeat(500)
     const facts = snapshotText(new Map([["Run", `${long}a`]]))
     expect(promiseChanges(facts, new Map([["Run", `${long}b`]]))).toEqual([["Run", "changed"]])
   })
 
-  test("a change counts as mentioned only in the unreleased section of the changelog", () => {
+  test("a change must be mentioned in the unreleased section of the changelog", () => {
     expect(unnamedChanges([["SVC_OLD", "removed"]], changelog("- Nothing."))).toEqual(["SVC_OLD (removed)"])
     expect(unnamedChanges([["SVC_OLD", "removed"]], changelog("- `SVC_OLD` is gone."))).toEqual([])
   })

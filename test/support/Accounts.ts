@@ -28,7 +28,7 @@ export const newWorkspace = Effect.fnUntraced(function* (owner: string, request:
 
 export const text = (secret: Redacted.Redacted) => Redacted.value(secret)
 
-/** Makes a person a member as in production: an owner invites them and they accept. */
+/** Adds a member in the same way as in production: an owner invites the person, who accepts. */
 export const joinWorkspace = Effect.fnUntraced(function* (
   owner: string,
   workspaceId: WorkspaceId,

@@ -6,14 +6,14 @@ const filesOf = (root: string, folder: string): ReadonlyArray<string> =>
     .filter((path) => /\.tsx?$/.test(path))
     .map((path) => join(folder, path))
 
-/** Finds the modules that a test imports values from. Importing only types does not test a module. */
+/** Finds the modules from which a test imports values. A test that imports only types does not test the module. */
 const imported = (root: string, file: string): ReadonlyArray<string> =>
   [...readFileSync(join(root, file), "utf8").matchAll(/^import (?!type\b)(?:[^"]*?from )?"(\.[^"]+)"/gm)].map(
     ([, path = ""]) => normalize(join(dirname(file), path))
   )
 
 /**
- * Branches that do not count as decisions: refusing a missing record, which works the same way everywhere, and omitting a
+ * Returns true for branches that are not decisions: branches that refuse a missing record, as all files do, or omit a
  * missing field.
  */
 const isPlain = (line: string): boolean =>

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative, sep } from "node:path"
 
 /**
- * The floors of `actors/`, lowest first, each with its purpose and the concept folders in it. A file imports only from its own
- * floor and from lower floors. This list alone defines the order, and `docs/builders/actors.md` is generated from it.
+ * The floors (dependency layers) of `actors/`, lowest first, each with its purpose and its concept folders. A file imports
+ * only from its own floor and from lower floors. This list alone defines the order, and `docs/builders/actors.md` is
+ * generated from it.
  */
 export const actorFloors: ReadonlyArray<
   readonly [name: string, purpose: string, folders: Readonly<Record<string, string>>]

@@ -68,7 +68,7 @@ export const beforeTransaction = () => {
     happens: Effect.Effect<unknown, never, R2>,
     at = 1
   ): Effect.fn.Return<Result.Result<A, E>, never, R | R2> {
-    // A command runs in its actor's fiber, where the caller's admission is available.
+    // A command runs in the fiber of its actor, in which the caller's admission is available.
     const admission = Effect.suspend(() => Effect.void)
     const admitted = Effect.provideService(command, Readmission, admission)
     const isOwn = (context: Context.Context<never>) => Context.get(context, Readmission) === admission

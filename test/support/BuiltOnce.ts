@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, watch, writeFileSync }
 /** The folder shared by all processes of one test run. The folder does not exist if a test file was started directly. */
 const shared = process.env["SVC_TEST_BUILDS"]
 
-/** The reason why the build failed in the process that ran it; empty if it succeeded. */
+/**
+ * Waits for the build in another process, and returns the reason why the build failed, or an empty string if it succeeded.
+ */
 const resultOf = (folder: string, name: string): Promise<string> =>
   new Promise((resolve) => {
     const watcher = watch(folder, () => look())

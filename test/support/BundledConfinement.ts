@@ -5,8 +5,8 @@ import { bundledProgram } from "./BundledProgram.ts"
 const source = new URL("../../runner/sandbox/confinement/ConfineMain.ts", import.meta.url)
 
 /**
- * The program that replaces itself by a sandboxed program. It is bundled into one file, because, at some levels, every
- * command starts it.
+ * The program that replaces itself with a sandboxed program. The program is bundled into one file, because every command
+ * starts it at some isolation levels.
  */
 export const bundledConfinement = Layer.effect(
   ConfinementCommand,

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url))
 /** A folder outside the temporary folder, because some tests start these programs as another user. */
 const cache = `${root}dist/test/programs/`
 
-/** Bundled modules still find files next to their source: workers, other programs and fixtures. */
+/** Lets bundled modules find the files next to their source: workers, other programs and fixtures. */
 const atItsSource: Bun.BunPlugin = {
   name: "at-its-source",
   setup: (build) => {
@@ -44,8 +44,8 @@ const bundle = async (source: string, name: string): Promise<void> => {
 const programs = new Map<string, Promise<void>>()
 
 /**
- * Returns the path of a test's program as a single file, bundled once per test run. Starting from source takes three times as
- * long, mostly to load modules.
+ * Returns the path of a test program that is bundled into a single file once per test run. Starting the program from source
+ * takes three times as long, mostly to load modules.
  */
 export const bundledProgram = async (source: URL): Promise<string> => {
   const path = fileURLToPath(source)

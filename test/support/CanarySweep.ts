@@ -5,7 +5,7 @@ const encodings = (canary: string): ReadonlyArray<readonly [form: string, bytes:
   ["plain", Buffer.from(canary)],
   ["utf-16", Buffer.from(canary, "utf16le")],
   ["base64", Buffer.from(Buffer.from(canary).toString("base64").replace(/=+$/, "").slice(0, -2))],
-  // When a text is part of a longer string, its Base64 form has one of three alignments.
+  // The Base64 form of a text inside a longer string has one of three alignments.
   ["base64 +1", Buffer.from(Buffer.from(`x${canary}`).toString("base64").slice(4, -4))],
   ["base64 +2", Buffer.from(Buffer.from(`xx${canary}`).toString("base64").slice(4, -4))],
   ["hex", Buffer.from(Buffer.from(canary).toString("hex"))]
@@ -16,7 +16,10 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
     .map((name) => join(folder, name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
 
-/** Reads a file. Returns nothing if the server removed it after it was listed, as it does with the folder of an ended Run. */
+/**
+ * Reads a file. Returns an empty buffer if the server has removed the file since it was listed, for example with the folder
+ * of an ended Run.
+ */
 export const contentOf = (file: string) => {
   try {
     return readFileSync(file)

@@ -15,7 +15,7 @@ export const shareOfCommit = (count: number) =>
     const commit = yield* spawner.string(ChildProcess.make("git", ["rev-parse", "HEAD"]))
     return Number.parseInt(commit.slice(0, 12), 16) % count
   }).pipe(
-    // A checkout without history gets the first share.
+    // A checkout without history uses the first share.
     Effect.filterOrElse(Number.isSafeInteger, () => Effect.succeed(0)),
     Effect.orElseSucceed(() => 0)
   )

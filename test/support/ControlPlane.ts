@@ -22,7 +22,7 @@ export const testSettings = (overrides: Partial<Settings>) =>
  */
 export const cleanupByHand = Layer.succeed(CleanupRhythm, () => Effect.void)
 
-/** The actors with storage and runner, without the HTTP layer. */
+/** The actors with their storage and the runner, without the HTTP layer. */
 export const controlPlane = (settings: Settings) =>
   Runtime.layer.pipe(
     Layer.provide(cleanupByHand),

@@ -5,7 +5,7 @@ import { DatabaseFile } from "../../actors/base/database/DatabaseFile.ts"
 
 const notCopied = /^(svc\.sqlite.*|instance\.(lock|holder).*)$/
 
-/** While the process keeps running, copies the data folder in the state in which a kill at this moment would leave it. */
+/** Copies the data folder of a running process in the state in which a kill at this moment would leave the folder. */
 export const copied = Effect.fnUntraced(function* (from: string, to: string) {
   yield* Effect.promise(async () => {
     await mkdir(to, { mode: 0o700 })

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** Lets a test store rows whose parents are missing. Lasts as long as the test's database. */
+/** Lets a test store rows whose parents are missing. The effect lasts for the lifetime of the test database. */
 export const withoutForeignKeys = (sql: SqlClient.SqlClient) =>
   sql.onDialectOrElse({
     pg: () =>
@@ -12,7 +12,7 @@ export const withoutForeignKeys = (sql: SqlClient.SqlClient) =>
     orElse: () => sql.unsafe("PRAGMA foreign_keys = OFF")
   })
 
-/** Checks foreign keys again after `withoutForeignKeys`. In PostgreSQL, the constraints stay removed. */
+/** Checks foreign keys again after `withoutForeignKeys`. In PostgreSQL, the constraints remain removed. */
 export const withForeignKeys = (sql: SqlClient.SqlClient) =>
   sql.onDialectOrElse({ pg: () => Effect.void, orElse: () => Effect.asVoid(sql.unsafe("PRAGMA foreign_keys = ON")) })
 

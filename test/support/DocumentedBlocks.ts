@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 
 /** A block of shell commands in a page. */
 export interface ShellBlock {
-  /** Heading above the block. */
+  /** The heading above the block. */
   readonly section: string
   /** Text of the comment in the line before the block, e.g. `drill: backup`; empty without a comment. */
   readonly mark: string

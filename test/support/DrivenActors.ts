@@ -1,7 +1,7 @@
 /**
- * Files in `actors/` that contain branches although no test imports them. Tested pure functions make the decisions; these
- * files only call the functions in order and write the results. Each file is listed with a test that runs it through its
- * actor, and with the values on which it branches.
+ * Files in `actors/` that contain branches although no test imports these files. The decisions are in tested pure functions;
+ * these files only call those functions in order and write the results. Each file is listed with a test that runs the file
+ * through its actor, and with the values on which the file branches.
  */
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
   "actors/access/account/NewPasskeys.ts": [

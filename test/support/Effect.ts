@@ -13,7 +13,7 @@ const run = <E>(effect: Effect.Effect<unknown, E, Scope.Scope>) =>
 /**
  * Effect tests. `it.effect` uses TestClock and TestConsole, and `it.live` the real services; each closes the test's Scope.
  * `it.concurrent` is `it.live` for tests that mostly wait for a lease or another process, so that the tests in a file wait
- * at the same time.
+ * in parallel.
  */
 export const it = {
   effect: <E>(name: string, body: Body<E, Scope.Scope>, timeout?: number) =>

@@ -8,7 +8,7 @@ const parseHead = (head: string) => {
   return { status, headers: lines.filter(([name]) => name !== "Status" && name !== "") }
 }
 
-/** Serves a bare repository with native `git http-backend`, as Git hosts do behind their own front ends. */
+/** Serves a bare repository with native `git http-backend`, which Git hosts also use behind their front ends. */
 export const serveByHttpBackend = Effect.fnUntraced(function* (gitdir: string) {
   const server = yield* httpServer((request, response) => {
     const { pathname, search } = new URL(request.url ?? "/", "http://localhost")

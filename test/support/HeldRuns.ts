@@ -13,7 +13,7 @@ export const setRun = Effect.fnUntraced(function* (
   yield* Effect.orDie(sql`UPDATE runs SET ${sql.update(columns)} WHERE id = ${id}`)
 })
 
-/** Claims a queued Run for an owner that does not execute it; returns the hold. */
+/** Claims a queued Run for an owner that does not execute the Run, and returns the claim. */
 export const heldRun = Effect.fnUntraced(function* (id: RunId) {
   const run = yield* (yield* RunLifecycle).claim(id, "inst_test#1")
   return run === undefined ? yield* Effect.die(new Error(`The Run ${id} is not queued`)) : holdOf(run)

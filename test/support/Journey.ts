@@ -57,7 +57,7 @@ export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, tim
 const CoordinatedRun = rowShape({ id: RunId })
 
 /**
- * Returns the Run that an install plan or revision plan is waiting for, which is the newest Run that the plan has started.
+ * Returns the newest Run that an install plan or revision plan has started and is waiting for.
  */
 export const coordinatedRun = Effect.fnUntraced(function* (planId: InstallPlanId | RevisionPlanId) {
   const sql = yield* SqlClient.SqlClient
@@ -98,7 +98,7 @@ export const requestOf = Effect.fnUntraced(function* (branch: string, more: Inst
   } satisfies CreateInstallPlan
 })
 
-/** Commits a module on a separate branch and installs it; returns the coordinator once the install has finished. */
+/** Commits a module on a separate branch and installs it; returns the install plan once the install has finished. */
 export const install = Effect.fnUntraced(function* (branch: string, files: CommitFiles, more: InstallOptions = {}) {
   const { commit, context, workspaceId } = yield* TestPlane
   yield* commit(branch, files)

@@ -16,7 +16,7 @@ const printed = "(local-exec): "
 
 /**
  * Returns the first difference from a log that contains every line once, in order and numbered without gaps. A line may
- * arrive in parts, because a busy machine delivers a line before the tool has completed it.
+ * arrive in parts, because a busy machine may deliver a line before the tool has completed that line.
  */
 export const lineProblem = (entries: ReadonlyArray<Pick<RunLogEntry, "seq" | "text">>): string | undefined => {
   const gap = entries.findIndex(({ seq }, index) => seq !== index + 1)

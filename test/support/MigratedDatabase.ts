@@ -6,7 +6,7 @@ import { Effect, FileSystem, Layer } from "effect"
 import * as Database from "../../src/database/Database.ts"
 import { DataFolder, databaseName } from "../../src/database/DataFolder.ts"
 
-/** The migrated file, and where it contains the installation's identifier. */
+/** The migrated file, and the position of the installation's identifier in that file. */
 const migrated = Effect.runSync(
   Effect.cached(
     Effect.gen(function* () {

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { eventually } from "./Eventually.ts"
 
-/** SQL that returns one row for each mark of due work. */
+/** An SQL query that returns one row for each mark of due work. */
 export const marks = `SELECT 'capsule ' || id AS mark FROM capsules WHERE follow_snapshot_id IS NOT NULL
   UNION ALL SELECT 'source ' || id FROM sources WHERE unread_due IS NOT NULL
   UNION ALL SELECT 'run ' || run_id FROM run_follow_due
@@ -11,7 +11,7 @@ export const marks = `SELECT 'capsule ' || id AS mark FROM capsules WHERE follow
   UNION ALL SELECT 'interface ' || id FROM interface_intents WHERE status = 'pending'`
 
 /**
- * Waits until no work is due. A step's work is committed together with the change to its mark, so the work is done once no
+ * Waits until no work is due. Each step commits its work together with the change to the mark, so all work is done once no
  * mark is left.
  */
 export const nothingDue = Effect.gen(function* () {

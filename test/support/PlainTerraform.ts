@@ -1,6 +1,6 @@
 /**
- * Returns the path of Terraform itself. A full test run starts Terraform through a script, which sandboxes hide from other
- * scripts.
+ * Returns the path of Terraform itself. In a full test run, `terraform` in PATH is a script that other scripts cannot see in
+ * a sandbox.
  */
 export const plainTerraform =
   Bun.which("terraform", { PATH: process.env["SVC_TEST_PATH"] ?? process.env["PATH"] ?? "" }) ??

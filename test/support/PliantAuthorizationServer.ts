@@ -6,8 +6,8 @@ import { loopback } from "./LoopbackServer.ts"
 export type Misbehaviour = "lost" | "redirect" | "huge" | "error" | "plain text"
 
 /**
- * An authorization server that a test controls. It checks codes, PKCE and its client, rotates refresh tokens, and treats their
- * reuse as theft. The test acts as the browser and the person.
+ * An authorization server that a test controls. The server checks codes, PKCE and the client, rotates refresh tokens, and
+ * treats a reused refresh token as stolen. The test acts as the browser and the person.
  */
 export const pliantServer = Effect.gen(function* () {
   const state = {
@@ -114,7 +114,10 @@ export const pliantServer = Effect.gen(function* () {
       return tokens === undefined ? json({ error: "invalid_grant" }, 400) : json(tokens)
     })
   })
-  /** Returns the callback that the browser is sent to after the person has agreed to the request at this address. */
+  /**
+   * Returns the parameters with which the server redirects the browser back after the person has agreed to the request at
+   * this address.
+   */
   const agreed = (authorizationUrl: string): URLSearchParams => {
     const asked = new URL(authorizationUrl).searchParams
     const code = `code-${codes.size + state.forms.length}-${crypto.randomUUID()}`

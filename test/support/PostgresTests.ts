@@ -26,7 +26,7 @@ const template = process.env["SVC_TEST_POSTGRES_TEMPLATE"] ?? "svc_template"
 const onServer = <A, E>(use: (session: PgConnection.PgConnection) => Effect.Effect<A, E>) =>
   Effect.scoped(Effect.flatMap(PgConnection.make({ url: Redacted.make(urlOf("postgres")) }), use))
 
-/** Creates and migrates the template, unless another process already has. */
+/** Creates and migrates the template, unless another process has already done so. */
 export const makeTemplate = Effect.gen(function* () {
   yield* onServer((session) => session.query(`CREATE DATABASE ${template}`, [], false))
   yield* PostgresDatabase.migratePostgres(Redacted.make(urlOf(template)))
@@ -81,8 +81,8 @@ export const migratedDatabase = Effect.suspend(() => emptyDatabase(`TEMPLATE ${t
 export const hasPostgres = server !== ""
 
 /**
- * Opens another session on the database of a folder, as another process would, and returns a function that runs a statement in
- * it.
+ * Opens another session on the database of a folder, as another process would, and returns a function that runs a statement
+ * in that session.
  */
 export const otherSession = (folder: string) =>
   Effect.map(
@@ -106,7 +106,7 @@ const layer = Layer.unwrap(
   })
 )
 
-/** The folder of a service whose tables already exist in the template. */
+/** Creates the folder for a service. The template already contains the tables. */
 const placeMigratedDatabase = (folder: string) =>
   Effect.sync(() => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -6,11 +6,11 @@ import { recordStatements, samplesFolder } from "./StatementSamples.ts"
 
 setDefaultTimeout(120_000)
 
-// `npm run test:postgres` prepares, on PostgreSQL, the statements that `npm test` executed.
+// Records the statements that `npm test` executes, because `npm run test:postgres` prepares these statements on PostgreSQL.
 if (samplesFolder !== undefined && process.env["SVC_TEST_POSTGRES"] === undefined) recordStatements(samplesFolder)
 
-// All generated examples depend on this seed, so a new failure is caused by a change. `SVC_TEST_SEED=random` searches for new
-// examples and prints its seed, which reproduces a failure.
+// All generated examples depend on this seed, so a new failure must be caused by a code change. `SVC_TEST_SEED=random`
+// searches for new examples and prints its seed, which reproduces a failure.
 const seed = process.env["SVC_TEST_SEED"] ?? "20261121"
 configureGlobal(seed === "random" ? {} : { seed: Number(seed) })
 

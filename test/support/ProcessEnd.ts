@@ -12,7 +12,7 @@ const pidfdOpen = 434
 const readable = 1
 const entryBytes = 8
 
-/** A process's state, parent, and the other fields that the kernel lists after the process's name. */
+/** Returns a process's state, its parent, and the other fields that the kernel lists after the name. */
 const statusOf = (pid: number): ReadonlyArray<string> => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")
@@ -55,8 +55,8 @@ export const nameOf = (pid: number): string => {
 }
 
 /**
- * Tracks processes by pidfd, because a pid may be reused after its process exits. `ended` waits for all of them and returns
- * whether they have exited.
+ * Tracks processes by pidfd, because a pid may be reused after its process exits. `ended` waits for all tracked processes
+ * and returns whether they have exited.
  */
 export const holdProcesses = (pids: ReadonlyArray<number>) => {
   const { close, poll, syscall } = library()
@@ -64,7 +64,7 @@ export const holdProcesses = (pids: ReadonlyArray<number>) => {
   return {
     ended: (atMost: number): boolean =>
       held.every(({ fd, pid }) => {
-        // If there is no descriptor, the process had exited before it could be opened.
+        // Without a descriptor, the process had already exited when `holdProcesses` tried to open it.
         if (fd < 0) return statusOf(pid).length === 0
         const entry = Buffer.alloc(entryBytes)
         entry.writeInt32LE(fd, 0)

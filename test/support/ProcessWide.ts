@@ -9,7 +9,7 @@ import { takenInTurn } from "./TakenInTurn.ts"
 import { bundledConfinement } from "./BundledConfinement.ts"
 import { bundledSync, syncsInThisProcess } from "./SyncProgram.ts"
 
-// A test process starts hundreds of services, so it creates expensive objects that hold no service state only once.
+// A test process starts hundreds of services, so it creates expensive objects only once if they hold no service state.
 const processScope = Scope.makeUnsafe()
 
 const threads = Effect.runSync(Effect.cached(Scope.provide(parserThreads, processScope)))

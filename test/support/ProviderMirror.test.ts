@@ -116,7 +116,7 @@ describe.skipIf(tool === "")("Demo provider", () => {
     })
   )
 
-  tests.live("the demo provider uses each alias's credential, and leaks a credential on request", () =>
+  tests.live("the demo provider uses the credential of each alias, and leaks a credential on request", () =>
     Effect.gen(function* () {
       const child = requirement(", configuration_aliases = [demo.other]") + note("c", "provider = demo.other")
       const { succeed, state } = yield* workspace(
@@ -143,7 +143,7 @@ describe.skipIf(tool === "")("Demo provider", () => {
     })
   )
 
-  tests.live("the demo provider can fail before, after and during destruction", () =>
+  tests.live("the demo provider can fail before, after and during a destroy", () =>
     Effect.gen(function* () {
       const failing = (a: string, b: string) =>
         requirement() + note("a", `fail = ${JSON.stringify(a)}`) + note("b", `fail = ${JSON.stringify(b)}`)
@@ -165,13 +165,14 @@ describe.skipIf(tool === "")("Demo provider", () => {
     })
   )
 
-  tests.live("the demo provider stops waiting on request, and still reports what it has created", () =>
+  tests.live("the demo provider stops waiting on request, and still reports the resources that it has created", () =>
     Effect.gen(function* () {
       const module = requirement() + note("slow", "delay_after_ms = 600000")
       const { mirror, start, succeed, state } = yield* workspace(module)
       yield* succeed("init", "-no-color")
       const handle = yield* start(["apply", "-auto-approve", "-json"])
-      // The tool reports the start before the provider begins; if the tool is stopped between the two, it creates nothing.
+      // The tool reports the start before the provider begins. If the tool is stopped in between, the provider creates
+      // nothing.
       const interrupt = Effect.andThen(
         eventually(countCreations(mirror.notesDir), (count) => count === 1),
         handle.kill({ killSignal: "SIGINT" })
@@ -199,20 +200,23 @@ describe.skipIf(tool === "")("Demo provider", () => {
     })
   )
 
-  tests.live("the demo provider sends and receives more data than its connection's windows allow", () =>
-    Effect.gen(function* () {
-      const content = (name: string) => Array.from({ length: 30_000 }, (_, at) => `${name}${100_000_000 + at}`).join("")
-      const names = ["a", "b", "c"]
-      const long = names.map(
-        (name) => `resource "demo_note" "${name}" {\n  name = "${name}"\n  content = "${content(name)}"\n}`
-      )
-      const { run, succeed, state } = yield* workspace(requirement() + long.join("\n"))
-      yield* succeed("init", "-no-color")
-      yield* succeed("apply", "-auto-approve", "-no-color")
-      const { resources } = yield* state
-      expect(resources.map(({ instances: [one] }) => one?.attributes.content)).toEqual(names.map(content))
-      expect((yield* run("plan", "-detailed-exitcode", "-no-color")).exitCode).toBe(0)
-    })
+  tests.live(
+    "the demo provider sends and receives more data than the flow-control windows of its connection allow",
+    () =>
+      Effect.gen(function* () {
+        const content = (name: string) =>
+          Array.from({ length: 30_000 }, (_, at) => `${name}${100_000_000 + at}`).join("")
+        const names = ["a", "b", "c"]
+        const long = names.map(
+          (name) => `resource "demo_note" "${name}" {\n  name = "${name}"\n  content = "${content(name)}"\n}`
+        )
+        const { run, succeed, state } = yield* workspace(requirement() + long.join("\n"))
+        yield* succeed("init", "-no-color")
+        yield* succeed("apply", "-auto-approve", "-no-color")
+        const { resources } = yield* state
+        expect(resources.map(({ instances: [one] }) => one?.attributes.content)).toEqual(names.map(content))
+        expect((yield* run("plan", "-detailed-exitcode", "-no-color")).exitCode).toBe(0)
+      })
   )
 
   tests.live("the tool rejects a demo provider that was changed after init, and finds a newer version", () =>

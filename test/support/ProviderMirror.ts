@@ -28,14 +28,14 @@ const build = Effect.fnUntraced(function* (version: string) {
 const builds = Effect.runSync(Effect.cached(Effect.all(demoProviderVersions.map(build))))
 
 /**
- * A filesystem mirror with the real demo provider, and an empty folder for its notes. Both are removed with the Scope; the
- * provider is built once per process.
+ * A filesystem mirror with the real demo provider, and an empty folder for the notes that the provider creates. Both are
+ * removed when the Scope closes. The provider is built once per process.
  * - `path`: root of the mirror (`<host>/acme/demo/<version>/<os>_<arch>/`)
  * - `packed`: root of a mirror with the same packages as archives, which the tool unpacks like packages from a registry
  * - `interpreter`: the executable in the plugin's first line, which a sandbox must make readable
  * - `notesDir`: the value of DEMO_DIR, which contains `<id>.json` for each note, and `creations.log`
  * - `cliConfigFile`: a CLI configuration that allows only this mirror
- * - `environment`: everything that a bare tool needs besides PATH and DEMO_TOKEN
+ * - `environment`: all variables that the tool needs when started directly, except PATH and DEMO_TOKEN
  */
 export const providerMirror = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem

@@ -39,7 +39,10 @@ interface ConnectProxy {
   readonly close: () => void
 }
 
-/** A proxy that only tunnels. Every destination leads to a port on this machine that cannot be reached otherwise. */
+/**
+ * A proxy that only tunnels. The proxy connects every destination to a port on this machine that cannot be reached
+ * otherwise.
+ */
 export const connectProxy = (toPort: number) =>
   Effect.acquireRelease(
     Effect.promise(

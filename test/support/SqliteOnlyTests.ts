@@ -16,9 +16,9 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
     "open Runs are a Capsule's queued and running Runs of exclusive types",
     "lists of Runs select neither the plan details nor a column that is stored after them",
     "removing 2000 Runs with 100000 log lines and their history loses none of a concurrent writer's rows",
-    "Run moves > no sequence of requests makes an illegal Run move or uses a plan twice",
+    "Run moves > no sequence of requests causes an illegal Run move or uses a plan twice",
     "Uncertain state > a Capsule whose apply may have created objects stays uncertain until a later apply succeeds",
-    "Deliveries > a notice is removed thirty days after its end, and the oldest is dropped if more than ten thousand wait",
+    "Deliveries > a notice is removed thirty days after delivery ends, and the oldest notice is dropped if more than ten thousand wait",
     "svc detects a sealed part that is changed, missing, swapped or taken from another value",
     "every table column that can store parts has triggers that delete them",
     "Moved sealed values > the vault check finds damaged values in every column that has ever contained a sealed value",
@@ -52,10 +52,10 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
     "A notice > a notice waits up to five minutes for an earlier notice about the same subject, without delaying other subjects",
     "A notice > a notice is resent with the same id if the server crashes before recording the response",
     "An endpoint > a 410 response ends the endpoint, drops its waiting notices, and is recorded in the audit trail",
-    "An endpoint > an endpoint pauses for up to ten hours at its receiver's request",
-    "An endpoint > an endpoint is disabled visibly after five days without an accepted notice",
+    "An endpoint > delivery to an endpoint pauses for up to ten hours if its receiver requests a pause",
+    "An endpoint > an endpoint is disabled and shows the reason after five days without an accepted notice",
     "An endpoint > notices are signed with both secrets while both are valid, and with only the new secret afterwards",
     "An endpoint > a hanging endpoint delays no other endpoint: the others receive every notice before the hanging request times out",
-    "Deliveries > a notice is sent to the endpoints of its Workspace and of the server, and to no other Workspace"
+    "Deliveries > a notice is sent to the endpoints of its Workspace and of the server, but not to the endpoints of other Workspaces"
   )
 ])

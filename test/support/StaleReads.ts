@@ -39,7 +39,7 @@ import {
   isYieldExpression
 } from "typescript/unstable/ast/is"
 
-/** Code that may use a value which another fiber has replaced in the meantime. */
+/** Code that may use a value that another fiber has replaced in the meantime. */
 export interface StaleRead {
   readonly line: number
   readonly shape: "adds across a yield" | "reads before a yield" | "writes what it read before a yield"
@@ -61,7 +61,7 @@ interface Variable {
   readonly reads: Array<Node>
 }
 
-/** Methods of arrays, Maps and Sets that add an element. */
+/** The methods that add an element to an array, a Map or a Set. */
 const adding = new Set(["push", "unshift", "splice", "fill", "set", "add"])
 const changing = new Set([...adding, "pop", "shift", "delete", "clear", "sort", "reverse"])
 
@@ -81,7 +81,7 @@ const functionOf = (node: Node): Node => {
   return at
 }
 
-/** Lists the nodes below `node` in order, without types. Skips the bodies of functions, because they run at another time. */
+/** Lists the nodes below `node` in order, without types. Skips function bodies, because they run at a different time. */
 const evaluated = (node: Node): ReadonlyArray<Node> => {
   const nodes: Array<Node> = []
   const visit = (child: Node) => {
@@ -200,7 +200,7 @@ const noteUses = (file: SourceFile, variables: ReadonlyMap<Node, Variable>) => {
       const literal = isBinaryExpression(node) && literals.has(node.right.kind) ? node.right.getText() : undefined
       const replaces = root === target && !isCallExpression(node)
       variables.get(root)?.writes.push({ node, by: functionOf(node), replaces, literal })
-      // `a += b` and `a++` read the variable too.
+      // `a += b` and `a++` also read the variable.
       const readsToo = isBinaryExpression(node) && node.operatorToken.kind !== SyntaxKind.EqualsToken
       if (!readsToo && !isPostfixUnaryExpression(node) && !isPrefixUnaryExpression(node)) onlyWritten.add(root)
     }
@@ -232,7 +232,8 @@ const partsBefore = (parent: Node, child: Node): ReadonlyArray<Node> => {
 /**
  * Finds expressions that touch shared state and yield in the wrong order. A value that a generator or an async function evaluates
  * before a yield may be outdated after it, because other fibers run in between:
- * - `list.push(yield* a)`, `map.set(key, yield* a)`, `sum += yield* a`: `list` and `sum` are evaluated before the yield
+ * - `list.push(yield* a)`, `map.set(key, yield* a)`, `sum += yield* a`: `list`, `map` and `sum` are evaluated before the
+ *   yield
  * - `[...list, yield* a]`, `f(count, yield* a)`, if another function changes `list` or `count`
  * - `map.get(key) ?? (yield* a)` or `if (value === undefined)`, then a yield and a write, without another read in between. State
  *   is shared if another function changes it. A flag to which only one literal is ever written cannot lose a write.
@@ -249,8 +250,8 @@ export const staleReads = (file: SourceFile): ReadonlyArray<StaleRead> => {
   const isShared = ({ owner, writes }: Variable) => writes.some(({ by }) => by !== owner)
   const isReplaced = ({ owner, writes }: Variable) => writes.some(({ by, replaces }) => replaces && by !== owner)
   /**
-   * Returns true if this expression keeps the identifier's current value. If code only passes a list on, the list can still
-   * be read later.
+   * Returns true if this expression uses the identifier's current value. If code only passes a list on, the receiver can
+   * still read the list later.
    */
   const keeps = (node: Node) => {
     const variable = variables.get(node)

@@ -43,7 +43,7 @@ export const recordStatements = (folder: string): void => {
     const key = `${text}\n${values.map(kindOf).join()}`
     if (known.has(key)) return
     known.add(key)
-    // The test runner exits without an event, so each sample is written immediately.
+    // The test runner exits without emitting an event, so each sample is written immediately.
     appendFileSync(file, `${JSON.stringify({ text, values })}\n`)
   }
   const { all, iterate, run } = StatementSync.prototype

@@ -7,8 +7,8 @@ import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
 /**
- * The folder of built programs, which is inside the folder of their sources, so that modified copies of the sources can
- * share `node_modules`.
+ * The folder for built programs. The folder is inside the source tree, so that modified copies of the sources can share
+ * `node_modules`.
  */
 const cache = `${root}dist/test/`
 
@@ -24,7 +24,8 @@ let program: Promise<void> | undefined
 const compile = async (): Promise<void> => {
   const fresh = `${cache}${process.pid}-program/`
   mkdirSync(fresh, { recursive: true })
-  // If the entry's folder is missing, the compiler gives the entry another name, and the binary cannot find the entry.
+  // If the folder of the entry point is missing, the compiler names the entry point differently, and the binary cannot find
+  // it.
   mkdirSync(dirname(entry), { recursive: true })
   const entrypoints = [
     `${root}${programs.main}`,
@@ -52,18 +53,19 @@ const compile = async (): Promise<void> => {
     define: { "process.env.NODE_ENV": '"production"' },
     plugins: [withoutImportMeta],
     external: leftOut,
-    // Most of these processes exit before machine code would pay off; see `scripts/build.ts`.
+    // Most of these processes exit before JIT compilation would pay off; see `scripts/build.ts`.
     compile: { outfile: `${fresh}svc`, jitPolicy: 100, autoloadDotenv: false, autoloadBunfig: false }
   })
   if (!built.success) throw new Error(`The service could not be compiled: ${built.logs.map(String).join("\n")}`)
-  // Two test runs may do this at once. Each replaces the other's program with an identical copy.
+  // Two test runs may compile the program at the same time. Each test run then replaces the program with an identical copy.
   renameSync(`${fresh}svc`, `${cache}svc`)
   rmSync(fresh, { recursive: true })
 }
 
 /**
- * Returns the path of `svc` as one file, compiled once per test run, because a test that starts it many times would otherwise
- * spend most of its time loading sources. The file has no dashboard and no licences. `test:binary` tests the shipped file.
+ * Returns the path of `svc` as one file, compiled once per test run, because a test that starts `svc` many times would
+ * otherwise spend most of its time loading sources. The file has no dashboard and no licences. `test:binary` tests the
+ * shipped file.
  */
 export const svcProgram = async (): Promise<string> => {
   await (program ??= builtOnce("svc", compile))

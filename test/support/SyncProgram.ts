@@ -21,7 +21,7 @@ const bundled = (): string => {
   const flags = ["--target=bun", "--format=cjs", "--minify", "--bytecode", `--outdir=${fresh}`]
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, "build", ...flags, entry])
   if (exitCode !== 0) throw new Error(`The program of a sync could not be bundled: ${stderr.toString()}`)
-  // Bun ignores bytecode from other sources, so two test processes may do this at once.
+  // Bun ignores bytecode from other sources, so two test processes may compile at the same time.
   for (const name of [`${bundle}.jsc`, bundle]) renameSync(`${fresh}${name}`, `${cache}${name}`)
   rmSync(fresh, { recursive: true })
   program = `${cache}${bundle}`
@@ -56,9 +56,9 @@ const executeHere: SyncExecutorShape["execute"] = Effect.fnUntraced(function* (j
 
 /**
  * Runs syncs inside the test process, because starting a process takes longer than fetching and archiving a test's repository.
- * The job and outcome are still encoded in transit.
+ * The job and the outcome are still encoded and decoded.
  */
 export const syncsInThisProcess = Layer.succeed(SyncExecutor, { execute: executeHere })
 
-/** Runs syncs as shipped, for tests of their processes. */
+/** Runs syncs in separate processes, as in production, to test these processes. */
 export const syncsInProcesses = Layer.sync(SyncExecutor, () => SyncExecutor.defaultValue())

@@ -43,7 +43,7 @@ export interface TestPlaneOptions {
   readonly run?: Partial<RunSettingsShape>
   readonly git?: Partial<GitLimits>
   readonly settings?: Partial<Settings>
-  /** Additional Git servers that the service may read from. */
+  /** Additional Git servers from which the service may read. */
   readonly gitOrigins?: ReadonlyArray<string>
   readonly sandbox?: Partial<SandboxSettingsShape>
   /** The schedule of the service's background work; never by default. */
@@ -52,7 +52,7 @@ export interface TestPlaneOptions {
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
   /** True if the service shares its database with other services. */
   readonly shared?: boolean
-  /** The other service whose database this service shares, if any. */
+  /** The other service with which this service shares a database, if any. */
   readonly database?: Layer.Layer<DatabaseServices>
   /** Wraps the service's writing database client. */
   readonly writer?: Layer.Layer<SqlClient.SqlClient, never, Commits | SqlClient.SqlClient>
@@ -114,7 +114,7 @@ const sandbox = (
     )
   )
 
-/** The service's environment, which outlives the service. */
+/** The environment of the service. The environment outlives the service. */
 export interface TestPlaneEnvironment {
   readonly dataDir: string
   readonly mirror: { readonly path: string; readonly interpreter: string; readonly notesDir: string }

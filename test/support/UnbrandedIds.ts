@@ -53,7 +53,10 @@ const found = (node: Node): ReadonlyArray<string> => {
   return names
 }
 
-/** Finds parameters, fields and columns below these folders that hold a record's id as an arbitrary string: `file: name`. */
+/**
+ * Finds parameters, fields and columns below these folders that declare the id of a record as an arbitrary string. Returns
+ * `file: name`.
+ */
 export const unbrandedIds = async (root: string, folders: ReadonlyArray<string>) => {
   const ids = new Set<string>()
   const files = await forEachSource(root, folders, (file, source) => {

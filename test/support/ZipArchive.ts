@@ -8,7 +8,7 @@ interface ZipMember {
   readonly name: string
   readonly method: number
   readonly packed: Uint8Array
-  /** The size of the contents that the archive claims. */
+  /** The size that the archive states for its contents. */
   readonly size: number
   readonly checksum: number
 }
@@ -29,7 +29,7 @@ export const zipOf = (members: ReadonlyArray<ZipMember>): Uint8Array => {
     shared.writeUInt32LE(packed.byteLength, 14)
     shared.writeUInt32LE(size, 18)
     shared.writeUInt16LE(path.byteLength, 22)
-    // Marks the file as created on Unix, so the upper half of the attributes is its file mode.
+    // Marks the file as created on Unix, so the upper half of the attributes is the file mode.
     const rest = Buffer.alloc(14)
     rest.writeUInt32LE(executable * 0x1_0000, 6)
     rest.writeUInt32LE(offset, 10)

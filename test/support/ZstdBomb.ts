@@ -3,8 +3,8 @@ const mebibyte = 1024 * 1024
 const blockBytes = 128 * 1024
 
 /**
- * Builds a zstd frame of spaces that takes four bytes for each 128 KiB of its contents. `stated` is the optional length in its
- * header, and `windowLog` the window it requests.
+ * Builds a zstd frame of spaces that takes four bytes for each 128 KiB of its contents. `stated` is the optional content
+ * length in the header, and `windowLog` is the requested window size.
  */
 export const zstdBomb = (
   mebibytes: number,

@@ -6,7 +6,7 @@ export const fixtureFolder = fileURLToPath(new URL("databases", import.meta.url)
 /** A data folder from a release with this table version, and its contents. */
 export const fixtureFile = (version: number): string => `${fixtureFolder}/${String(version).padStart(4, "0")}.tar.gz`
 
-/** The contents of a fixture. Its secrets are used nowhere else. */
+/** The contents of a fixture. The secrets are used nowhere else. */
 export const Fixture = Schema.Struct({
   version: Schema.Int,
   token: Schema.String,

@@ -1,6 +1,6 @@
-// Creates a fixture with realistic data: runs a short scenario against the server from a checkout, stops it, and packs its
-// data folder. `bun test/upgrade/Main.ts [--checkout FOLDER]`, once for each new table version, with the release that
-// introduces the version.
+// Creates a fixture with realistic data: runs a short scenario against the server from a checkout, stops the server, and
+// packs the data folder. `bun test/upgrade/Main.ts [--checkout FOLDER]`. Run this command once for each new table version,
+// with the release that introduces the version.
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
@@ -182,7 +182,8 @@ const program = Effect.gen(function* () {
       "--owner=0",
       "--group=0",
       "--exclude=data/runs",
-      // Files of the running tool and server. They are in the data folder, because it is the server's home directory here.
+      // Files that the running tool and server create. They are in the data folder because the data folder is the server's
+      // home directory here.
       "--exclude=data/.bun",
       "--exclude=data/*.sqlite-shm",
       "-czf",

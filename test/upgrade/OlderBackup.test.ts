@@ -8,7 +8,8 @@ import { serve } from "../src/operator/support/Server.ts"
 import { decodeFixture, fixtureFile } from "./Fixture.ts"
 
 /**
- * A backup from the last release that backed up only the database, with its key. Its contents match those of {@link fixtureFile}.
+ * A backup from the last release that backed up only the database, and its key. The contents match the contents of {@link
+ * fixtureFile}.
  */
 const fileOfFirstFormat = fileURLToPath(new URL("backups/v1.tar.gz", import.meta.url))
 

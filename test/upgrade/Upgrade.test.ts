@@ -8,7 +8,7 @@ import { folder, live, svc } from "../src/cli/support/CommandLine.ts"
 import { serve } from "../src/operator/support/Server.ts"
 import { decodeFixture, fixtureFile, fixtureFolder, type Fixture } from "./Fixture.ts"
 
-// Upgrades and uses data folders left behind by servers of earlier releases (Main.ts).
+// Upgrades data folders that servers of earlier releases created (Main.ts), and uses the upgraded folders.
 const versions = readdirSync(fixtureFolder)
   .map((name) => Number.parseInt(name, 10))
   .toSorted((a, b) => a - b)
@@ -86,7 +86,8 @@ const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   const applied = yield* approveAndApply(client, plan.id)
   expect([applied.status, applied.error]).toEqual(["succeeded", undefined])
   expect(yield* greetingOf(client, fixture)).toBe("new")
-  // The plan has not been reviewed yet. Either the plan can be applied, or its error requests a new plan.
+  // The plan has not been reviewed yet. Either the plan can still be applied, or the upgrade has superseded it and a new
+  // plan is needed.
   const { run: waiting } = yield* client.runs.read({ params: { runId: fixture.waitingPlanId } })
   if (waiting.status === "waiting_approval") {
     const second = yield* approveAndApply(client, waiting.id)
@@ -144,7 +145,8 @@ live("every released version since the second has a fixture, and so does the cur
   })
 )
 
-// Opens fixtures of all versions. Also uses the first, middle and last version, or all versions with SVC_UPGRADE_ALL.
+// Opens the fixtures of all versions. In addition, uses the installations of the first, middle and last version, or of all
+// versions with SVC_UPGRADE_ALL.
 const fewToUse: ReadonlySet<number | undefined> = new Set([
   versions.at(0),
   versions[Math.floor(versions.length / 2)],

@@ -11,7 +11,7 @@ const runBytes = 6 * kibibyte
 const eventBytes = kibibyte
 const targetBytes = 16 * kibibyte
 const targets = 10
-/** Days for which a plan's Run keeps its file before the file is removed. */
+/** Number of days after which the plan file of a Run is removed. */
 const planDays = 8
 const spare = 1.25
 /** Excludes the write-ahead log. */
@@ -75,7 +75,7 @@ const growing = new Map([
 const share = 1.25
 const few = 25
 
-/** Tables that had more rows at the end than after the first complete removal. */
+/** Returns the tables that have more rows at the end than after the first complete cleanup. */
 export const notLevel = (first: MonthFigures, last: MonthFigures): ReadonlyArray<string> => {
   const faults: Array<string> = []
   for (const [table, rows] of last.rows) {

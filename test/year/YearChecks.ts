@@ -8,7 +8,7 @@ import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { StateVersionId } from "../../schema/records/Ids.ts"
 import { StateVersions } from "../../actors/ledger/state/StateVersions.ts"
 
-/** A statement that finds rows which must not exist. */
+/** Statements that find rows that must not exist. */
 const dangling = [
   [
     "Capsules without their present state",
@@ -52,7 +52,7 @@ const filesBelow = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   const found: Array<string> = []
   for (const name of yield* files.readDirectory(folder, { recursive: true })) {
-    // A row may disappear while the service removes it.
+    // A file may disappear if the service removes it during the walk.
     const info = yield* Effect.catchReason(
       Effect.asSome(files.stat(path.join(folder, name))),
       "PlatformError",
@@ -64,7 +64,7 @@ const filesBelow = Effect.fnUntraced(function* (folder: string) {
   return found
 })
 
-/** Archives that no record references. An archive found by two checks, days apart, is an orphan. */
+/** Returns the archives that no record references. An archive is an orphan if two checks, several days apart, find it. */
 export const unnamedArchives = Effect.fn("unnamedArchives")(function* (dataDir: string) {
   const read = yield* ReadSql
   const rows = yield* read<{ digest: string }>`SELECT DISTINCT archive_digest AS digest FROM source_snapshots`

@@ -1,6 +1,6 @@
 import { type Clock, Duration, Effect } from "effect"
 
-/** A sleep shorter than this is a yield or a poll: it returns at once and takes no simulated time. */
+/** A shorter sleep is a yield or a poll: it returns immediately and takes no simulated time. */
 const shortestSleep = 250
 
 interface Sleeper {

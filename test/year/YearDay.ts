@@ -17,14 +17,14 @@ import { CapsuleCommands } from "../../schema/commands/CapsuleCommands.ts"
 import { RunCommands } from "../../schema/commands/RunCommands.ts"
 
 const dayMillis = 86_400_000
-/** The days of the week on which a person reviews waiting plans. */
+/** The days of the week on which a person reviews pending plans. */
 const reviewDays = [1, 4]
 /** One in this many waiting plans is never reviewed, and expires. */
 const forgottenPlans = 6
 
 const decodeAccepted = Schema.decodeUnknownEffect(Schema.Struct({ runIds: Schema.Array(Schema.String) }))
 
-/** Delivers the forge's signed webhook. Returns the number of syncs that it started. */
+/** Delivers the forge's signed webhook. Returns the number of syncs that the webhook started. */
 const delivered = Effect.fnUntraced(function* ({ hookSecret, id }: YearSource, delivery: string) {
   const { url } = yield* HttpListener
   const body = JSON.stringify({ ref: "refs/heads/main", delivery })
@@ -83,7 +83,7 @@ const replan = Effect.fnUntraced(function* ({ owner, sources }: YearWorkspace) {
   }
 })
 
-/** People sign in every day and out every other day; once a week they create a token and invite somebody. */
+/** People sign in every day and sign out every other day. Once a week they create a token and invite somebody. */
 const people = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace, day: number, now: number) {
   const sessions = yield* Sessions
   for (const { subject } of [owner, admin]) {

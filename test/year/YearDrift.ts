@@ -5,8 +5,8 @@ import { SqlClient } from "effect/sql"
 export const driftHours = 72
 const hourMillis = 3_600_000
 /**
- * A check may be late by a tenth of the interval. After that, it may still wait behind other checks for the next turns of
- * the background work.
+ * A check may be late by a tenth of the interval. It may then wait longer, for several turns of the background work, behind
+ * other checks.
  */
 const latestHours = driftHours * 1.1 + 36
 

@@ -32,7 +32,7 @@ const turn = Effect.fnUntraced(function* ({ size, time, turns }: YearPlace) {
   return started > 5 * size.workspaces ? [`${started} drift checks began in one minute`] : []
 })
 
-/** Sets a wrong date for one turn and then corrects it. No work may wait until the wrong date is reached. */
+/** Sets a wrong date for one turn and then corrects the date. Work must not be delayed until the wrong date. */
 const wrongDate = Effect.fnUntraced(function* (place: YearPlace) {
   yield* place.time.correct("3 days", "forward")
   const faults = yield* turn(place)
@@ -40,7 +40,7 @@ const wrongDate = Effect.fnUntraced(function* (place: YearPlace) {
   return faults
 })
 
-/** The events at the start of a month, after the restart at the end of the previous month. */
+/** The special events of a month, which follow the restart at the end of the previous month. */
 const special = Effect.fnUntraced(function* (place: YearPlace, month: number, months: number) {
   if (month === Math.floor(months / 2)) {
     yield* (yield* Vault).rotateMasterKey({ forgetRetired: false })
@@ -82,7 +82,7 @@ const monthOf = Effect.fnUntraced(function* (
   return { faults: faults.map((fault) => `month ${month + 1}: ${fault}`), figures }
 })
 
-/** Stops the service as an operator would. Time advances by its grace periods while it waits for them. */
+/** Stops the service as an operator would. While the service waits for its grace periods, time advances by these periods. */
 const stopped = Effect.fnUntraced(function* (time: YearClock, scope: Scope.Closeable) {
   const passing = yield* Effect.forkChild(Effect.forever(time.pass("1 second")))
   yield* Scope.close(scope, Exit.void)

@@ -40,7 +40,7 @@ export const preview = Effect.fn("preview")(function* (workspace: YearWorkspace,
   }
 })
 
-/** Returns the data that remains of destroyed Capsules after twice the retention period. */
+/** Returns the data of destroyed Capsules that still exists after twice the retention period. */
 export const previewFaults = Effect.fn("previewFaults")(function* (now: number, keep: number) {
   const sql = yield* SqlClient.SqlClient
   const before = new Date(now - (2 * keep + turnDays) * dayMillis).toISOString()

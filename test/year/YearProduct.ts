@@ -12,7 +12,7 @@ import type { YearClock } from "./YearClock.ts"
 import { yearRunner, type YearTool } from "./YearRunner.ts"
 import type { YearSize } from "./YearSize.ts"
 
-/** The requested turns of the background work, each with a callback. */
+/** The requested turns of the background work, each as a callback that reports the end of the turn. */
 export type Turns = Queue.Queue<() => void>
 
 export interface YearPlace {

@@ -4,9 +4,9 @@ import { ReadSql } from "../../actors/base/database/ReadSql.ts"
 import { marks } from "../support/NothingDue.ts"
 import type { YearClock } from "./YearClock.ts"
 
-/** Maximum number of polls for an idle installation, far more than any work needs. */
+/** The maximum number of polls before the installation must be idle, far more than any work needs. */
 const mostLooks = 200_000
-/** Number of polls after which time advances, for work that is waiting for its next attempt. */
+/** The number of polls after which time advances, so that work that is waiting for its next attempt can continue. */
 const looksWithoutTime = 40
 
 interface Busy {

@@ -1,7 +1,7 @@
 /** The amount of work in the simulated year. */
 export interface YearSize {
   readonly days: number
-  /** Days in a month. Figures and checks run at the end of each month. */
+  /** Days in a month. The figures are collected, and the checks run, at the end of each month. */
   readonly month: number
   readonly workspaces: number
   readonly sourcesPerWorkspace: number
@@ -19,8 +19,8 @@ export interface YearSize {
   readonly keep: number
   readonly keepAudit: number
   /**
-   * The month after which the installation stops growing: by then every kept record has been replaced once, including a Capsule's
-   * ten states.
+   * The month after which the installation stops growing: by then every retained record has been replaced once, including
+   * the ten states of each Capsule.
    */
   readonly levelFrom: number
   /** Days between two backups of the installation. */

@@ -44,7 +44,7 @@ export interface Person {
   readonly context: CommandContext
 }
 
-/** The files in a commit. The module never changes; the files around it do. */
+/** The files in a commit. The module never changes, but the other files do. */
 export const filesOf = (commit: number) => ({
   ...pureModule,
   "README.md": `The ${commit}th commit.\n`,
@@ -56,7 +56,7 @@ const newPerson = Effect.fnUntraced(function* (name: string): Effect.fn.Return<P
   return { subject, context: { actor: { kind: "user", subject }, actorKey: subject } }
 })
 
-/** Repositories on separate servers, which run while the service restarts. */
+/** Repositories on separate servers, which keep running while the service restarts. */
 export const repositories = Effect.fnUntraced(function* (size: YearSize, folder: string) {
   yield* (yield* FileSystem.FileSystem).makeDirectory(folder, { recursive: true })
   return yield* Effect.forEach(
@@ -86,7 +86,7 @@ export const preflightOf = Effect.fnUntraced(function* (context: CommandContext,
   }
 })
 
-/** A Source at its first commit, already checked. All of its Capsules start from this commit. */
+/** Creates a Source, and checks its first commit. All Capsules of the Source start from this commit. */
 const checkedSource = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   { context }: Person,

@@ -1,5 +1,5 @@
-// The page's HTML contains its form, so that people and their password managers can use it before the script has arrived. The
-// script renders the form again, which would lose the entered values.
+// The HTML of the page contains the form, so that people and password managers can use the form before the script has
+// loaded. Without the code below, the entered values would be lost when the script renders the form again.
 
 const entered = new Map<string, string>()
 
@@ -11,7 +11,7 @@ export const keepingEntered = (root: HTMLElement, draw: () => void) => {
   for (const { name, value } of root.querySelectorAll("input")) entered.set(name, value)
   const { activeElement } = document
   draw()
-  // A form that is rendered again later is empty.
+  // If the form is rendered again later, its fields must be empty.
   entered.clear()
   if (activeElement instanceof HTMLInputElement && !activeElement.isConnected)
     root.querySelector<HTMLInputElement>(`input[name="${activeElement.name}"]`)?.focus()

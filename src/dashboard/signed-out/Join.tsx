@@ -46,7 +46,7 @@ const JoinByProvider = ({ secret, onRefused }: JoinByProviderProps) => {
 
 const key = "svc.invitation"
 
-/** The secret in the fragment. The tab keeps it until the person has answered the invitation. */
+/** The secret in the fragment. The browser tab stores the secret until the person has answered the invitation. */
 const invitationSecret = (hash: string): string | undefined => linkSecret(key, hash)
 
 const forgetInvitation = (): void => forgetLinkSecret(key)
@@ -83,12 +83,12 @@ const useInvitation = (secret: string | undefined): Found => {
   return found
 }
 
-/** Opens the sign-in page. The tab keeps the secret, so the address does not contain it. */
+/** Opens the sign-in page. The browser tab stores the secret, so the address does not have to contain it. */
 const signIn = () => window.location.assign("/sign-in?return=/join")
 const signInAsOther = () =>
   void request("POST", "/auth/sign-out", { body: {}, keepOn401: true }).then(signIn, () => undefined)
 
-/** An answer cannot be withdrawn on this page. */
+/** On this page, an answer to an invitation cannot be cancelled once it is sent. */
 const kept = new AbortController().signal
 
 interface AnswerProps {
@@ -173,7 +173,7 @@ const Answer = ({ secret, invitation, visitor, onDeclined }: AnswerProps) => {
 /** Describes an invitation and lets the person answer it. */
 export const Join = () => {
   const words = useWords(joinWords)
-  // During prerendering, there is no address.
+  // There is no URL during prerendering.
   const [secret] = useState(() => (typeof window === "undefined" ? "" : invitationSecret(window.location.hash)))
   const found = useInvitation(secret)
   const visitor = useVisitor()

@@ -41,7 +41,7 @@ export const JoinSignUp = ({ secret, email: given, busy, onEnter }: JoinSignUpPr
     }
   }
   const withPasskey = () => {
-    // For a passkey, the whole form except the password is required.
+    // To use a passkey, the person has to complete all fields except the password.
     const address = form.current?.querySelector<HTMLInputElement>("input[type=email]")
     if (busy || address?.reportValidity() === false) return
     onEnter(import("./PasskeySetup.ts").then(({ setUpWithPasskey }) => setUpWithPasskey(person(), "/auth/invitations")))

@@ -83,7 +83,7 @@ const Ended = ({ purpose, state }: Exclude<SetupLinkState, { readonly state: "li
   )
 }
 
-/** Shown for an unusable link, whose secret is missing or unknown to the server. */
+/** Shown if the link cannot be used because its secret is missing or unknown to the server. */
 const Unusable = ({ reason }: { readonly reason: "incomplete" | "unknown" }) => {
   const words = useWords(setupWords)
   return (
@@ -149,7 +149,10 @@ const Opened = () => {
   )
 }
 
-/** The page of a setup link. The prerendered page has no link, and contains the form for browsers without scripts. */
+/**
+ * The page that a setup link opens. The prerendered page is not for a specific link, and contains the form for browsers
+ * without scripts.
+ */
 export const Setup = () => {
   const words = useWords(setupWords)
   if (typeof window !== "undefined") return <Opened />

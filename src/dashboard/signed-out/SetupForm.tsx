@@ -79,14 +79,14 @@ const PasskeyWay = ({ recovering, primary, onPress }: PasskeyWayProps) => {
 }
 
 interface SetupFormProps {
-  /** `undefined` without scripts, in which case the person types the secret. */
+  /** `undefined` if scripts are disabled. The person then types the secret. */
   readonly secret: string | undefined
   readonly recovering: boolean
   /** Called if the link has expired since the page showed its purpose. */
   readonly onEnded?: () => void
 }
 
-/** The form of a setup link. The person chooses a sign-in method and, for the first account, enters their details. */
+/** The form on the setup page. The person chooses a sign-in method and, for the first account, enters their details. */
 export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
   const signedOut = useWords(signedOutWords)
   const words = useWords(setupWords)
@@ -127,7 +127,7 @@ export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
     enter(request("POST", "/auth/setup", { body: { ...person(), password }, keepOn401: true }))
   }
   const withPasskey = () => {
-    // For a passkey, the whole form except the password is required.
+    // To use a passkey, the person has to complete all fields except the password.
     const address = form.current?.querySelector<HTMLInputElement>("input[type=email]")
     if (busy || address?.reportValidity() === false) return
     enter(import("./PasskeySetup.ts").then(({ setUpWithPasskey }) => setUpWithPasskey(person())))

@@ -11,7 +11,7 @@ interface Look {
   readonly tone?: ButtonTone
   readonly icon?: IconName
   readonly small?: boolean
-  /** The row's subject, which the accessible name needs if several rows of a list have the same button. */
+  /** The subject of the row. It is part of the accessible name if several rows of a list have the same button. */
   readonly of?: string | undefined
 }
 
@@ -22,11 +22,11 @@ const classOf = ({ tone = "plain", small = false }: Look): string =>
   `button button-${tone}${small ? " button-small" : ""}`
 
 interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>, "className"> {
-  /** The decision on a Run's page for which the button opens a dialog. */
+  /** The decision for which the button opens a dialog on the page of a Run. */
   readonly "data-decide"?: "approve" | "discard"
   /**
-   * True while the button's decision is being sent. The button then shows that it is busy and ignores clicks. It keeps the focus,
-   * which `disabled` would not. While the server is unreachable, a button with this property is also inactive.
+   * True while the button's decision is being sent. The button then appears busy, ignores clicks and keeps the focus. With
+   * `disabled`, it would lose the focus. While the server is unreachable, a button with this property is also inactive.
    */
   readonly busy?: boolean
 }

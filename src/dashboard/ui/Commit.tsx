@@ -44,8 +44,8 @@ export const CommitLine = ({
 )
 
 /**
- * A record's commit with its whole message. A click copies its id, and a link opens it at the forge if the Git address identifies
- * one.
+ * The commit of a record, with the full commit message. A click copies the commit id, and a link opens the commit at the
+ * forge if the Git address identifies a forge.
  */
 export const Commit = ({
   id,

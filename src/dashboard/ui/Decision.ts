@@ -8,8 +8,8 @@ import { untilReachable } from "../api/Reachability.ts"
 
 interface DecisionOptions<A, I> {
   /**
-   * Sends the decision. Every request has to use the signal, because a request with an aborted signal is never sent. After the
-   * person has closed the dialog, no further step follows.
+   * Sends the decision. Every request has to use the signal, because a request with an aborted signal is never sent: once
+   * the person has closed the dialog, no further steps are executed.
    */
   readonly send: (signal: AbortSignal, input: I) => Promise<A>
   readonly onSuccess?: (answer: A) => unknown
@@ -25,7 +25,7 @@ export interface Decision {
   readonly withdraw: () => void
 }
 
-/** Withdraws a decision when its component is unmounted. */
+/** Cancels a decision when its component is unmounted. */
 export const useWithdrawal = ({ withdraw }: Pick<Decision, "withdraw">): void => {
   const last = useRef(withdraw)
   useEffect(() => {
@@ -41,8 +41,8 @@ const isUncertain = (error: unknown): boolean => error instanceof Fault && passe
 
 /**
  * A decision by the person. The dashboard sends every change as a decision, which is sent or refused immediately, and never
- * repeated or resumed. `withdraw`, or unmounting the component, aborts it. If the server may have received it without
- * responding, the page reports that and reads all its data again.
+ * repeated or resumed. `withdraw`, or unmounting the component, aborts the decision. If the server may have received the
+ * decision but no response arrived, the page reports this uncertainty and reads all its data again.
  */
 export const useDecision = <A, I = void>({ send, ...then }: DecisionOptions<A, I>) => {
   const terms = useWords(vocabulary)
@@ -53,7 +53,7 @@ export const useDecision = <A, I = void>({ send, ...then }: DecisionOptions<A, I
     await queryClient.invalidateQueries()
   }, [queryClient])
   const { reset, ...mutation } = useMutation<A, unknown, I>({
-    // Otherwise a decision made offline would wait and be sent later.
+    // With any other mode, a decision made offline would be queued and sent later.
     networkMode: "always",
     retry: false,
     mutationFn: async (input) => {

@@ -20,8 +20,8 @@ const first = (rules: ReadonlyArray<readonly [RegExp, string]>, text: string): s
   rules.find(([pattern]) => pattern.test(text))?.[1]
 
 /**
- * Returns a name such as "Firefox · Linux" that reminds the owner of the device. It is the browser's own claim, so svc bases no
- * decision on it.
+ * Returns a name such as "Firefox · Linux" that reminds the owner of the device. The browser can claim any name, so svc
+ * never bases a decision on it.
  */
 export const deviceName = (userAgent: string | null): string | undefined => {
   if (userAgent === null) return undefined

@@ -8,11 +8,14 @@ interface DialogProps {
   readonly children: ReactNode
   readonly onClose: () => void
   readonly wide?: boolean
-  /** `side` slides in from the left on a phone, for the navigation. */
+  /** With `side`, the dialog slides in from the left on a phone. Used for the navigation. */
   readonly kind?: "center" | "side"
 }
 
-/** The previously focused element. If that was a menu entry that no longer exists, the menu's button. */
+/**
+ * Returns the element that had the focus. For a menu entry, which no longer exists after the dialog closes, returns the
+ * button of the menu.
+ */
 const openerOf = (focused: Element | null): Element | null => {
   const label = focused?.closest('[role="menu"]')?.getAttribute("aria-labelledby")
   return (typeof label === "string" ? document.getElementById(label) : null) ?? focused

@@ -47,7 +47,7 @@ const sentence = (fault: Fault, words: (typeof vocabulary)["en"]["fault"]): stri
   return fault.message
 }
 
-/** A failure in the server's words, with the request id that an operator can search for. */
+/** The server's message for a failure, with the request id that an operator can search for. */
 export const FaultNotice = ({
   error,
   onRetry
@@ -83,7 +83,7 @@ interface EmptyProps {
   readonly title: string
   readonly children?: ReactNode
   readonly action?: ReactNode
-  /** True if the page contains nothing else, so that this title is the title of the page. */
+  /** True if the page has no other content, so that this title is the page title. */
   readonly whole?: boolean
 }
 
@@ -128,7 +128,10 @@ interface LoadableProps<A> {
   readonly children: (data: A) => ReactNode
 }
 
-/** The three states of a query. After a first success, an error is shown above the old content. */
+/**
+ * Renders the three states of a query. If a query fails after it has succeeded once, the error is shown above the old
+ * content.
+ */
 export const Loadable = <A,>({ query, skeleton, children }: LoadableProps<A>) => {
   if (query.data === undefined) {
     if (query.error !== null && query.error !== undefined)

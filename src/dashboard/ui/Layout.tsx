@@ -3,9 +3,9 @@ import { useTitle } from "./Feedback.tsx"
 
 interface PageProps {
   readonly title: string
-  /** Replaces the title in the heading. Marks the part that people wrote. */
+  /** Replaces the title in the heading, for example to isolate text that people wrote. */
   readonly heading?: ReactNode
-  /** The location of this page, shown above the title. */
+  /** The breadcrumbs of this page, shown above the title. */
   readonly trail?: ReactNode
   readonly beside?: ReactNode
   readonly about?: ReactNode
@@ -72,7 +72,7 @@ export const Panel = ({ title, beside, actions, about, children, flush = false, 
   </section>
 )
 
-/** Facts about a record with labels and values. An absent fact has no row. */
+/** Facts about a record, as labels with values. A fact without a value has no row. */
 export const Facts = ({
   items,
   columns = false

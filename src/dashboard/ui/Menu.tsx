@@ -28,8 +28,8 @@ interface MenuItemProps {
   readonly danger?: boolean
   readonly disabled?: boolean
   /**
-   * True while the entry's decision is being sent, as for a button. Such an entry is inactive while the server is
-   * unreachable.
+   * True while the entry's decision is being sent, as for a button. An entry with this property is inactive while the server
+   * is unreachable.
    */
   readonly busy?: boolean
   readonly detail?: string

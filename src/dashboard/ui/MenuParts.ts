@@ -1,5 +1,5 @@
 import type { Menu } from "@base-ui/react/menu"
 import { createContext } from "react"
 
-/** The library's components, for everything in an open menu. */
+/** The components of the menu library, for the contents of an open menu. */
 export const MenuParts = createContext<typeof Menu | undefined>(undefined)

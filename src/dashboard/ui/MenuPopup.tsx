@@ -7,7 +7,8 @@ import type { MenuProps } from "./MenuPopups.ts"
 /** Opens the menu at once, because the click that opens it also loads its code. */
 export const MenuPopup = ({ trigger, align = "end", side = "bottom", children }: MenuProps) => {
   const [anchor, setAnchor] = useState<HTMLElement | null>(null)
-  // Rendered in the landmark or dialog of its trigger, because nothing outside a modal dialog can be above it.
+  // The popup is rendered in the landmark or dialog that contains its trigger, because an element outside a modal dialog
+  // cannot appear above the dialog.
   const container = anchor?.closest<HTMLElement>("dialog, aside, main") ?? null
   return (
     <MenuParts value={Base}>

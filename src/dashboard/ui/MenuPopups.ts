@@ -15,5 +15,5 @@ export interface MenuPopups {
   readonly Popup: ComponentType<MenuProps>
 }
 
-/** Provided by the application, because on-demand code imports components that include a menu. */
+/** Provided by the application, because code that is loaded on demand imports components with menus. */
 export const MenuPopups = createContext<MenuPopups | undefined>(undefined)

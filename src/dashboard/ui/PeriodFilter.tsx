@@ -10,7 +10,7 @@ interface PeriodFilterProps {
   readonly onChange: (period: { readonly from?: string | undefined } | { readonly until?: string | undefined }) => void
 }
 
-/** The first and the last day of a list, in the person's calendar. */
+/** Fields for the first and the last day shown in a list, in the person's time zone. */
 export const PeriodFilter = ({ from, onChange, until }: PeriodFilterProps) => {
   const text = useWords(words)
   return (

@@ -7,7 +7,7 @@ import { driftWords } from "./DriftWords.ts"
 
 export type StatusTone = "neutral" | "busy" | "attention" | "good" | "bad" | "muted"
 
-/** A coloured dot and a word. The word is sufficient without the dot. */
+/** A coloured dot and a word. The word alone is sufficient. */
 export const Status = ({ tone, children }: { readonly tone: StatusTone; readonly children: string }) => (
   <span className={`status status-${tone}`}>
     <span className="status-dot" aria-hidden="true" />
@@ -28,7 +28,7 @@ const runTone: Readonly<Record<Run["status"], StatusTone>> = {
 
 type Standing = Pick<Run, "status" | "type" | "approvedAt" | "drifted">
 
-/** The status of a Run for people. An approved plan is not shown as a success yet, nor is a check that found drift. */
+/** The status of a Run, as shown to people. Neither an approved plan nor a check that found drift is shown as a success. */
 export const useRunStatus = (): ((run: Standing) => readonly [StatusTone, string]) => {
   const words = useWords(vocabulary)
   const drift = useWords(driftWords)

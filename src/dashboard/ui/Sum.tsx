@@ -21,7 +21,10 @@ export interface VerbCount {
 export const verbCountsOf = (summary: PlanSummary): ReadonlyArray<VerbCount> =>
   verbs.map(([verb, key]) => ({ verb, count: summary[key] })).filter(({ count }) => count > 0)
 
-/** The counts of a plan in a row: sign and number, the word as a tooltip and for assistive technology. */
+/**
+ * The counts of a plan in a row. Each count is a sign and a number; the word is in the tooltip and available to assistive
+ * technology.
+ */
 export const Sum = ({ summary }: { readonly summary: PlanSummary }) => {
   const words = useWords(verbWords)
   return (

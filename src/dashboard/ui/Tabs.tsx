@@ -7,7 +7,7 @@ const reveal = (tab: HTMLElement | null) => {
   row.scrollLeft = tab.offsetLeft - row.offsetLeft - (row.clientWidth - tab.offsetWidth) / 2
 }
 
-/** Tabs are addresses: they can be linked to, opened in a new tab, and left with the back button. */
+/** Each tab has a URL, so that people can link to it, open it in a new browser tab, and leave it with the back button. */
 export const Tabs = ({
   label,
   items
@@ -21,8 +21,8 @@ export const Tabs = ({
         key={name}
         ref={current ? reveal : undefined}
         {...link}
-        // The match must be exact. Otherwise the first tab, whose address is a prefix of the other addresses, would always
-        // be current.
+        // The match must be exact. Otherwise, the first tab would always be current, because its address is a prefix of all
+        // other addresses.
         activeOptions={{ exact: true }}
         className={current ? "tab tab-current" : "tab"}
         aria-current={current ? "page" : undefined}

@@ -3,9 +3,9 @@
  */
 export const TextWithCode = ({ text }: { readonly text: string }) => {
   const parts = text.split("`")
-  // An odd number of backticks does not enclose code, so the text is shown as it is.
+  // If the number of backticks is odd, they do not enclose code, so the text is shown unchanged.
   if (parts.length % 2 === 0) return <>{text}</>
-  // In a fragment, because only the text of elements has its invisible characters escaped.
+  // Returned in a fragment, because invisible characters are escaped only in the text of elements.
   return (
     <>
       {parts.map((part, index) =>

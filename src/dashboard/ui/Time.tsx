@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react"
 import { exactTime, relativeTime } from "../words/Format.ts"
 import { useLanguage } from "../words/Words.ts"
 
-// One clock for the whole page, ticking as often as its most precise reader requires.
+// One clock for the whole page, which ticks as often as its most precise subscriber requires.
 let now = Date.now()
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined

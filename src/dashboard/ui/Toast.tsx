@@ -28,7 +28,7 @@ const show = (text: string, icon: IconName, shownMs: number): void => {
 /** Briefly reports a success, and announces it to assistive technology. */
 export const toast = (text: string): void => show(text, "check", briefMs)
 
-/** Reports a failure that belongs to no part of the page. Other failures are shown where they occurred. */
+/** Reports a failure that does not concern a specific part of the page. Other failures are shown where they occurred. */
 export const warn = (text: string): void => show(text, "warning", failureMs)
 
 const subscribe = (listener: () => void): (() => void) => {

@@ -4,7 +4,9 @@ import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { TextField } from "./Field.tsx"
 
-/** A field for typing the name of the target of an irreversible action. Also returns true if the typed name matches. */
+/**
+ * A field for typing the name of the target of an irreversible action. In addition, returns true if the typed name matches.
+ */
 export const useTypedName = (name: string, helper?: string) => {
   const terms = useWords(vocabulary)
   const [typed, setTyped] = useState("")

@@ -15,5 +15,5 @@ const icons: Readonly<Record<Verb, IconName>> = {
   none: "point"
 }
 
-/** The icon of a verb in the surrounding colour. The word itself follows or is in the label. */
+/** The icon for a verb, in the text colour. The verb itself follows the icon or is part of the label. */
 export const VerbIcon = ({ verb }: { readonly verb: Verb }) => <Icon name={icons[verb]} />

@@ -4,7 +4,10 @@ export interface Segment {
   readonly marked: boolean
 }
 
-/** The unit of a fold: statements of a policy, keys of an object, items of a list, or lines of text. */
+/**
+ * The unit in which a fold counts its contents: statements of a policy, keys of an object, items of a list, or lines of
+ * text.
+ */
 export type Unit = "statements" | "keys" | "items" | "lines"
 
 /** A line of a difference. Lines are numbered from 1 on each side that contains them. */
@@ -14,7 +17,7 @@ export type DifferenceLine =
   | { readonly kind: "added"; readonly after: number; readonly segments: ReadonlyArray<Segment> }
   /** The path to the following lines, from the outermost member inwards. */
   | { readonly kind: "path"; readonly path: ReadonlyArray<string> }
-  /** An item of an ordered list that has moved. Positions are counted from 1. */
+  /** An item that has moved within an ordered list. Positions are counted from 1. */
   | { readonly kind: "moved"; readonly from: number; readonly to: number; readonly text: string }
   | {
       readonly kind: "fold"
@@ -33,7 +36,7 @@ export interface Highlight {
 /** Maximum number of paths in a heading. */
 export const pathsAtMost = 24
 
-/** The interpretation of both sides. */
+/** The format in which both sides are compared. */
 export type Reading = "json" | "base64" | "text" | "words"
 
 /** The difference between two values, ready for rendering. */
@@ -51,7 +54,10 @@ export interface Difference {
     readonly total: number
   }
   readonly highlights: ReadonlyArray<Highlight>
-  /** The paths of changed parts of a structure, at most `pathsAtMost`. `pathCount` is their total number. */
+  /**
+   * The paths of the changed parts of a structure, at most `pathsAtMost` of them. `pathCount` is the number of all such
+   * paths.
+   */
   readonly paths: ReadonlyArray<string>
   readonly pathCount: number
   /** Number of items whose only change is their position, in lists without a meaningful order. */

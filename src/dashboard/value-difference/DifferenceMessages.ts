@@ -2,8 +2,8 @@ import type { ValuePair } from "./Difference.ts"
 import type { DrawnDifference, DrawnPage } from "./DifferencePages.ts"
 
 /**
- * The page's requests to the worker. `of` identifies a difference: a `compare` request introduces the number, and a `forget`
- * request ends its use.
+ * The page's requests to the worker. `of` identifies a difference: a `compare` request introduces this number, and a
+ * `forget` request releases it.
  */
 export type DifferenceRequest =
   | { readonly kind: "compare"; readonly of: number; readonly pair: ValuePair }

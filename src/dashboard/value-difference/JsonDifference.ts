@@ -5,8 +5,8 @@ import { visibleText } from "../../../schema/records/VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
 /**
- * A value on both sides, with its nested values. `same` includes a different order in lists without a meaningful order. `moved`
- * means equal, but at a different position in an ordered list.
+ * A value on both sides, with its nested values. A value is `same` even if the items of a list without a meaningful order
+ * are in a different order. `moved` means equal, but at a different position in an ordered list.
  */
 interface JsonNode {
   /** The key in an object. Absent in a list. */
@@ -142,7 +142,7 @@ const highlightsOf = (
   if (own || (widens && !isJsonObject(node.after) && !isJsonObject(node.before) && node.key !== "Statement")) {
     return [highlight(node)]
   }
-  // A statement that is added or removed as a whole counts like a statement whose members are added or removed.
+  // Treats a statement that is added or removed as a whole like a statement whose members are all added or removed.
   const children =
     node.children ??
     (isJsonObject(node.after ?? node.before)
@@ -212,11 +212,11 @@ const pathOf = (ancestors: ReadonlyArray<string>, node: JsonNode): ReadonlyArray
   return [...ancestors, ...[name, only].filter((part) => part !== undefined)].map(visibleText)
 }
 
-/** Renders a tree. If `isText` is true, the value was a string, in which nothing is marked as unknown or sensitive. */
+/** Renders a tree. If `isText` is true, the value was a string. No part of a string is marked as unknown or sensitive. */
 const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> => {
   let before = 0
   let after = 0
-  /** True if a path has been rendered. After that, a change outside any item needs its own path. */
+  /** True if a path has been rendered. From then on, a change outside any item needs a separate path. */
   let isLed = false
   const same = (lines: ReadonlyArray<string>): ReadonlyArray<DifferenceLine> =>
     lines.map((text) => ({ kind: "same", before: ++before, after: ++after, text }))
@@ -267,7 +267,7 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
       const run = Array.from({ length: end - at }, (_, offset) => ({ index: at + offset, lines: drawnAt(at + offset) }))
       const near = new Set<number>()
       if (isObject) {
-        // An item's name and the adjacent lines are shown with the item's change.
+        // If an item changes, its name and the adjacent lines are shown with the change.
         for (const { index } of run) if (isIdentityKey(all[index]?.key ?? "")) near.add(index)
         const keep = (order: typeof run) => {
           let left = context
@@ -343,7 +343,7 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
   return nodeLines(root, 0, "", [], false)
 }
 
-/** The list or object that the heading counts: the innermost one that contains all changes. */
+/** The list or object whose members the heading counts: the innermost list or object that contains all changes. */
 const measured = (node: JsonNode): JsonNode => {
   const changed = node.children?.filter(({ state }) => state !== "same") ?? []
   const [only] = changed

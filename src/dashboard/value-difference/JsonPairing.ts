@@ -56,8 +56,8 @@ const longestAscending = (numbers: ReadonlyArray<number>): ReadonlySet<number> =
 }
 
 /**
- * Pairs the items of two lists by the member that identifies them, otherwise by equality, otherwise by position. The result has
- * the order of the new list, with removed items after their predecessors.
+ * Pairs the items of two lists by the member that identifies them. If there is none, pairs equal items, and then items at
+ * the same position. The result follows the order of the new list, with each removed item after its predecessor.
  */
 export const pairElements = (
   before: ReadonlyArray<JsonValue>,

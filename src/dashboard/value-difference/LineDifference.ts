@@ -29,7 +29,7 @@ const folded = (lines: ReadonlyArray<DifferenceLine>, context: number): Readonly
   return drawn
 }
 
-/** Beyond this many edits, the middle part counts as replaced, because an exact result would take seconds. */
+/** If there are more edits than this, the middle part is treated as replaced, because an exact result would take seconds. */
 const mostEdits = 4000
 
 interface Run {
@@ -38,7 +38,7 @@ interface Run {
   readonly after: ReadonlyArray<string>
 }
 
-/** Splits both sides into runs of equal lines and runs of different lines, in order. */
+/** Splits both sides into blocks of equal lines and blocks of different lines, in order. */
 export const runsOfLines = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<Run> => {
   let head = 0
   while (head < before.length && head < after.length && before[head] === after[head]) head++
@@ -73,7 +73,7 @@ interface Place {
   after: number
 }
 
-/** The lines of a differing run. Similar lines are paired, and the others are grouped in blocks. */
+/** Returns the lines of a block that differs. Similar lines are paired, and other lines are grouped by side. */
 const changedLines = ({ after, before }: Run, place: Place): ReadonlyArray<DifferenceLine> => {
   const pairs = before.length === after.length ? before.length : 0
   const removed: Array<DifferenceLine> = []

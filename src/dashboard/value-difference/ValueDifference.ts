@@ -59,8 +59,9 @@ const oneSide = (before: unknown, after: unknown, name: string): Difference => {
 }
 
 /**
- * The difference between two values in the most informative interpretation: structure if both sides are objects or lists or
- * contain such a document, decoded text for base64 attributes, lines if either side has several lines, and words otherwise.
+ * Compares two values in the most informative format: by structure if both sides are objects or lists, or strings that
+ * contain an object or list; as decoded text for base64 attributes; by lines if either side has several lines; and by words
+ * otherwise.
  */
 export const valueDifference = ({ after, before, name }: ValuePair): Difference => {
   if (before === undefined || after === undefined) return oneSide(before, after, name)

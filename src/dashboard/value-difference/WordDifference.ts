@@ -7,7 +7,7 @@ const token = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu
 /** Longer lines are compared as a whole, because comparing their words would cost too much. */
 const longestLine = 4000
 
-/** The words in a pair of lines are marked if at least this fraction of their characters matches. */
+/** Differing words in a pair of lines are marked only if the lines share at least this fraction of their characters. */
 const leastAgreement = 0.3
 
 const whole = (text: string): ReadonlyArray<Segment> => [{ text, marked: false }]
@@ -15,7 +15,7 @@ const whole = (text: string): ReadonlyArray<Segment> => [{ text, marked: false }
 export interface WordDifference {
   readonly before: ReadonlyArray<Segment>
   readonly after: ReadonlyArray<Segment>
-  /** The fraction of the longer line's characters that both lines share, from 0 to 1. */
+  /** Number of characters that both lines share, as a fraction of the longer line's length, from 0 to 1. */
   readonly agreement: number
 }
 
@@ -25,7 +25,7 @@ const push = (segments: Array<Segment>, text: string, marked: boolean) => {
   else segments.push({ text, marked })
 }
 
-/** The changed words within a pair of lines. Dissimilar lines are not marked. */
+/** The changed words within a pair of lines. Words in dissimilar lines are not marked. */
 export const wordDifference = (before: string, after: string): WordDifference => {
   const plain = { before: whole(before), after: whole(after) }
   if (before.length > longestLine || after.length > longestLine) return { ...plain, agreement: 0 }

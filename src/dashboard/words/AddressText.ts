@@ -4,7 +4,7 @@ export const addressText = (value: unknown): string | undefined =>
 
 export const boundedText = (value: unknown, most: number): string | undefined => addressText(value)?.slice(0, most)
 
-/** Returns a point in time from an address, or `undefined` if it is invalid. */
+/** Returns the point in time in a URL parameter, or `undefined` if the parameter is invalid. */
 export const addressInstant = (value: unknown): string | undefined => {
   const at = Date.parse(addressText(value) ?? "")
   return Number.isNaN(at) ? undefined : new Date(at).toISOString()

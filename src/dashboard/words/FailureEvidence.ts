@@ -10,8 +10,8 @@ export const failedByTool = ({ error, type }: Ended): boolean =>
   (type === "apply" || type === "destroy_apply") && error?.code === "apply_failed"
 
 /**
- * Like `failedByTool`, but for a whole Run: the Run's state was saved, and the result of everything that the Run began is
- * known.
+ * Like `failedByTool`, but for a whole Run: the Run's state was saved, and the results of all operations that the Run began
+ * are known.
  */
 export const leftKnownState = (run: Run): boolean =>
   failedByTool(run) && run.stateVersionId !== undefined && (run.possiblyCreated ?? []).length === 0

@@ -1,6 +1,6 @@
 /**
- * Japanese texts for the codes of failures of a Run or of a lane's check. The server's own message is in English and includes the
- * affected record, so it is shown too. In English, the server's message is sufficient.
+ * Japanese texts for the codes of failures of a Run or of a lane's check. The server's message is shown as well, because it
+ * identifies the affected record, although it is in English. In English, the server's message is sufficient.
  */
 const ja = {
   agent_lost:

@@ -20,7 +20,7 @@ const calendarDays = (at: number, now: number): number => {
   return Math.round((noon(at) - noon(now)) / (daySeconds * 1000))
 }
 
-/** "3 min ago" / 「3 分前」. "Just now" within a minute, and calendar days from one day to a week. */
+/** "3 min ago" / 「3 分前」. Returns "Just now" within a minute, and counts calendar days from one day to a week. */
 export const relativeTime = (language: Language, at: string, now: number): string => {
   const time = Date.parse(at)
   const seconds = Math.round((time - now) / 1000)
@@ -63,8 +63,8 @@ export const integer = (language: Language, value: number): string =>
 const englishPlural = new Intl.PluralRules("en")
 
 /**
- * A number with its English noun, such as "1 file" or "1,204 files". A Japanese noun has only one form, so its texts only need
- * the number.
+ * A number with its English noun, such as "1 file" or "1,204 files". Japanese nouns have only one form, so Japanese texts
+ * need only the number.
  */
 export const counted = (count: number, one: string, several = `${one}s`): string =>
   `${integer("en", count)} ${englishPlural.select(count) === "one" ? one : several}`
@@ -88,7 +88,7 @@ export const shortDigest = (digest: string): string => {
   return at < 0 ? digest.slice(0, 12) : digest.slice(at + 1, at + 13)
 }
 
-/** Shortens `registry.opentofu.org/hashicorp/aws` to `hashicorp/aws`. Any other registry remains visible. */
+/** Shortens `registry.opentofu.org/hashicorp/aws` to `hashicorp/aws`. The host of any other registry is kept. */
 export const providerName = normaliseProviderAddress
 
 /** The distinguishing part of a Git address. */

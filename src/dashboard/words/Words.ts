@@ -3,13 +3,15 @@ import type { Bilingual } from "../api/Types.ts"
 import type { Language } from "../preferences/Preferences.ts"
 import { usePreferences } from "../preferences/UsePreferences.ts"
 
-/** The texts of one screen in both languages. `ja` has the type of `en`, so a missing text does not compile. */
+/**
+ * The texts of one screen in both languages. `ja` has the type of `en`, so the code does not compile if a text is missing.
+ */
 export interface Words<A> {
   readonly en: A
   readonly ja: A
 }
 
-/** Set only without a browser, for prerendered pages. */
+/** Set only for prerendered pages, which are rendered without a browser. */
 export const FixedLanguage = createContext<Language | undefined>(undefined)
 
 export const useLanguage = (): Language => {

@@ -14,12 +14,12 @@ export type CanonicalRow = ReadonlyArray<CanonicalValue>
 /** Target size of the values in a page. */
 const pageBytes = 4 * 1024 * 1024
 const mostRows = 1000
-/** A row may have values of a megabyte, so the first pages are small. */
+/** Number of rows in the first page of a table. It is small, because a single row may contain a megabyte. */
 export const firstRows = 8
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** Reads SQLite text as bytes, because the client would replace invalid bytes. */
+/** Reads SQLite text as bytes, because the client would replace invalid UTF-8. */
 const selected = (isPostgres: boolean, { kind, name }: ColumnShape): string => {
   const column = quoted(name)
   if (kind === "integer") return `CAST(${column} AS TEXT) AS ${column}`
@@ -64,7 +64,7 @@ export const rowsAfter = Effect.fnUntraced(function* (
   limit: number
 ) {
   const isPostgres = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
-  // Qualified with the table's name, because otherwise the name would refer to the selected text.
+  // The column is qualified with the table alias, because the unqualified name would refer to the selected text.
   const key = sql.literal(table.key.map(({ name }) => `r.${quoted(name)}`).join(", "))
   const values = sql.literal(table.columns.map((column) => selected(isPostgres, column)).join(", "))
   const last = table.key.map((column) => {

@@ -25,7 +25,7 @@ export interface MoveSource {
   readonly open: Step<SqlClient.SqlClient, Scope.Scope>
   /** Checks the opened database, in the transaction that spans the whole move. */
   readonly check: Step<void, SqlClient.SqlClient>
-  /** Makes the database refuse writes, in the transaction that marks it as moved. */
+  /** Makes the database refuse writes, in the transaction that marks the database as moved. */
   readonly close: Step<void, SqlClient.SqlClient>
 }
 
@@ -36,7 +36,7 @@ export interface MoveTarget {
   readonly open: (source: MoveMark | undefined) => Step<SqlClient.SqlClient, Scope.Scope>
   /** Checks the copied rows. */
   readonly check: Step<void, SqlClient.SqlClient>
-  /** Makes the database the current one, and opens it. */
+  /** Makes the copy the current database, and opens it. */
   readonly settle: Step<SqlClient.SqlClient, Scope.Scope>
 }
 
@@ -99,10 +99,10 @@ const compareAll = Effect.fnUntraced(function* (
  * Copies a database, compares both row by row, checks the sealed values and audit chains of the copy, and makes the copy the
  * current database.
  *
- * The copy has a mark until the end, and the old database gets a mark once the copy is verified. No server starts on a
- * marked database, so at any time at most one of the two databases can be served. Until the old database has its mark, an
- * interruption leaves it unchanged, and the next attempt starts from the beginning. After that, the next attempt verifies
- * the copy again and finishes.
+ * The copy is marked until the move is complete, and the old database is marked once the copy is verified. No server starts
+ * on a marked database, so at any time at most one of the two databases can be served. If the move is interrupted before the
+ * old database is marked, the old database is unchanged, and the next attempt starts from the beginning. If it is
+ * interrupted later, the next attempt verifies the copy again and finishes the move.
  */
 export const moveDatabase = Effect.fn("moveDatabase")(function* (
   source: MoveSource,

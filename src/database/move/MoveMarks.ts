@@ -32,7 +32,7 @@ export interface MoveMark {
 const firstNumber = 2_147_483_646
 const numbers = { arriving: firstNumber, moved: firstNumber + 1 } as const
 
-/** The column has 255 characters in PostgreSQL. */
+/** In PostgreSQL, the column can store 255 characters. */
 const longestPlace = 120
 
 const Marks = rowShape({ number: Schema.Int, name: Schema.String })
@@ -72,7 +72,7 @@ export const writeMark = Effect.fnUntraced(function* ({ at, id, installation, ot
   yield* sql`INSERT INTO svc_migrations (migration_id, name) VALUES (${numbers[state]}, ${name})`
 })
 
-/** Removes the mark, so that the database becomes the current one. */
+/** Removes the mark, so that this database becomes the current database. */
 export const removeMark = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`DELETE FROM svc_migrations WHERE migration_id >= ${firstNumber}`

@@ -24,7 +24,7 @@ export class ValuesUnstorable extends Schema.TaggedError<ValuesUnstorable>()("Va
 const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =>
   Effect.provideService(effect, SqlClient.SqlClient, sql)
 
-/** Returns the tables that both databases have. Fails unless they are the tables of this release. */
+/** Returns the tables of the two databases. Fails unless both databases have exactly the tables of this release. */
 export const sameTables = Effect.fn("sameTables")(function* ({ from, to }: MovedDatabases) {
   const version = yield* on(from, recordedVersion)
   if (version !== newestKnown) {

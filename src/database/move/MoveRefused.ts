@@ -2,11 +2,11 @@ import { Effect, Schema } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 /**
- * Raised if a database cannot be moved or a move was aborted. The source database is unchanged and remains the current one.
+ * Raised if a database cannot be moved or a move was aborted. The source database is unchanged and remains current.
  */
 export class MoveRefused extends Schema.TaggedError<MoveRefused>()("MoveRefused", { message: Schema.String }) {}
 
-/** Converts failures to open a database, except failures of statements, into refusals. */
+/** Converts failures to open a database into refusals. Passes on failures of statements. */
 export const refusing = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E | SqlError, R>) =>
   Effect.mapError(effect, (error): MoveRefused | SqlError => {
     if (error instanceof MoveRefused || isSqlError(error)) return error

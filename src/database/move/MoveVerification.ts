@@ -7,7 +7,7 @@ import type { Keyring } from "../../../actors/base/vault/MasterKey.ts"
 import { integrityFaults } from "../../../actors/base/vault/SealedPlaces.ts"
 import { MoveRefused } from "./MoveRefused.ts"
 
-/** Fails unless the master keys open the data keys of the database. */
+/** Fails if a master key that the secrets of the database need is missing. */
 export const checkKeys = Effect.fn("checkKeys")(function* (keyring: Keyring) {
   const unknown = (yield* masterKeysInUse).filter(({ id }) => !keyring.keys.some((key) => key.id === id))
   if (unknown.length > 0) {
@@ -43,8 +43,8 @@ const inspected = Effect.fnUntraced(function* (keyring: Keyring) {
 })
 
 /**
- * Opens every sealed value of the copy, and checks its chains of audit events. Fails with the faults that exist only in the
- * copy, and returns the faults that also exist in the source.
+ * Opens every sealed value in the copy, and checks the audit chains in the copy. Fails with the faults that exist only in
+ * the copy, and returns the faults that also exist in the source.
  */
 export const verifyCopy = Effect.fn("verifyCopy")(function* (
   databases: { readonly from: SqlClient.SqlClient; readonly to: SqlClient.SqlClient },

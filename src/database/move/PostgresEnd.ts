@@ -16,7 +16,10 @@ export const placeOf = (url: Redacted.Redacted): DatabasePlace => {
   return { kind: "postgres", text: `${host || searchParams.get("host") || "localhost"}${pathname}` }
 }
 
-/** No limit while the move's transaction is idle, because the other database may be busy for a long time. */
+/**
+ * Sets no limit on the time for which the transaction of the move is idle, because the other database may be busy for a long
+ * time.
+ */
 const limits = Layer.succeed(SessionLimits, { idleInTransaction: "0", lock: "20s" })
 
 const openDatabase = (url: Redacted.Redacted, exclusive: boolean) =>
@@ -30,7 +33,7 @@ const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =
 
 const Count = rowShape({ count: Schema.Int })
 
-/** Fails while a server has a session. Ignores this process's only session, which is its writing session. */
+/** Fails if a server has a session. Ignores the only session of this process, which is its writing session. */
 const checkSessions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Count.rowsOnce(sql)`SELECT COUNT(*) AS count FROM pg_stat_activity
@@ -41,7 +44,7 @@ const checkSessions = Effect.gen(function* () {
 
 /**
  * Makes every table reject writes. Otherwise a server that was frozen before the move, or a release without support for
- * marks, could write to a database that is no longer the current one.
+ * marks, could write to a database that is no longer current.
  */
 const refuseWrites = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -54,7 +57,7 @@ const refuseWrites = Effect.gen(function* () {
     END LOOP; END $$`).unprepared
 })
 
-/** A PostgreSQL database of this data folder's installation, as the source of a move. */
+/** The PostgreSQL database of the installation in this data folder, as the source of a move. */
 export const postgresSource = (url: Redacted.Redacted) =>
   Effect.map(
     DataFolder,

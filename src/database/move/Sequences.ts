@@ -7,7 +7,8 @@ const Last = rowShape({ last: Schema.Int })
 const Sequence = rowShape({ table: Schema.String, last: Schema.Int })
 
 /**
- * The last number that the database assigned to a row of each table; 0 before the first. Such a number is never assigned again.
+ * The last number that the database assigned to a row of each table, or 0 if there was no row. The database never assigns
+ * the same number again.
  */
 export type Sequences = ReadonlyMap<string, number>
 
@@ -51,7 +52,7 @@ const continueInSqlite = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
   }
 })
 
-/** Makes the database continue these sequences. */
+/** Sets the sequences of the database to continue after these numbers. */
 export const continueSequences = (sql: SqlClient.SqlClient, sequences: Sequences) =>
   sql.onDialectOrElse({
     pg: () => continueInPostgres(sql, sequences),

@@ -88,7 +88,7 @@ export const sqliteTarget = Effect.gen(function* () {
       return yield* new MoveRefused({ message: `${folder.path} contains a database already. Use another data folder.` })
     }
     if (present !== "absent" && present.state === "arriving") return yield* openFile(folder.databaseFile)
-    // A killed attempt may have left a file with incomplete rows, or a file of another move.
+    // An attempt that was killed may have left an incomplete file, or a file from another move.
     if ((yield* fs.exists(partial)) && source !== undefined && isOfMove(yield* markIn(partial), source)) {
       return yield* openFile(partial)
     }

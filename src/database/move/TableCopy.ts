@@ -53,13 +53,13 @@ export const copyTable = Effect.fn("copyTable")(function* ({ from, to }: MovedDa
 export interface ComparedTable {
   readonly table: string
   readonly rows: number
-  /** Digest of the digests of all rows, in the order of the key. */
+  /** Digest of the digests of all rows, in the order of the primary key. */
   readonly sha256: string
 }
 
 const Count = rowShape({ count: Schema.Int })
 
-/** Fails unless the table has this number of rows. Counts independently of the pages. */
+/** Fails unless the table has this number of rows. Counts the rows with a separate query, independently of the pages. */
 const requireCount = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { name }: TableShape, expected: number) {
   const [row] = yield* Count.rowsOnce(sql)`SELECT COUNT(*) AS count FROM ${sql(name)}`
   if (row?.count === expected) return

@@ -14,7 +14,7 @@ export interface ColumnShape {
 export interface TableShape {
   readonly name: string
   readonly columns: ReadonlyArray<ColumnShape>
-  /** Columns of the primary key, in their order. */
+  /** Columns of the primary key, in key order. */
   readonly key: ReadonlyArray<ColumnShape>
 }
 

@@ -11,8 +11,9 @@ const run = (sql: SqlClient.SqlClient, statements: ReadonlyArray<string>) =>
   Effect.forEach(statements, (statement) => sql.unsafe(statement).unprepared, { discard: true })
 
 /**
- * Runs `copy` in the transaction of a target in PostgreSQL, with empty tables, without triggers and without foreign keys. Triggers
- * would count the copied rows as changes. The keys are checked when they are added again.
+ * Empties the tables of a PostgreSQL target, disables their triggers, drops the foreign keys, runs `copy`, and restores
+ * triggers and keys, all in one transaction. Triggers would record the copied rows as changes. The keys are checked when
+ * they are added again.
  */
 const withoutConstraintsOfPostgres = Effect.fnUntraced(function* <E, R>(
   sql: SqlClient.SqlClient,
@@ -45,7 +46,8 @@ const withoutConstraintsOfPostgres = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * Like `withoutConstraintsOfPostgres`. SQLite checks foreign keys only if the session enables it, so the caller must disable it.
+ * Like `withoutConstraintsOfPostgres`. SQLite checks foreign keys only if the session enables the check, so the caller must
+ * disable the check.
  */
 const withoutTriggersOfSqlite = Effect.fnUntraced(function* <E, R>(
   sql: SqlClient.SqlClient,
@@ -69,7 +71,10 @@ const withoutTriggersOfSqlite = Effect.fnUntraced(function* <E, R>(
   )
 })
 
-/** Empties the tables of a target, and runs `copy` without its triggers and foreign keys, in the caller's transaction. */
+/**
+ * Empties the tables of a target and runs `copy` while the target has no triggers or foreign keys, in the caller's
+ * transaction.
+ */
 export const withoutConstraints = <E, R>(
   sql: SqlClient.SqlClient,
   tables: ReadonlyArray<TableShape>,

@@ -13,7 +13,10 @@ export interface UnstorableValue {
 
 const storedAs = { integer: "integer", text: "text", bytes: "blob" } as const
 
-/** An expression that is null for values that PostgreSQL can store. SQLite does not check types, and keys may contain nulls. */
+/**
+ * Returns an SQL expression that is null for values that PostgreSQL can store. SQLite does not check types, and its keys may
+ * contain nulls.
+ */
 const problemOf = ({ kind, name }: ColumnShape, isKey: boolean): string => {
   const column = quoted(name)
   const parts = [

@@ -7,11 +7,15 @@ import { RunId } from "../../../schema/records/Ids.ts"
 
 const channel = "svc"
 
-/** Announces a transaction to the other servers, if it commits. Part of the statement that begins the transaction. */
+/**
+ * Announces a transaction to the other servers once the transaction commits. Runs as part of the statement that begins the
+ * transaction.
+ */
 export const announceCommit = `pg_notify('${channel}', 'c')`
 
 /**
- * Creates a trigger that announces a row after the commit. PostgreSQL delivers equal announcements of one transaction only once.
+ * Creates a trigger that announces a row after the commit. PostgreSQL delivers identical announcements from one transaction
+ * only once.
  */
 const announcing = (
   name: string,
@@ -42,7 +46,7 @@ export const announcingTriggers: ReadonlyArray<string> = [
 
 const Asked = rowShape({ id: RunId })
 
-/** Time between attempts to listen again. After each success, listeners read everything again. */
+/** Time between attempts to reconnect. After each new connection, listeners read everything again. */
 const retryEvery = "500 millis"
 
 /** Creates the listeners for other servers' commits, and the function that calls them. */
@@ -64,15 +68,15 @@ export interface Listening {
   readonly session: PgConnection.Config & { readonly url: Redacted.Redacted }
   readonly reading: SqlClient.SqlClient
   readonly report: (change: RemoteChange) => void
-  /** Called after each commit of another server. */
+  /** Called after each commit by another server. */
   readonly committed: () => void
   /** Returns true if the process id belongs to this server's own writing session. */
   readonly isOwn: (processId: number) => boolean
 }
 
 /**
- * Listens until the scope closes. After each connection, reports everything as changed and reads the Runs' cancel requests,
- * because notifications were lost in the meantime.
+ * Listens until the scope closes. After each new connection, reports everything as changed and reads the cancel requests for
+ * Runs, because notifications may have been lost in the meantime.
  */
 export const listenToOthers = Effect.fn("listenToOthers")(function* (listening: Listening) {
   const { committed, isOwn, reading, report, session } = listening

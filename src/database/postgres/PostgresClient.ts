@@ -23,21 +23,23 @@ const writeLock = "7598805541312070001"
 
 /**
  * Key of the lock on the database that all servers hold in shared mode while their writing sessions are open. A command that
- * moves the database, or a server of a release that supports only one server, holds it exclusively.
+ * moves the database, or a server of a release that supports only one server, holds the lock exclusively.
  */
 const nodeLock = "7598805541312070002"
 
 export interface ClientOptions {
-  /** Claims the database exclusively, so that no server can use it. For a command that moves a whole database. */
+  /**
+   * Claims the database exclusively, so that no server can use the database. Set by the command that moves a whole database.
+   */
   readonly exclusive: boolean
   /**
-   * Announces this server's commits to other servers, and listens to their announcements. False for a process that only
-   * migrates.
+   * Announces this server's commits to other servers, and listens to announcements from other servers. False for a process
+   * that only migrates.
    */
   readonly listens: boolean
 }
 
-/** Limits of the sessions that write. */
+/** Time limits for the sessions that write. */
 export const SessionLimits = Context.Reference("svc/src/database/postgres/SessionLimits", {
   defaultValue: () => ({
     /**
@@ -72,7 +74,7 @@ export const sessionOf = (
   keepAlive,
   preparedStatementCacheSize: preparedStatements,
   types: makeCodecs(),
-  // Set explicitly, because the server's settings must not change the meaning of a statement.
+  // Set explicitly, so that the settings of the PostgreSQL server cannot change the meaning of a statement.
   startupParameters: { TimeZone: "UTC", standard_conforming_strings: "on", ...parameters }
 })
 
@@ -98,8 +100,8 @@ const otherUser = (exclusive: boolean) => {
 }
 
 /**
- * Begins a transaction of the only writer among all servers. The first statement takes the lock, so everything that the
- * transaction reads is current.
+ * Begins a write transaction. Only one server at a time can have a write transaction. The first statement takes the lock, so
+ * all data that the transaction reads is current.
  */
 const beginWriting =
   ({ exclusive, listens }: ClientOptions) =>
@@ -120,7 +122,10 @@ const beginWriting =
       return yield* otherUser(exclusive)
     }).pipe(Effect.onInterrupt(() => Effect.ignore(connection.execute("ROLLBACK", [], undefined))))
 
-/** Commits. PostgreSQL responds to the `COMMIT` of a failed transaction with `ROLLBACK`, which counts as a failure. */
+/**
+ * Commits. PostgreSQL responds to the `COMMIT` of a failed transaction with `ROLLBACK`, which this function treats as a
+ * failure.
+ */
 const commitChecked = (connection: Connection.Connection): Effect.Effect<void, SqlError> =>
   Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
     isRolledBack(result) ? Effect.fail(failedCommit()) : Effect.void
@@ -135,7 +140,7 @@ const withTransactions = (
     get: (target, key, receiver) => (key === "withTransaction" ? withTransaction : Reflect.get(target, key, receiver))
   })
 
-/** Begins a transaction of a reader, which reads a single state of the database. */
+/** Begins a read transaction, which reads a single state of the database. */
 const beginReading = (connection: Connection.Connection) =>
   Effect.asVoid(connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", [], undefined))
 
@@ -170,7 +175,7 @@ const makeClient = Effect.fnUntraced(function* (
     savepoint: (connection, id) => control(connection, `SAVEPOINT s${id}`),
     releaseSavepoint: (connection, id) => control(connection, `RELEASE SAVEPOINT s${id}`),
     commit,
-    // A session that cannot roll back is closed, and the server has rolled it back.
+    // If a session cannot roll back, it is closed, and the PostgreSQL server rolls the transaction back.
     rollback: (connection) => Effect.ignore(control(connection, "ROLLBACK")),
     rollbackSavepoint: (connection, id) => control(connection, `ROLLBACK TO SAVEPOINT s${id}`)
   })
@@ -227,8 +232,8 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
       Effect.map(readers.get, (session) => new PostgresConnection(session).executeStream(sql, params, transform))
     )
 
-  // Each node has one writing session, because the embedded database has one writer too. A transaction waits for its turn before
-  // it takes the session, so that waiting inside this node does not count as waiting for the database.
+  // Each node has one writing session, just as the embedded database has one writer. A transaction waits for its turn before
+  // it takes the session, so that the time spent waiting inside this node is not counted as waiting for the database.
   const turn = yield* Semaphore.make(1)
   let ownProcessId = 0
   const writing = yield* makeClient(

@@ -64,8 +64,8 @@ const bound = (params: ReadonlyArray<unknown>): Result.Result<ReadonlyArray<unkn
     ? Result.fail(nulFound())
     : Result.succeed(params.map(toBinding))
 
-// Matches read-only statements. A statement that begins with `WITH` counts as read-only if it contains no keyword of a
-// writing statement.
+// Matches read-only statements. A statement that begins with `WITH` is treated as read-only if it contains no keyword for
+// writing.
 const reading = /^\s*(?:SELECT|SHOW|EXPLAIN|VALUES|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i
 const readingWith = /^\s*WITH\b/i
 const writing = /\b(?:INSERT|UPDATE|DELETE|MERGE)\b/i

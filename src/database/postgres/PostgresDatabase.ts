@@ -32,7 +32,7 @@ const Server = rowShape({
   collation: Schema.String
 })
 
-/** Collations that compare text by its bytes. SQLite compares in this way, and every list relies on it. */
+/** Collations that compare text byte by byte. SQLite compares text in this way, and every list relies on this order. */
 const byteOrders = /^(?:C|POSIX|C\.utf-?8)$/i
 
 const checkServer = Effect.gen(function* () {
@@ -74,14 +74,16 @@ const replaced = Effect.fnUntraced(function* (signature: string, statements: Rea
   )
 })
 
-/** Creates functions, tables and triggers. The write lock makes this safe for several processes at once. */
+/**
+ * Creates functions, tables and triggers. The write lock makes it safe for several processes to do this at the same time.
+ */
 const migrateDatabase = Effect.gen(function* () {
   yield* replaced("svc_json(text)", dialectFunctions)
   yield* migrateFrom(postgresStatements)
   yield* replaced("svc_announce_event()", announcingTriggers)
 })
 
-/** Migrates the database while servers may use it. */
+/** Migrates the database. Servers may use the database at the same time. */
 export const migratePostgres = (url: Redacted.Redacted) =>
   Effect.andThen(checkServer, migrateDatabase).pipe(
     Effect.provide(layerClients(url, { exclusive: false, listens: false }))
@@ -113,15 +115,15 @@ const claim = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 )
 
 /**
- * A PostgreSQL database, migrated, with one writer and a pool of readers of this server. Other servers may use the database
- * too; each server is notified of the others' commits. The data folder contains the master key and all data that is not in
- * the database. Fails if the database and the folder belong to different installations.
+ * A migrated PostgreSQL database, with one writer and a pool of readers for this server. Other servers may use the database
+ * at the same time, and each server is notified of commits by other servers. The data folder contains the master key and all
+ * data that is not in the database. Fails if the database and the folder belong to different installations.
  */
 export const layer = (url: Redacted.Redacted) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { path } = yield* DataFolder
-      // Migrate before anything listens to the tables.
+      // Migrate before any listener uses the tables.
       yield* migratePostgres(url)
       const admitted = Layer.effectDiscard(
         Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /**
  * SQLite functions that svc's statements use, implemented for PostgreSQL, so that both databases can run the same
- * statements. JSON is stored as text and read as `json`, never as `jsonb`, which rejects the escape of U+0000 and rewrites
- * numbers.
+ * statements. JSON is stored as text and read as `json`, never as `jsonb`, which rejects the escape sequence for U+0000 and
+ * rewrites numbers.
  */
 const json = (name: string, parameters: string, returns: string, body: string): string =>
   `CREATE OR REPLACE FUNCTION ${name}(${parameters}) RETURNS ${returns} LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ ${body} $$`
@@ -10,9 +10,9 @@ const json = (name: string, parameters: string, returns: string, body: string): 
 const names = "string_to_array(substr(path, 3), '.')"
 
 export const dialectFunctions: ReadonlyArray<string> = [
-  // PostgreSQL cannot read any part of a document that contains the escape of U+0000.
+  // PostgreSQL cannot read any part of a document that contains the escape sequence for U+0000.
   json("svc_json", "document text", "json", String.raw`SELECT replace(document, '\u0000', '\ufffd')::json`),
-  // Converts a JSON value like SQLite: a string without quotes, 1 and 0 for true and false, and text for everything else.
+  // Converts a JSON value as SQLite does: a string without quotes, 1 and 0 for true and false, and text for everything else.
   json(
     "svc_json_value",
     "value json",
@@ -95,13 +95,13 @@ const columnTypes = (statement: string): string =>
     .replaceAll(/\bINTEGER\b/g, "BIGINT")
     .replaceAll(/\bBLOB\b/g, "BYTEA")
 
-/** Generates the name of a new installation, and the time of its creation, with PostgreSQL's functions. */
+/** Makes a statement generate the id and creation time of a new installation with PostgreSQL functions. */
 const newInstallation = (statement: string): string => {
   const named = statement.replace(
     "lower(hex(randomblob(12)))",
     "substr(encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex'), 33, 24)"
   )
-  // The time is the statement's last value, so replace everything from there on.
+  // The time is the last value in the statement, so replace the rest of the statement.
   const at = named.indexOf("strftime(")
   const time = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`
   return at < 0 ? named : `${named.slice(0, at)}${time}`

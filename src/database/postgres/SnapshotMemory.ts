@@ -11,9 +11,9 @@ const maxRemembered = 4096
 const Snapshot = rowShape({ snapshot: Schema.String })
 
 /**
- * Caches values until any node commits. PostgreSQL's text for the current snapshot changes with every commit, so equal texts mean
- * equal rows. The text is queried at most once per turn of the event loop. Its result applies only to requests that arrived
- * before the query.
+ * Caches values until any node commits. The text form of PostgreSQL's current snapshot changes with every commit, so the
+ * same text means the same rows. The text is queried at most once per turn of the event loop. The result is used only for
+ * requests that arrived before the query.
  */
 export const snapshotMemory = Effect.fn("snapshotMemory")(function* (
   sql: SqlClient.SqlClient,
@@ -34,7 +34,7 @@ export const snapshotMemory = Effect.fn("snapshotMemory")(function* (
   }
 
   const read = Effect.matchEffect(Snapshot.rows(sql)`SELECT CAST(pg_current_snapshot() AS TEXT) AS snapshot`, {
-    // Ignore this failure: the read that follows fails too, and reports that the database is unreachable.
+    // Ignore this failure, because the next read fails as well and reports that the database is unreachable.
     onFailure: () => Effect.succeed(false),
     onSuccess: ([row]) =>
       Effect.sync(() => {

@@ -200,7 +200,7 @@ const describedRecords = (schemas: JsonObject): JsonObject =>
     Object.entries(schemas).map(([name, schema]) => [name, described(schema, wordsOf.get(name) ?? {})])
   )
 
-/** Adds the parts to which operations refer, and the description of credentials. */
+/** Adds the shared components to which operations refer, and the descriptions of credentials. */
 export const withDocumentParts = (document: JsonObject): JsonObject => {
   const components = isObject(document["components"]) ? document["components"] : {}
   const schemas = isObject(components["schemas"]) ? components["schemas"] : {}

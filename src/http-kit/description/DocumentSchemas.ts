@@ -34,8 +34,8 @@ export const withPlainSchemas = (value: JsonObject): JsonObject =>
       }
 
 /**
- * Removes null from the schema of a body that may be omitted, which is an object without fields or declared as optional. The
- * generator emits such a body as nullable.
+ * Removes null from the schema of a body that may be omitted. The generator emits a body as nullable if it is declared as
+ * optional or is an object without fields.
  */
 export const withoutNull = (schema: JsonObject): { readonly schema: JsonObject; readonly optional: boolean } => {
   const branches: ReadonlyArray<unknown> = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : []

@@ -6,7 +6,7 @@ import type { JsonObject } from "./DocumentSchemas.ts"
 export const describedGroup = <const Id extends string>(id: Id, description: string) =>
   HttpApiGroup.make(id).annotateMerge(OpenApi.annotations({ description }))
 
-/** The permitted callers of a route, as a credential and in words. */
+/** The permitted callers of a route: the accepted credentials, and a sentence for the documentation. */
 export interface RouteAccess {
   readonly security: ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
   readonly sentence: string

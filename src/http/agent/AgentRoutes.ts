@@ -33,7 +33,7 @@ import { readBodyBytes } from "../../http-kit/RequestBody.ts"
 const renewSeconds = 1
 /** Maximum size of a command's body. The largest command is a batch of reports. */
 const mostCommandBytes = 4 * 1024 * 1024
-/** Maximum size of a body without a session. The largest is the greeting of an agent with many Runs. */
+/** Maximum size of a body in a request without a session. The largest body is the greeting of an agent with many Runs. */
 export const mostStrangerBytes = 64 * 1024
 const commandLimits: JsonLimits = {
   maxBytes: mostCommandBytes,
@@ -74,7 +74,7 @@ const handlers = AgentProtocol.toLayer(
 
     const sessionOf = ({ headers }: { readonly headers: Headers.Headers }) => sessions.of(bearerOf(headers))
 
-    /** Performs the writes of a request. They are atomic, so the request may be cut off at any time. */
+    /** Performs the writes of a request. The writes are atomic, so the request may be cut off at any time. */
     const written = <A, E>(
       options: { readonly headers: Headers.Headers },
       write: (session: AgentSession) => Effect.Effect<A, E>
@@ -120,7 +120,8 @@ const handlers = AgentProtocol.toLayer(
       Checkpoint: (checkpoint, options) => written(options, (session) => reports.checkpoint(session, checkpoint)),
       Result: (result, options) =>
         written(options, (session) =>
-          // Run this step even for a blob that is already stored, because an earlier request may have failed before it.
+          // Run this step even for a blob that is already stored, because an earlier request may have failed before this
+          // step.
           Effect.andThen(
             reports.result(session, result),
             settlement.begin({ runId: result.runId, fence: result.fence })
@@ -248,9 +249,9 @@ const blobRoutes = HttpRouter.use(
 )
 
 /**
- * Creates a serialization for a protocol whose messages have already been read: a request contains a name for its message instead
- * of the message. The protocol's own parser has no limits, and would read a message of any length on the thread that handles
- * requests.
+ * Creates a serialization for a protocol whose messages have already been read: each request contains a key that refers to
+ * the message, instead of the message itself. The protocol's own parser has no limits, and would read a message of any
+ * length on the thread that handles requests.
  */
 const readMessages = () => {
   const messages = new Map<string, unknown>()
@@ -307,5 +308,5 @@ const commandRoute = HttpRouter.use(
   })
 ).pipe(Layer.provide(handlers))
 
-/** Routes for agents. Without a pool, the paths do not exist. */
+/** Routes for agents. The paths exist only if the server has a pool. */
 export const agentRoutes = Layer.mergeAll(commandRoute, blobRoutes)

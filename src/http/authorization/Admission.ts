@@ -35,8 +35,8 @@ const maxLocatorLength = 200
 type LocatedIn = HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext
 
 /**
- * Returns the id by which the route identifies its Workspace. Checks only that it is present: a malformed id is treated as
- * unknown.
+ * Returns the id with which the route identifies the Workspace. Checks only that the id is present, because a malformed id
+ * is treated as unknown.
  */
 const locatorValue = (locator: WorkspaceLocator, endpoint: string) => {
   const [place = "", name = ""] = locator.split(".")
@@ -69,7 +69,7 @@ export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "toke
 interface Authenticated {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly exchange: ExchangeShape
-  /** True if the browser sent the credential automatically, as it does with a cookie. */
+  /** True if the browser sent the credential automatically, as browsers do with cookies. */
   readonly ambient: boolean
   readonly principal: Principal
 }
@@ -126,7 +126,10 @@ export const admissions = Effect.gen(function* () {
       })
   }
 
-  /** Refuses a sensitive action that the person has not confirmed, either in their session or in the browser for a token. */
+  /**
+   * Refuses a sensitive action that the person has not confirmed. In a session, the person confirms their identity; for a
+   * token, they confirm the action in the browser.
+   */
   const confirming = (rule: AdmittedRule, endpoint: string) => {
     if (rule.kind !== "workspace" || rule.confirmed !== true) return () => Effect.void
     const { action, locate } = rule
@@ -147,7 +150,7 @@ export const admissions = Effect.gen(function* () {
     const granting = rule.kind === "workspace" ? grantingBy(rule, endpoint) : undefined
     const confirmed = confirming(rule, endpoint)
 
-    /** Performs the checks that require the Workspace. */
+    /** Performs the checks for which the Workspace must be known. */
     const admitted = (own: Authenticated, isRepeated: boolean, granted?: GrantedWorkspace) => {
       const { ambient, exchange, principal, request } = own
       const refusal = credentialRefusal(principal, rule)

@@ -17,7 +17,9 @@ type Places = (
   inPath: string
 ) => Effect.Effect<ReadonlyArray<LimitedPlace>, SqlError>
 
-/** Finds the Capsules to which a referenced record belongs. Finds none if a limited token may not refer to the record. */
+/**
+ * Finds the Capsules to which a referenced record belongs. Finds no Capsule if a limited token must not refer to the record.
+ */
 const placesOf: Record<NamedRecord, Places> = {
   boundConnection: (sql, named, inPath) => Place.rows(sql)`SELECT DISTINCT c.project_id AS "projectId", c.environment
     FROM capsules c JOIN provider_bindings b ON b.install_config_id = c.install_config_id
@@ -87,8 +89,8 @@ const textsAt = (body: unknown, field: string): ReadonlySet<string> => {
 }
 
 /**
- * Checks the records in a body like the record in the path: a limited token may only refer to records within its limits. Refuses
- * an unknown record like a record outside the limits.
+ * Checks the records in a body in the same way as the record in the path: a limited token may refer only to records within
+ * its limits. An unknown record is refused like a record outside the limits.
  */
 export const namedRecords = Effect.gen(function* () {
   const sql = yield* ReadSql

@@ -7,7 +7,7 @@ import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import type { Principal } from "../../../actors/base/credential/Principal.ts"
 import type { LocatedWorkspace } from "./WorkspaceLocation.ts"
 
-/** A Workspace that a request may use, with the caller's role in it. */
+/** A Workspace that a request may use, and the caller's role in this Workspace. */
 export interface GrantedWorkspace {
   readonly workspaceId: WorkspaceId
   readonly role: Role
@@ -28,7 +28,7 @@ const inactive = new ApiError({
 
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
-/** Returns true for the credential of a program, whose actions the person can confirm. */
+/** Returns true if the credential is for a program. The person can confirm actions of the program. */
 export const isToken = ({ credential }: Principal): boolean => credential === "token" || credential === "oauth"
 
 /** Returns the refusal for a credential whose kind does not permit the request. */
@@ -58,7 +58,7 @@ export const scopeRefusal = (principal: Principal, method: string): ApiError | u
 
 /**
  * From the Workspaces that own the record, selects the Workspace in which the principal acts, and adds the principal's role
- * in it.
+ * in that Workspace.
  */
 export const grantedWorkspace = (
   principal: Principal,

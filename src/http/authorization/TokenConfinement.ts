@@ -24,7 +24,7 @@ const wholeWorkspace: Places = () => Effect.succeed([])
 
 /**
  * Finds the Projects and environments to which a record belongs, depending on how the route finds the record's Workspace.
- * Finds none for a record outside every Project.
+ * Finds nothing for a record that is outside all Projects.
  */
 const placesOf: Record<WorkspaceLocator, Places> = {
   "path.workspaceId": wholeWorkspace,
@@ -35,9 +35,9 @@ const placesOf: Record<WorkspaceLocator, Places> = {
   "path.reportId": wholeWorkspace,
   "path.connectionId": wholeWorkspace,
   "path.shareId": wholeWorkspace,
-  // A Source belongs to no Project, and a head may affect Capsules in several Projects.
+  // A Source does not belong to a Project, and the head of a pull request may affect Capsules in several Projects.
   "path.pullRequestId": wholeWorkspace,
-  // Return no environment, because a Project may contain several.
+  // Return no environment, because a Project may contain several environments.
   "path.projectId": (sql, id) =>
     Place.rows(sql)`SELECT id AS "projectId", NULL AS environment FROM projects WHERE id = ${id}`,
   "path.capsuleId": (sql, id) =>
@@ -71,8 +71,8 @@ export const limitsUnavailable = new ApiError({
 })
 
 /**
- * Confines a limited token to its Projects and environments on every route of a Workspace. Refuses a record outside every
- * Project, so a new route is closed to limited tokens until its rule permits them.
+ * Confines a limited token to its Projects and environments on every route of a Workspace. Refuses records that are outside
+ * all Projects, so that limited tokens cannot use a new route until its rule permits them.
  */
 export const confinements = Effect.gen(function* () {
   const sql = yield* ReadSql

@@ -20,7 +20,7 @@ export interface LocatedWorkspace {
   readonly archived: boolean
 }
 
-/** Ways to find the Workspace through one of its records. */
+/** Places in a request that can identify a Workspace through one of its records. */
 type RecordLocator = Exclude<WorkspaceLocator, `${string}orkspaceId` | "path.shareId">
 
 const owningTables: Record<RecordLocator, { readonly table: string; readonly noun: string }> = {
@@ -41,12 +41,12 @@ const owningTables: Record<RecordLocator, { readonly table: string; readonly nou
 }
 
 const LocatedRow = Schema.Struct({
-  // Null for the operator's own records, which no Workspace may use.
+  // Null for records of the operator, which Workspaces must not use.
   workspaceId: Schema.NullOr(WorkspaceId),
   role: Schema.NullOr(Role),
   status: Schema.NullOr(MemberStatus),
   archivedAt: Schema.NullOr(Schema.String),
-  /** Highest role that teams grant for the Capsule, as an index into `grantedRoles`. */
+  /** The highest role that teams grant the caller for the Capsule, as an index into `grantedRoles`. */
   granted: Schema.optionalKey(Schema.NullOr(Schema.Int))
 })
 
@@ -57,7 +57,7 @@ const decodeRows = Schema.decodeUnknownEffect(Schema.Array(LocatedRow))
 /** Roles that a team may grant, lowest first. */
 const grantedRoles: ReadonlyArray<Role> = ["viewer", "member", "admin"]
 
-/** Returns the Workspaces of the found records, or `undefined` if there were none. */
+/** Returns the Workspaces of the found records, or `undefined` if there were no records. */
 const located = (rows: ReadonlyArray<typeof LocatedRow.Type>): ReadonlyArray<LocatedWorkspace> | undefined =>
   rows.length === 0
     ? undefined
@@ -74,8 +74,8 @@ const located = (rows: ReadonlyArray<typeof LocatedRow.Type>): ReadonlyArray<Loc
             ]
       )
 
-// Separates subject and id in a cache key. Subjects are generated here and never contain the separator; an id comes from the
-// request, so it must come last.
+// Separates subject and id in a cache key. svc generates the subjects, and they never contain the separator. The id is from
+// the request, so it must be last.
 const separator = "\u0000"
 
 const unavailable = new ApiError({
@@ -164,7 +164,7 @@ export const locateWorkspaces = Effect.gen(function* () {
   const sql = yield* ReadSql
   const ownerOfReadyMade = readyMadeOwners(yield* OperatorConfigs)
   const memory = yield* CommitCache
-  // Each way to find a Workspace has a separate cache, because a caller or a record is rarely looked up in both ways.
+  // Each locator has a separate cache, because a record is rarely looked up through several locators.
   const recordedBy = (locator: WorkspaceLocator) =>
     memory.untilCommit((key) => {
       const end = key.indexOf(separator)

@@ -19,7 +19,7 @@ const closeCodes = {
   "4403": "The access has ended."
 } as const
 
-/** Adds the frames of a live read to its description: over WebSocket after a 101, or as server-sent events. */
+/** Documents the frames of a live read: over WebSocket after a 101, or as server-sent events. */
 export const withFrames = (operation: JsonObject, name: FrameName): JsonObject => {
   const frame = { $ref: `#/components/schemas/${name}Frame` }
   const message = { $ref: `#/components/schemas/${name}Message` }

@@ -1,7 +1,7 @@
 import { noticeComponents, noticeExample, noticeKinds, noticeSchema } from "../../../schema/records/Notice.ts"
 import type { JsonObject } from "../../http-kit/description/DocumentSchemas.ts"
 
-/** The schemas of all kinds of notices, as components of the description. */
+/** The schemas of all kinds of notices, as components of the OpenAPI document. */
 export const noticeSchemas = noticeComponents.map(({ type }) => noticeSchema(type))
 
 const header = (name: string, description: string) => ({

@@ -39,7 +39,7 @@ const normalisedConfiguration = Schema.encodeEffect(ConfigurationPlanRequest)
 const normalisedReAdoption = Schema.encodeEffect(ReAdoptionRequest)
 
 const capsuleOf = (params: { readonly capsuleId: string }) => pathId(CapsuleId, params.capsuleId, "Capsule")
-// Reached only if the routes are mounted without the authorisation layer, which otherwise refuses retired mutations.
+// Reached only if the routes are mounted without the authorisation layer, because that layer refuses retired mutations.
 const retired = () => Effect.map(currentRequestId, retiredResponse)
 
 export const capsuleHandlers = HttpApiBuilder.group(

@@ -27,7 +27,7 @@ export const authorisedWorkspace: Effect.Effect<WorkspaceId, never, Caller> = Ef
 
 interface IdSchema<A> extends Schema.Codec<A, string> {}
 
-/** Parses an id from the path. Treats a string that is not an id of this kind like an unknown id. */
+/** Parses an id from the path. Treats a string that is not an id of this kind as an unknown id. */
 export const pathId = <A>(kind: IdSchema<A>, text: string, noun: string): Effect.Effect<A, ApiError> =>
   Effect.mapError(Effect.fromOption(Schema.decodeOption(kind)(text)), () => notFound(noun))
 
@@ -47,14 +47,14 @@ export const maybeIdempotent = (
 ): Effect.Effect<IdempotentRequest | undefined, ApiError> =>
   headers["idempotency-key"] === undefined ? Effect.undefined : idempotent(headers, request)
 
-/** Reads the requested page, and adds the caller, to whom the cursor must belong. */
+/** Returns the requested page with the caller, because a cursor is valid only for the caller to whom it was issued. */
 export const pageRequest = (query: {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }): Effect.Effect<PageRequest, never, Caller> =>
   Effect.map(Caller, ({ subject }) => ({ limit: query.limit ?? defaultPageLimit, cursor: query.cursor, subject }))
 
-/** Formats a list's cursor for the response. */
+/** Returns the cursor of a page for the response, if there is a next page. */
 export const cursorOf = (page: Page<unknown>): { readonly nextCursor?: string } =>
   page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }
 
@@ -73,7 +73,7 @@ const declaredStatuses = (endpoint: HttpApiEndpoint.Top): ReadonlySet<number> =>
 
 /**
  * Builds the responses of an endpoint with several success statuses. An undeclared status is a defect at startup, because a
- * client generated from the API's definition could not read such a response.
+ * client generated from the API definition could not read the response.
  */
 export const answer = <S extends Schema.Codec<unknown, unknown>, const Status extends number>(
   endpoint: HttpApiEndpoint.Top,

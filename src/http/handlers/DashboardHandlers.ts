@@ -56,7 +56,8 @@ export const dashboardHandlers = HttpApiBuilder.group(
       bootstrap: Effect.fnUntraced(function* ({ query }) {
         const caller = yield* Caller
         const user = Option.getOrUndefined(yield* users.find(caller.subject))
-        // Create the personal Workspace, because this is the first request on a person's first visit.
+        // Create the personal Workspace if necessary, because this is the first request that the dashboard sends on a
+        // person's first visit.
         if (caller.boundWorkspaceId === undefined) {
           yield* memberships.ensurePersonal(yield* commandContext, caller.subject)
         }

@@ -17,8 +17,8 @@ const invitationScope = Effect.gen(function* () {
 })
 
 /**
- * Handlers for invitations. Requests to routes without a Workspace in the path are rate-limited, because anybody could try
- * to guess a secret.
+ * Handlers for invitations. Routes without a Workspace in the path are rate-limited, because anybody could try to guess a
+ * secret there.
  */
 export const invitationHandlers = HttpApiBuilder.group(
   SvcApi,

@@ -37,8 +37,8 @@ const draining = new ApiError({
 
 const isOwnPage = (request: HttpServerRequest.HttpServerRequest, baseUrl: string) => {
   const origin = new URL(baseUrl).origin
-  // Require a matching Origin, which browsers always send for a WebSocket. Otherwise a page of another site could use the
-  // person's cookie.
+  // Require a matching Origin header, which browsers always send for a WebSocket. Otherwise, a page on another site could
+  // use the person's cookie.
   return request.headers["origin"] === origin && isSameOrigin(request.headers, origin)
 }
 
@@ -48,8 +48,8 @@ const crossOrigin = new ApiError({
 })
 
 /**
- * If the request asks for live streaming, responds to a read of a sequence with a WebSocket or server-sent events that
- * replay from `after` and then follow. Returns `none` for an ordinary read.
+ * If a read of a sequence requests live streaming, responds with a WebSocket or server-sent events, which replay the entries
+ * after `after` and then follow new entries. Returns `none` for an ordinary read.
  */
 const liveAnswer = Effect.fn("liveAnswer")(function* (
   request: HttpServerRequest.HttpServerRequest,

@@ -51,8 +51,8 @@ interface Collecting {
 }
 
 /**
- * Makes the handlers of a group skip the encoder for responses that are returned as stored. Their values were validated when they
- * were read from the database. Like an encoder, removes properties that are not in the schema.
+ * Makes the handlers of a group skip the encoder for responses that are returned as stored. The values in these responses
+ * were validated when they were read from the database. Like an encoder, removes properties that are not in the schema.
  */
 export function storedAnswers<H extends object>(group: string, handlers: H): H
 export function storedAnswers(group: string, handlers: Collecting): Collecting {

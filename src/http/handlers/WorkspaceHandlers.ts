@@ -22,7 +22,7 @@ import { memberScope } from "./MemberHandlers.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 import type { StoredKind } from "../../../schema/records/StoredKind.ts"
 
-/** Kinds of usage that are measured in the background. Logs and states are counted on each request. */
+/** Kinds of usage that are measured in the background. The usage for logs and states is counted on each request. */
 const countedKinds = [
   ["events", "event_bytes"],
   ["plans", "plan_bytes"],
@@ -47,7 +47,7 @@ const runFilterOf = <Q extends { readonly speculative?: "true" | "false" }>({ sp
   ...(speculative === undefined ? {} : { speculative: speculative === "true" })
 })
 
-/** Handlers for Workspaces and for everything that is listed by Workspace. */
+/** Handlers for Workspaces and for records that are listed by Workspace. */
 export const workspaceHandlers = HttpApiBuilder.group(
   SvcApi,
   "workspaces",

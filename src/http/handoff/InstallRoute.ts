@@ -10,7 +10,7 @@ import { routeOf } from "../../http-kit/DeclaredRoute.ts"
 import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { InstallLinkApi } from "./HandoffApi.ts"
 
-/** Texts of the page that refuses a link. The refusal itself contains the English description of the problem. */
+/** Texts of the page that refuses a link. The English description of the problem is part of the refusal. */
 interface RefusalWords {
   readonly title: string
   readonly about: string
@@ -62,7 +62,7 @@ const refusalWords: Readonly<Record<Language, RefusalWords>> = {
   }
 }
 
-/** Returns the supported language that the browser lists first, or English. */
+/** Returns the first supported language in the browser's list, or English if there is none. */
 const languageOf = (accepted: string | undefined): Language =>
   /(?:^|,)\s*(en|ja)\b/i.exec(accepted ?? "")?.[1]?.toLowerCase() === "ja" ? "ja" : "en"
 
@@ -82,8 +82,8 @@ const refusalPage = ({ problems }: LinkRefusal, language: Language) => {
 
 /**
  * Serves `GET /install`, which accepts or refuses a link as a whole. A valid link redirects to the creation flow at its
- * canonical address. An invalid link leads to a page with the reason; this page uses nothing from the link. Neither response
- * creates anything.
+ * canonical address. For an invalid link, responds with a page that shows the reason. The page contains nothing from the
+ * link. Neither response creates anything.
  */
 export const installRoute = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

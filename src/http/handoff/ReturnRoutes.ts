@@ -17,7 +17,7 @@ import { HandoffApi, RedeemRequest, ReturnRequest } from "./HandoffApi.ts"
 const returnBody = authBody(ReturnRequest, "{runId, product, returnUri}")
 const redeemBody = authBody(RedeemRequest, "{setup_ticket}")
 
-/** Returns the address that the signed-in person's browser opens next. Accepts requests only from pages of this origin. */
+/** Returns the URL that the signed-in person's browser opens next. Accepts requests only from pages on this origin. */
 const complete = Effect.gen(function* () {
   const principal = yield* signedInToChange
   const { baseUrl } = yield* HttpSettings
@@ -34,7 +34,7 @@ const complete = Effect.gen(function* () {
   return HttpServerResponse.jsonUnsafe({ location: Redacted.value(location) })
 })
 
-/** Redeems a ticket for the product's own setup flow. The ticket is the only proof, and works once. */
+/** Redeems a ticket for the product's own setup flow. The ticket is the only credential, and works only once. */
 const redeem = Effect.gen(function* () {
   const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
   const limits = yield* AttemptLimits

@@ -28,8 +28,8 @@ const admitsNothing = (ast: SchemaAST.AST): boolean => {
   return ast._tag === "Objects" && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
 }
 
-// Returns true if the endpoint takes fields. A struct without fields accepts every object, so an endpoint that declares such
-// a struct counts as having no body.
+// Returns true if the body of the endpoint has fields. A struct without fields accepts every object, so an endpoint that
+// declares one is treated as having no body.
 const takesFields = (endpoint: HttpApiEndpoint.Top): boolean =>
   [...endpoint.payload.values()].some(({ schemas }) => schemas.some(({ ast }) => !admitsNothing(ast)))
 
@@ -46,7 +46,7 @@ export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits
   const limits = bodyLimitsOf(name)
   const handled = whenTraced(name, httpEffect)
   const known = queryKeys(endpoint)
-  // A route that reads only the bearer token ignores the query, including tokens in it.
+  // A route that reads only the bearer token ignores the query string, even if it contains a token.
   const bearerAlone = accessOf(endpoint).kind === "token"
   const takesAnyQuery = bearerAlone || Context.get(endpoint.annotations, BrowserLanding)
   const takesBody = takesFields(endpoint)

@@ -11,7 +11,7 @@ const toBrowsers = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers })
   takesHtml(headers["accept"]) ? landingPage(headers["accept-language"]) : errorResponse
 )
 
-/** Converts every failure of an API route to the error envelope, before the API's own encoders see it. */
+/** Converts every failure of an API route to the error envelope, before the failure reaches the encoders of the API. */
 export const envelopeLayer: Layer.Layer<Envelope> = Layer.succeed(Envelope, (httpEffect, { endpoint }) => {
   const respond = Context.get(endpoint.annotations, BrowserLanding) ? toBrowsers : Effect.succeed(errorResponse)
   return Effect.catchCause(httpEffect, (cause) =>

@@ -4,11 +4,11 @@ import type { FrameName } from "../description/StreamDescription.ts"
 export interface RouteProse {
   readonly summary: string
   readonly description: string
-  /** Frames of a read with live streaming. */
+  /** The name of the frames, if the route supports live streaming. */
   readonly frames?: FrameName
 }
 
-/** Descriptions of a group and of all its routes. The type makes a route without a description a compile error. */
+/** Descriptions of a group and of all its routes. With this type, a route without a description is a compile error. */
 export interface GroupProse<Group extends { readonly endpoints: object }> {
   readonly about: string
   readonly routes: { readonly [Id in keyof Group["endpoints"]]: RouteProse }
@@ -23,7 +23,7 @@ export const queuedRun = (summary: string, description: string): RouteProse =>
     `${description}\n\n**Queue:** a Workspace whose queue is full gets 429 \`rate_limited\` with \`Retry-After\`; nothing is written.`
   )
 
-/** Describes a read with live streaming in frames of this name. */
+/** Describes a read that supports live streaming, with the name of the frames. */
 export const liveRead = (summary: string, description: string, frames: FrameName): RouteProse => ({
   summary,
   description,

@@ -19,20 +19,20 @@ export interface ServeOptions {
   readonly gitdir: string
   /** File system that contains `gitdir`. Defaults to the disk. */
   readonly fs?: FsClient
-  /** Loopback port. Defaults to 0, for any free port. */
+  /** Loopback port. Defaults to 0, which selects a free port. */
   readonly port?: number
-  /** Accepts only requests with exactly this `Authorization` header. */
+  /** If set, the server accepts only requests with exactly this `Authorization` header. */
   readonly authorization?: Redacted.Redacted<string>
-  /** Set to refuse objects that no ref points to, as some servers do. Defaults to false. */
+  /** If true, the server refuses objects to which no ref points, as some servers do. Defaults to false. */
   readonly onlyListed?: boolean
-  /** Set to use protocol v2 if the client requests it. Defaults to true. */
+  /** If true, the server uses protocol v2 if the client requests it. Defaults to true. */
   readonly protocolV2?: boolean
 }
 
 const host = "127.0.0.1"
 const repositoryPath = "/repository.git"
 
-/** Reads a body, decompressing it if necessary: clients compress requests that list many objects. */
+/** Reads a body and decompresses it if necessary, because clients compress requests that list many objects. */
 const readBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
   const raw = new Uint8Array(yield* request.arrayBuffer)
   return request.headers["content-encoding"] === "gzip"
@@ -63,8 +63,8 @@ const answer = Effect.fnUntraced(function* (repository: ServedObjects, options: 
 })
 
 /**
- * Serves a repository read-only over loopback HTTP, without native git. Supports Git's smart protocol v0, v1 and v2 with whole or
- * shallow packs. Dies if the port cannot be opened.
+ * Serves a repository read-only over loopback HTTP, without native git. Supports Git's smart protocol v0, v1 and v2 with
+ * complete or shallow packs. Dies if the port cannot be opened.
  */
 export const serveRepository = Effect.fn("serveRepository")(function* (
   options: ServeOptions

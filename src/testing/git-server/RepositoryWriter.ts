@@ -88,7 +88,7 @@ export const createRepository = Effect.fn("createRepository")((location: Reposit
   Effect.promise(() => git.init({ fs: fsOf(location), gitdir: location.gitdir, bare: true, defaultBranch: "main" }))
 )
 
-/** Commits exactly `files` on top of a branch, and returns the id of the commit. */
+/** Creates a commit with exactly `files` on top of a branch, and returns the commit id. */
 export const commitFiles = Effect.fn("commitFiles")((request: CommitRequest) =>
   Effect.promise(async () => {
     const at = { fs: fsOf(request), gitdir: request.gitdir }
@@ -113,7 +113,7 @@ export const commitFiles = Effect.fn("commitFiles")((request: CommitRequest) =>
 export interface TagRequest extends RepositoryLocation {
   readonly name: string
   readonly target: string
-  /** Set to create a tag object with this message instead of a lightweight tag. */
+  /** If set, creates a tag object with this message instead of a lightweight tag. */
   readonly message?: string
   /** Type of the tag object's target. Defaults to `commit`. */
   readonly targetType?: "commit" | "tree" | "blob" | "tag"

@@ -25,7 +25,7 @@ const built = layer.pipe(
   Layer.provide(Layer.mergeAll(Layer.succeed(One, { name: "one" }), Layer.succeed(Two, { name: "two" })))
 )
 
-test("a provided function needs no services itself; its layer requires them instead", () => {
+test("a provided function requires no services itself, because its layer requires them", () => {
   type Needed = Layer.Services<typeof layer>
   type Left = Effect.Services<ReturnType<Effect.Success<typeof make>>>
   const isUnknown: unknown extends Needed ? true : false = false
@@ -77,7 +77,7 @@ const several = providedService(Several, {
   version: "1"
 })
 
-test("a provided service requires the services of its effects and methods, but none for its other members", () => {
+test("a provided service requires the services that its effects and methods use, but none for its other members", () => {
   type Needed = Effect.Services<typeof several>
   const isUnknown: unknown extends Needed ? true : false = false
   const isWhole: [One | Two] extends [Needed] ? true : false = true

@@ -1,5 +1,5 @@
 // Runs a service in a separate process, so that a test can kill it while an apply and a plan's build are running. Prints
-// details for the test after it has stored a state with one finished and one unfinished resource.
+// details for the test once the service has stored a state with one finished and one unfinished resource.
 import { Effect, Layer, Schema } from "effect"
 import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
 import { InstallPlans } from "../../../actors/commands/install-plan/InstallPlans.ts"

@@ -6,7 +6,7 @@ import { TestPlane } from "../../support/TestPlane.ts"
 const id = "run_inthewayinthewayintheway"
 const far = "2100-01-01T00:00:00.000Z"
 
-/** Inserts a Run that another process owns. It is active in the Capsule until `removeConflictingRun`. */
+/** Inserts a Run that another process owns. The Run remains active in the Capsule until `removeConflictingRun` is called. */
 export const insertConflictingRun = Effect.fnUntraced(function* (capsuleId: CapsuleId, type: "plan" | "apply") {
   const { workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 
-/** A module that keeps a greeting as a resource and returns it as its only Output. */
+/** A module that stores a greeting in a resource and returns it as its only Output. */
 export const greeting = (text: string) => ({
   "main.tf": `
     resource "terraform_data" "a" { input = "${text}" }

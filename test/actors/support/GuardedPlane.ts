@@ -66,7 +66,7 @@ export const ledgers = Layer.mergeAll(
 export const provider = "registry.opentofu.org/acme/cloud"
 const at = "2026-01-01T00:00:00.000Z"
 
-/** A Connection that a Run may use. Tests override single columns. */
+/** A Connection that a Run may use. Tests override individual columns. */
 export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow => ({
   id: world.connectionId,
   workspace_id: world.workspaceA,

@@ -4,7 +4,7 @@ import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { UnfinishedApply } from "../../../runner/execution/RunOutcome.ts"
 import { pureModules, pureRunner } from "./PureRunner.ts"
 
-/** Contents of the run folders by folder name. They survive a restart of the service. */
+/** Contents of the run folders by folder name. The contents survive a restart of the service. */
 export type LeftFolders = Map<string, UnfinishedApply>
 
 const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: string) => {

@@ -19,7 +19,7 @@ const run = (folder: string, ...args: ReadonlyArray<string>) =>
     if (code !== 0) throw new Error(`terraform ${args[0]}: ${text}`)
   })
 
-/** Applies a module with the bare tool, like a person who does not use svc yet, and returns the state file. */
+/** Applies a module with the tool alone, as a person who does not use svc yet would, and returns the state file. */
 export const appliedOutside = Effect.fnUntraced(function* (
   files: CommitFiles,
   variables: Readonly<Record<string, string>> = {}

@@ -17,7 +17,7 @@ import { SourceSnapshotId } from "../../../schema/records/Ids.ts"
  * plan with the real tool.
  */
 export interface PureModules {
-  /** Faults by Capsule id. Each replaces the Capsule's next plan or apply, once. */
+  /** Faults by Capsule id. Each fault replaces only the next plan or apply of its Capsule. */
   readonly faults: Map<string, "plan_fails" | "apply_fails" | "apply_fails_late">
   /** Capsules whose `value` does not depend on any commit or input. */
   readonly constant: Set<string>

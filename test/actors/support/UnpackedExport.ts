@@ -62,7 +62,9 @@ export const received = Effect.fnUntraced(function* (by: Exporting) {
 
 export const unpacked = (capsuleId: CapsuleId) => Effect.flatMap(exporting(capsuleId), received)
 
-/** Runs `init` and `plan -detailed-exitcode` with the bare tool. Exit code 0 means no changes, 2 changes, 1 an error. */
+/**
+ * Runs `init` and `plan -detailed-exitcode` with the tool alone. Exit code 0 means no changes, 1 an error, and 2 changes.
+ */
 export const barePlan = Effect.fnUntraced(function* (
   folder: string,
   secrets: Readonly<Record<string, string>> = {},

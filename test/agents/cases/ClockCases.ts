@@ -9,7 +9,7 @@ import { keptAgent } from "./Journeys.ts"
 const library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 const hour = 3600
 
-/** A wall clock that a case sets while the program runs, as a person might. It leaves monotonic clocks unchanged. */
+/** A wall clock that a case sets while the program runs, as a person might. Monotonic clocks are not affected. */
 const wallClock = (file: string, offset: number) => {
   const set = (seconds: number) => writeFileSync(file, `${seconds < 0 ? "" : "+"}${seconds}\n`)
   set(offset)
@@ -40,7 +40,7 @@ const clocks = (name: string, offset: number, jump: number, side: "agent" | "ser
     yield* world.held("one-b")
     const before = agent.line.said.length
     clock.set(offset + jump)
-    // Renewals continue, and no message counts as late.
+    // Renewals continue, and no message is treated as late.
     yield* Effect.repeat(Effect.sleep("200 millis"), {
       until: () => agent.line.said.slice(before).filter((message) => message === "Renew").length > 3
     })

@@ -14,8 +14,8 @@ export const eventually = (isSo: () => boolean) =>
   Effect.repeat(Effect.sync(isSo), { until: (so) => so, schedule: often }).pipe(Effect.asVoid)
 
 /**
- * An agent that restarts whenever it exits, as under a service manager. `kill` kills it. `isKept` returns whether its disk
- * contains any file of a Run.
+ * An agent that restarts whenever it exits, as it would under a service manager. `kill` kills the agent. `isKept` returns
+ * whether the agent's disk contains any file of a Run.
  */
 export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {
   let current: Started | undefined
@@ -129,7 +129,7 @@ const handedIn = Effect.fnUntraced(function* (
   return [planned, applied]
 })
 
-/** An agent declines an offer that was changed in transit, without opening it. Another agent gets the offer. */
+/** An offer is changed in transit. The agent declines the offer without opening it, and another agent gets the offer. */
 const declined = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,

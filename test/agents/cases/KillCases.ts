@@ -13,7 +13,7 @@ const moments = { "request lost": "before", "answer lost": "after" } as const
 
 /**
  * Kills the agent between each pair of messages, and restarts the agent on its folder. A plan is repeated. An apply ends
- * with the outcome that the server recorded, which the verdict compares with the provider's creations.
+ * with the outcome that the server recorded. The verdict compares this outcome with the objects that the provider created.
  */
 export const killCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
   (["request lost", "answer lost"] as const).map((way) => ({

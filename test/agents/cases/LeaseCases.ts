@@ -24,7 +24,10 @@ const applying = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgen
   return { capsuleId, applyId, tools: holdProcesses(toolsOf(agent)) }
 })
 
-/** The server settled the Run without its agent, so its objects are uncertain, and the agent's results are evidence. */
+/**
+ * The server settled the Run without its agent, so the Run's objects are uncertain, and the agent's results are stored only
+ * as evidence.
+ */
 const lost = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,

@@ -17,7 +17,10 @@ export const faultAt = (message: Said, way: Way, also?: () => void): Fault => ({
 const wanted = { plan: "waiting_approval", apply: "succeeded", drift_check: "succeeded" } as const
 const statusOf = (type: string) => Object.entries(wanted).find(([name]) => name === type)?.[1]
 
-/** A dropped connection only delays a Run: its result is the same as without the drop. Also checks that the drop happened. */
+/**
+ * Checks that a dropped connection only delays a Run and does not change its result. Also checks that the connection was
+ * dropped.
+ */
 const cut = (
   world: AgentWorld,
   label: string,
@@ -42,7 +45,7 @@ const cut = (
     })
   )
 
-/** Cuts each message in a separate journey, in every way. */
+/** Cuts each message in every way, in a separate Capsule lifecycle for each cut. */
 export const cutCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
   ways.map((way) => ({
     name: `line cut at ${message}: ${way}`,
@@ -52,7 +55,7 @@ export const cutCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
 )
 
 const together: ReadonlyArray<Occasion> = ["plan", "apply", "drift", "handIn", "decline"]
-/** On these occasions, files are sent within messages if both the server and the agent support it. */
+/** On these occasions, files are sent within messages if both the server and the agent support this. */
 const carrying: ReadonlyArray<Occasion> = ["plan", "apply"]
 
 const cutTogether = (
@@ -72,7 +75,7 @@ const cutTogether = (
     )
 }
 
-/** Cuts all messages of an occasion in a single journey, each once and in the same way. */
+/** Cuts every message of an occasion once and in the same way, in a single Capsule lifecycle. */
 export const cutTogetherCases: ReadonlyArray<LaneCase> = ways.flatMap((way) => [
   ...together.map((occasion) => ({
     name: `line cut at every message of ${occasion}, as with the release before: ${way}`,

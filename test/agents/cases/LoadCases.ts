@@ -95,7 +95,8 @@ const fair: WorldCase = {
       .toSorted((a, b) => Date.parse(a.startedAt ?? "") - Date.parse(b.startedAt ?? ""))
       .map(({ workspaceId }) => workspaceId)
     const last = order.lastIndexOf(second.id)
-    // If the Workspaces take turns, the Workspace with fewer Runs is done after about as many of the other Workspace's Runs.
+    // If the Workspaces take turns, then by the time the Workspace with fewer Runs is done, about the same number of the
+    // other Workspace's Runs have started.
     yield* holds(
       last < runsOfOther * 3,
       `The last of ${runsOfOther} Runs of the second Workspace began as number ${last}`

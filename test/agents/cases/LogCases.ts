@@ -18,7 +18,7 @@ const followed = ({ first, token }: AgentWorld, id: RunId, afterEntry: Effect.Ef
     Stream.runCollect
   )
 
-/** Reads the first message, and then stops reading until `resumes`. A new connection reads the later messages. */
+/** Reads the first message, and then stops reading until `resumes` completes. A new connection reads the later messages. */
 const stalled = Effect.fnUntraced(function* (world: AgentWorld, id: RunId, resumes: Effect.Effect<void>) {
   const arrived = yield* Deferred.make<ReadonlyArray<RunLogEntry>>()
   const socket = new WebSocket(`${world.first.url.replace(/^http/, "ws")}/api/v1/runs/${id}/logs`, {

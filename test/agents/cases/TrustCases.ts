@@ -101,7 +101,7 @@ const otherValues: WorldCase = {
     yield* two.owesNothing
     yield* two.end
 
-    // A plan is void if its agent's credentials have changed since.
+    // A plan is void if its agent's credentials have changed since the plan was created.
     const { run } = yield* world.client.capsules.destroyPlan({
       params: { capsuleId },
       headers: { "idempotency-key": "destroy" },

@@ -7,7 +7,7 @@ import { headOf, messageOf, wholeBytes } from "./HttpMessage.ts"
 /**
  * The point at which a connection is cut.
  * - `request lost`, `half the request`: the server receives nothing, or only the beginning
- * - `half the answer`, `answer lost`: the server has acted, but the agent has no complete response
+ * - `half the answer`, `answer lost`: the server has acted, but the agent receives no complete response
  * - `forged answer`: the signature of an offer is changed in transit
  */
 export const ways = ["request lost", "half the request", "half the answer", "answer lost"] as const
@@ -20,13 +20,13 @@ export interface Fault {
   readonly asks?: RegExp
   /** Limits the fault to matching responses. */
   readonly answers?: RegExp
-  /** An action at the same moment, such as a SIGKILL to the server or the agent. */
+  /** An action performed together with the fault, such as a SIGKILL to the server or the agent. */
   readonly also?: () => void
 }
 
 /**
- * Replaces the announcement in both directions, so that server and agent communicate as with the previous release. The
- * replacement must be as long as the original.
+ * Replaces the announcement in both directions, so that the server and the agent communicate as if the peer were from the
+ * previous release. The replacement must be as long as the original.
  */
 const unheard = inlineFilesCapability.replace("carried", "unheard")
 
@@ -54,8 +54,8 @@ const forged = (answer: Buffer): Buffer =>
   )
 
 /**
- * The connection between an agent and its server. It forwards and records every byte, and fails on request. `asBefore` hides from
- * server and agent that the peer accepts files within messages, as with the previous release.
+ * The connection between an agent and its server. It forwards and records every byte, and fails on request. `asBefore` hides
+ * from the server and the agent that the peer accepts files within messages, as if the peer were from the previous release.
  */
 export const faultLine = Effect.fn("faultLine")(function* (
   upstreamUrl: string,

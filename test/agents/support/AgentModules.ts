@@ -49,7 +49,7 @@ output "note" { value = demo_note.a.name }
 /** The number of objects in the large-state modules. */
 export const wideCounts = { wide: 200, "half-wide": 40 } as const
 
-/** Objects of a quarter of a megabyte each, with content that compresses badly. */
+/** Objects of a quarter of a megabyte each, with content that compresses poorly. */
 const wide = (count: number) => `
 resource "demo_note" "many" {
   count   = ${count}

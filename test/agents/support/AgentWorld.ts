@@ -151,7 +151,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     }
   })
 
-  /** Describes an agent's credentials as its environment. */
+  /** Writes an agent's credentials to files, and returns the environment variable that refers to them. */
   const ownCredentials = Effect.fnUntraced(function* (
     value: string = credential,
     more: { readonly label?: string } = {}

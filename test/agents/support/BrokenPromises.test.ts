@@ -205,7 +205,7 @@ describe("Agent verdicts", () => {
   }
 
   for (const canary of canaries) {
-    it.effect(`the check of broken guarantees reports a log that contains ${canary}`, () =>
+    it.effect(`the check for broken guarantees reports a log that contains ${canary}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         writeFileSync(`${folder}/log`, `{"message":"the value is ${canary}"}\n`)

@@ -21,8 +21,8 @@ const toolsBeganOnce = (ledger: Ledger) =>
   })
 
 /**
- * Checks against the provider's own count that nothing was created twice, and that every created object is in a state or listed
- * as possibly created.
+ * Checks against the provider's record of created objects that nothing was created twice, and that every created object is
+ * in a state or listed as possibly created.
  */
 const creationsAreKnown = ({ capsules, cloud, ledger }: Witnessed) => {
   const inStates = new Set(ledger.states.flatMap(({ notes }) => notes))

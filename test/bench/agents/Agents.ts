@@ -58,7 +58,10 @@ export const logLines = Effect.fn("logLines")(function* (binary: string, tool: s
   return [figure]
 }, Effect.scoped)
 
-/** Compares the cost of an agent with the same work in process. Prints each part once it is measured. */
+/**
+ * Compares the cost of running work on an agent with the cost of the same work in process. Prints each result as soon as it
+ * is measured.
+ */
 export const agents = (binary: string, tool: string): Parts => [
   { name: "plan + apply", figures: beside(binary, tool) },
   { name: "offers", figures: offers(binary, tool) },

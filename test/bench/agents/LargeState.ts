@@ -6,7 +6,7 @@ import { farProduct } from "./FarProduct.ts"
 
 const mebibyte = 1024 * 1024
 
-/** 50 MB of text that compresses badly. The provider stores the input twice. */
+/** 50 MB of text that compresses poorly. The provider stores the input twice. */
 const module = `
 variable "name" {
   type    = string

@@ -11,7 +11,7 @@ import { observedStatements, replayed } from "./ObservedStatements.ts"
 
 const rounds = 15
 const commands = 100
-// Warm-up rounds, because compiling takes much of the time of the first commands.
+// Warm-up rounds, because the first commands spend much of their time on compilation.
 const warmUps = 20
 
 const elapsed = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>) {
@@ -22,12 +22,12 @@ const elapsed = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, 
 
 interface Measured {
   readonly name: string
-  /** The service's rate as a fraction of the rate of the bare transactions. */
+  /** The service's rate as a fraction of the rate of the same transactions without the service. */
   readonly ratio: number
   readonly perSecond: number
 }
 
-/** Measures one kind of command in alternation with its bare statements in a copy of the database. */
+/** Measures one kind of command, alternating with a replay of only its statements in a copy of the database. */
 const measure = Effect.fnUntraced(function* (
   { name, once }: CommandKind,
   services: Context.Context<ReadSql | SqlClient.SqlClient>,
@@ -62,8 +62,8 @@ const measure = Effect.fnUntraced(function* (
 }, Effect.scoped)
 
 /**
- * Runs commands through their actors and services, one at a time. Compares each command with its bare transactions: the same
- * statements with the same durability, without actors, checks and decisions. The figure is the slowest kind.
+ * Runs commands through their actors and services, one at a time. Compares each command with its transactions alone: the
+ * same statements with the same durability, without actors, checks and decisions. The figure is the slowest kind.
  */
 export const commandsFigure = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

@@ -17,8 +17,8 @@ const pages = [
 ] as const
 
 /**
- * Measures one visit with an empty cache. Times count from the start of navigation. A page is usable once it has drawn the first
- * frame with its main content, as the page reports.
+ * Measures one visit with an empty cache. Times are measured from the start of navigation. A page is usable once it has
+ * drawn the first frame with its main content, as the page reports.
  */
 const visit = async (browser: TestBrowser, address: string, ready: string, language: "en" | "ja") => {
   const { page } = await browser.open({ language, theme: language === "ja" ? "dark" : "light" })

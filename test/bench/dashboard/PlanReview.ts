@@ -50,7 +50,7 @@ const visit = (browser: TestBrowser, files: ServedFiles) =>
     }
   })
 
-/** Measures how quickly a large plan responds to its reviewer. */
+/** Measures how quickly the page of a large plan responds to a reviewer. */
 export const planReview = Effect.fnUntraced(function* (browser: TestBrowser, files: ServedFiles) {
   const visits = yield* Effect.forEach(Array.from({ length: rounds }), () => visit(browser, files))
   const of = (name: keyof (typeof visits)[number]) => median(visits.map((each) => each[name]))

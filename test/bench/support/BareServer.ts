@@ -1,4 +1,4 @@
-// The baseline for the product's reads: Bun.serve, one prepared query and JSON. Prints its port.
+// A minimal server that is the baseline for the product's reads: Bun.serve, one prepared query and JSON. Prints its port.
 import { Database } from "bun:sqlite"
 
 const database = new Database(process.argv[2] ?? "", { readonly: true })

@@ -8,11 +8,11 @@ export interface Figure {
   readonly unit: "ms" | "MB" | "x" | "/s" | "lost" | "KB" | "rows" | "statements"
   /** Missing if the figure has no target. */
   readonly target?: { readonly atMost: number } | { readonly atLeast: number }
-  /** The measurements behind the figure. */
+  /** The measurements from which the figure is computed. */
   readonly detail?: string
 }
 
-/** Measures figures one after another. Each may fail or time out without affecting the others. */
+/** Measures figures one after another. Each measurement may fail or time out without affecting the others. */
 export type Parts<E = unknown, R = Layer.Success<typeof platform>> = ReadonlyArray<{
   readonly name: string
   readonly figures: Effect.Effect<ReadonlyArray<Figure>, E, R>
@@ -47,7 +47,9 @@ export const printFigure = (figure: Figure): Effect.Effect<void> => {
   return Console.log(figure.detail === undefined ? line.trimEnd() : `${line}  ${figure.detail}`)
 }
 
-/** Returns the CPU time of all threads of this process, in milliseconds. Other load hardly affects it. */
+/**
+ * Returns the CPU time of all threads of this process, in milliseconds. Other load on the machine hardly affects this time.
+ */
 export const processorMillis: Effect.Effect<number> = Effect.sync(() => {
   const { system, user } = process.cpuUsage()
   return (system + user) / 1000

@@ -48,7 +48,7 @@ const patient = Schedule.spaced("100 millis")
 
 type InstallRequest = Parameters<Product["client"]["installPlans"]["create"]>[0]["payload"]
 
-/** Installs up to the reviewable plan, and returns the duration of each part. */
+/** Installs a module until its plan is reviewable, and returns the duration of each part. */
 export const install = Effect.fn("install")(function* (
   product: Product,
   url: string,

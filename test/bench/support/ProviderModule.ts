@@ -3,7 +3,7 @@ import { providerMirror } from "../../support/ProviderMirror.ts"
 
 export const provider = "example.test/acme/demo"
 
-/** Five resources of a provider. The tool installs, starts and calls its plugin as usual. */
+/** Five resources of a provider. The tool installs, starts and calls the provider's plugin as usual. */
 export const providerModule = `terraform {
   required_providers {
     demo = {

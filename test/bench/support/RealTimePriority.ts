@@ -7,7 +7,7 @@ const priority = "1"
 /**
  * Gives these processes, their threads and their future children a core whenever they need it. Otherwise the 99th percentile
  * of short responses would measure how long the scheduler lets another process finish its 3 ms slice. This happens even on
- * an idle machine, because a runtime's collector and compilers are threads too. Both servers in a comparison get this
+ * an idle machine, because a runtime's collector and compilers also run in threads. Both servers in a comparison get this
  * priority. Returns true if the machine permits it, which requires Linux and the permission.
  */
 export const atRealTimePriority = Effect.fn("atRealTimePriority")(function* (pids: ReadonlyArray<number>) {

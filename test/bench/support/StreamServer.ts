@@ -1,6 +1,6 @@
-// A server with one Run that never finishes, and a bare server in the same process. Reads one command per line: `paced N` appends
-// N events to the Run at 50 per second, `burst N` appends N events at once, `bare N` publishes N identical messages on the bare
-// server. Every event contains its creation time.
+// A server with one Run that never finishes, and a minimal server without the service in the same process. Reads one command
+// per line: `paced N` appends N events to the Run at 50 per second, `burst N` appends N events at once, `bare N` publishes N
+// identical messages on the bare server. Every event contains its creation time.
 import { NodeRuntime } from "@effect/platform-node"
 import { Clock, Console, Context, Effect, Redacted, Schedule, Stdio, Stream } from "effect"
 import { RunJournal } from "../../../actors/ledger/run/RunJournal.ts"
@@ -47,7 +47,7 @@ const program = Effect.gen(function* () {
     Effect.provideService(RunLifecycle, Context.get(plane.services, RunLifecycle))
   )
   yield* Console.log(JSON.stringify({ url: plane.url, barePort: bare.port, runId, token: Redacted.value(plane.token) }))
-  // The creation time is sent in the only numeric field of such an event.
+  // The creation time is sent in the only numeric field of the event.
   const payload = (at: number) => ({
     address: `terraform_data.${"x".repeat(150)}[${at}]`,
     action: "create",

@@ -121,7 +121,10 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Builds the binary once into a folder, and starts it where only the binary and the system are visible. */
+/**
+ * Builds the binary once into a folder, and starts it in a sandbox that contains only the binary, the system folders and the
+ * tool.
+ */
 export class Binary extends Context.Service<Binary, Effect.Success<typeof make>>()("test/binary/Binary") {
   static readonly layer = Layer.provideMerge(Layer.effect(Binary, make), NodeServices.layer)
 }

@@ -18,7 +18,7 @@ const policyOf = (statements: number, effect: "Allow" | "Deny") =>
 export const statementsOfBigPolicy = 4000
 
 /**
- * A plan awaiting review with this many updates. `policy` adds, before these updates, an update to a one-megabyte policy.
+ * A plan awaiting review with this many updates. `policy` adds an update to a one-megabyte policy before the other updates.
  */
 export const worldOfPlan = (resources: number, policy: boolean): World => {
   const world = newWorld()

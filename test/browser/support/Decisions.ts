@@ -376,7 +376,7 @@ const entrance = "Sent by the pages for people who are not signed in."
 const follows = "Follows the first step of a decision that has a row, with the same signal."
 const reads = "Reads, although it is a POST."
 
-/** Requests of the dashboard without a row above, each with the reason. */
+/** Dashboard requests that have no row above, each with the reason. */
 export const otherLines: Readonly<Record<string, string>> = {
   [endpoints.runsApply]: follows,
   [endpoints.installPlansReconcile]: follows,

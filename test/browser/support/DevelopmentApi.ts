@@ -16,7 +16,7 @@ export interface DevelopmentApi {
   readonly world: World
   /** Requests that changed records, in order: `POST /api/v1/runs/x/approve {...}`. */
   readonly changes: ReadonlyArray<{ readonly method: string; readonly path: string; readonly body: unknown }>
-  /** Every stream that was opened, by Run, with the stream's `after`. */
+  /** Every opened stream, with its Run and its `after` value. */
   readonly opened: ReadonlyArray<Watch>
   readonly emitEvent: (runId: string, event: Omit<RunEvent, "seq" | "at">) => void
   readonly emitLog: (runId: string, lines: ReadonlyArray<string>) => void

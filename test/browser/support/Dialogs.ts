@@ -18,7 +18,7 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   ...workspaceDialogs
 ]
 
-/** Files that implement dialogs in general, or that render the phone layout's dialog, which has a separate test. */
+/** Files that implement dialogs in general, and the file with the phone layout's dialog, which has a separate test. */
 export const otherDialogs: ReadonlyArray<string> = [
   "app/RemovalDialog.tsx",
   "app/Shell.tsx",

@@ -5,7 +5,7 @@ import { startBrowser, type TestBrowser } from "./Browser.ts"
 import { type Language, personIn, step } from "./KeyboardPerson.ts"
 import { realServer } from "./RealServer.ts"
 
-/** No server listens at this address, because the test reads from no Git server. */
+/** No server listens at this address, because the test needs no Git server. */
 const noGit = "http://127.0.0.1:9"
 
 /** Ignores expected refusals, and the invitation page's failed request for the signed-in person. */

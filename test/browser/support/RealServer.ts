@@ -4,8 +4,8 @@ import { gateway } from "./Gateway.ts"
 import { operatorCommand, serverProcess } from "./ServerProcess.ts"
 
 /**
- * Starts the product itself in a separate process, with a fresh data folder and behind a network link that can be cut. It may
- * read only from the Git server `gitOrigin`. It stops when the Scope closes.
+ * Starts the product itself in a separate process, with a fresh data folder and behind a network link that can be cut. The
+ * product may read only from the Git server `gitOrigin`, and stops when the Scope closes.
  */
 export const realServer = Effect.fnUntraced(
   function* (gitOrigin: string, flags: ReadonlyArray<string> = []) {

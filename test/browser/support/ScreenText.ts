@@ -4,9 +4,9 @@ const control = /^(\s*)- '?(link|button|menuitem|checkbox|switch|navigation)(?: 
 const address = /^(\s*)- \/url: (.*)$/
 
 interface Control {
-  /** The role and the accessible name, after the name of the navigation that contains the control. */
+  /** The role and the accessible name, prefixed with the name of the surrounding navigation, if any. */
   readonly name: string
-  /** The address of a link. A control that is not a link has a unique target. */
+  /** The address of a link, or a unique value for any other control. */
   readonly target: string
 }
 
@@ -70,8 +70,8 @@ const givenNames: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Finds visible text of at least three Latin words on a Japanese page. Text that somebody wrote in another language is marked
- * with its language, or is code or a quotation.
+ * Finds visible text of at least three Latin words on a Japanese page. Skips code, quotations and text marked with a
+ * language, because people may write these in another language.
  */
 export const untranslated = async (page: Page): Promise<ReadonlyArray<string>> => {
   const found = await page.evaluate(() => {

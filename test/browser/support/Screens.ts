@@ -37,7 +37,7 @@ export const screensByRoute: Readonly<
   "/sign-in": [{ name: "sign-in", path: "/sign-in", ready: "input[type=password]" }],
   "/setup": [
     { name: "setup", path: "/setup#right-secret", ready: ".signed-out-ways" },
-    // If the link contains an email address, the page has no field for the address.
+    // If the link contains an email address, the page does not show an address field.
     {
       name: "setup-recovery",
       path: "/setup#reset-secret",

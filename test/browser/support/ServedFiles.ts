@@ -7,10 +7,10 @@ import { compiledBinary, serverProcess } from "./ServerProcess.ts"
 /** Serves everything except the API: documents, scripts, styles, and the 404 for missing paths. */
 export type ServedFiles = (request: Request) => Promise<Response>
 
-/** Request headers that affect the dashboard's response. The other headers belong to the connection. */
+/** Request headers that affect the dashboard's response. All other headers concern only the connection. */
 const asked = ["accept", "accept-encoding", "accept-language", "if-none-match"] as const
 
-/** Headers that belong to a single connection, or that the next server sets itself. */
+/** Headers that apply to a single connection, or that the test's own server sets. */
 const ofTheConnection: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding", "date"])
 
 /** Forwards each request to the compiled binary and returns its response byte for byte: status, headers, encoding and policy. */

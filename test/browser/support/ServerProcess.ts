@@ -50,8 +50,8 @@ export interface ServerProcess {
 }
 
 /**
- * Runs `svc serve` on a data folder and a free port until the Scope closes: the compiled binary if given, otherwise from
- * source. Returns once the server is ready for requests.
+ * Runs `svc serve` on a data folder and a free port until the Scope closes, using the compiled binary if given and the
+ * sources otherwise. Returns once the server is ready for requests.
  */
 export const serverProcess = Effect.fnUntraced(function* (
   folder: string,

@@ -23,7 +23,10 @@ export interface Visit extends OpenPage {
   readonly go: (path: string, ready?: string) => Promise<void>
 }
 
-/** Starts one browser per test file. Each visit has a separate server and context. All of them are removed at the end. */
+/**
+ * Starts one browser per test file. Each visit has a separate server and context. The browser, servers and contexts are
+ * removed at the end.
+ */
 export const browserSuite = () => {
   const life = Scope.makeUnsafe()
   let parts: Parts | undefined
@@ -60,7 +63,7 @@ export const browserSuite = () => {
 
 /**
  * Returns all axe violations on the page under the default rules, with the rule and the elements. Excludes focus guards around an
- * open menu, because they pass the focus on at once.
+ * open menu, because such a guard immediately passes the focus on.
  */
 export const barriers = async (page: Page): Promise<ReadonlyArray<string>> => {
   // The pages have no frames, so axe needs no second page to collect results from frames.

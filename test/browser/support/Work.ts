@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 
 /** Work done by the page's main thread during one action. */
 export interface Work {
-  /** CPU time for scripts, style and layout, in milliseconds, without other load on the machine. */
+  /** CPU time for scripts, style and layout, in milliseconds. Excludes other load on the machine. */
   readonly cost: number
   readonly layouts: number
 }

@@ -8,7 +8,7 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { RecheckInterval } from "../../../src/streams/LiveSubscription.ts"
 import { CrashEnvironment } from "../CrashEnvironment.ts"
 
-/** A clock whose wall time is ahead of the given clock's. Elapsed time is the same on both. */
+/** Returns a clock whose wall time is ahead of the given clock. Elapsed time is the same on both clocks. */
 const aheadOf = (clock: Clock.Clock, millis: number): Clock.Clock => {
   const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + millis
   const currentTimeNanosUnsafe = () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n
@@ -24,9 +24,9 @@ const aheadOf = (clock: Clock.Clock, millis: number): Clock.Clock => {
 }
 
 /**
- * The product's own command line, with additions for tests: a kill point to die at, quick rechecks of authority, and folders
- * visible in the sandbox (the demo provider's interpreter and the files that simulate its cloud). `provided` defines how this
- * program starts the other processes it needs.
+ * The product's own command line, with additions for tests: a kill point, quick rechecks of authority, and extra folders in
+ * the sandbox (the demo provider's interpreter and the files that simulate its cloud). `provided` defines how this program
+ * starts the other processes it needs.
  */
 export const crashService = (provided: <A, E, R>(program: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>): void => {
   const {

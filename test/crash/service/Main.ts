@@ -4,7 +4,7 @@ import { SyncProcessCommand } from "../../../runner/snapshot/SyncProcessCommand.
 import { confineArgument, syncArgument } from "../../../src/BinaryArguments.ts"
 import { crashService } from "./CrashService.ts"
 
-// The compiled file also starts its own child processes.
+// The compiled file is also the program of its child processes.
 crashService((program) =>
   program.pipe(
     Effect.provideService(SyncProcessCommand, { program: process.execPath, args: [syncArgument] }),

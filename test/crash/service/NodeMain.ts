@@ -1,4 +1,5 @@
-// The same program run from source, as the packages run on Node: processes and threads are found next to their modules.
+// The same program, run from source on Node like the packages. It finds its child processes and threads next to their
+// modules.
 import { crashService } from "./CrashService.ts"
 
 crashService((program) => program)

@@ -58,7 +58,7 @@ describe("a README", () => {
     expect(JSON.stringify(blocks)).toContain('"kind":"break"')
   })
 
-  test("the dashboard replaces images in a README by text with their address, which is not fetched", () => {
+  test("the dashboard shows an image in a README as text and an address, and never fetches the image", () => {
     const [block] = readmeTree("![A diagram](https://tracker.example/pixel.png)").blocks
     expect(block).toEqual({
       kind: "paragraph",
@@ -66,7 +66,7 @@ describe("a README", () => {
     })
   })
 
-  test("the dashboard truncates a README beyond a readable length or depth", () => {
+  test("the dashboard truncates a README that is too long or too deeply nested", () => {
     const long = readmeTree("word *word*\n\n".repeat(5000))
     expect(long.isCut).toBe(true)
     expect(long.blocks.length).toBeLessThan(6000)

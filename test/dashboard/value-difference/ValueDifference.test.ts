@@ -49,7 +49,7 @@ test("a change after a list has the path of its own level, not the path of the l
 })
 
 describe("a policy", () => {
-  test("the diff of a policy shows the principal whose effect changes, and folds the other statements with a count", () => {
+  test("the diff of a policy shows the principal whose effect changes, and collapses the other statements into a count", () => {
     const changed = twenty.with(13, statement("S13", "Deny"))
     const found = difference(policyOf(twenty), policyOf(changed))
     expect(found.extent).toEqual({ unit: "statements", changed: 1, added: 0, removed: 0, total: 20 })
@@ -80,7 +80,7 @@ describe("a policy", () => {
     expect(found.changedLines).toBe(2)
   })
 
-  test("the diff of a policy ignores a different order of statements", () => {
+  test("the diff of a policy ignores the order of statements", () => {
     const found = difference(policyOf(twenty), policyOf(twenty.toReversed()))
     expect(found).toMatchObject({ only: "order", changedLines: 0, reordered: 19 })
     const actions = (list: ReadonlyArray<string>) => policyOf([{ Sid: "A", Effect: "Allow", Action: list }])
@@ -168,7 +168,7 @@ describe("Value difference: objects and lists", () => {
     expect(difference({ a: 1 }, { a: 2 }).only).toBeUndefined()
   })
 
-  test("the value diff shows an unknown part in its place, and never confuses it with text", () => {
+  test("the value diff shows the position of an unknown part, and never confuses that part with text", () => {
     expect(drawn(difference({ id: "a" }, { id: "(known after apply)" }))).toContain('+   "id": (known after apply)')
     expect(drawn(difference('{"id":"a"}', '{"id":"(known after apply)"}'))).toContain(
       '+   "id": "[(known after apply)]"'
@@ -182,7 +182,7 @@ describe("Value difference: objects and lists", () => {
 })
 
 describe("texts", () => {
-  test("the value diff marks the changed words in a line, and folds unchanged lines", () => {
+  test("the value diff marks the changed words in a line, and collapses unchanged lines", () => {
     const lines = Array.from({ length: 12 }, (_, index) => `line ${index}`)
     const found = difference(lines.join("\n"), lines.with(6, "line six").join("\n"))
     expect(drawn(found)).toEqual([

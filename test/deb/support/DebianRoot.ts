@@ -27,7 +27,8 @@ export const succeed = Effect.fnUntraced(function* (command: string, args: Reado
 
 /** Arguments of `unshare` that run the following command with a folder as its root. */
 export const insideRoot = (root: string): ReadonlyArray<string> => {
-  // A mount namespace whose root is the folder. A plain `chroot` forbids user namespaces, which the sandbox of Runs needs.
+  // Enters a mount namespace whose root is the folder. A simple `chroot` forbids user namespaces, which the sandbox of Runs
+  // needs.
   const enter = [
     `mount --bind ${root} ${root} && mount --rbind /dev ${root}/dev && mount -t proc proc ${root}/proc`,
     `mount -t tmpfs -o mode=1777 tmpfs ${root}/tmp && mount -t tmpfs tmpfs ${root}/run && mkdir -p ${root}/run/host`,
@@ -61,15 +62,15 @@ const make = Effect.gen(function* () {
   for (const name of ["/etc/apt/sources.list", "/etc/apt/sources.list.d", "/usr/share/keyrings", "/etc/resolv.conf"]) {
     if (yield* files.exists(name)) yield* succeed("cp", ["-aL", name, path.join(base, path.dirname(name))])
   }
-  // The disk need not survive a power failure.
+  // The disk need not survive a power failure, so dpkg need not sync files.
   yield* files.writeFileString(path.join(base, "etc/dpkg/dpkg.cfg.d/unsafe-io"), "force-unsafe-io\n")
-  // A booted machine has no network, so each machine needs the packages that it will install.
+  // A booted machine has no network, so the packages that it will install are downloaded beforehand.
   const download = "apt-get install -y -qq --download-only"
   const dependencies = "bubblewrap git iproute2 passt"
   const downloads = `apt-get update -qq; ${download} ${dependencies}; ${download} caddy nginx certbot curl jq`
   yield* succeed("chroot", [base, "sh", "-ec", downloads])
 
-  /** A new machine: a minimal Debian with the tool. */
+  /** Creates a machine with a minimal Debian and the tool. */
   const machine = Effect.gen(function* () {
     const root = path.join(yield* files.makeTempDirectoryScoped({ prefix: "machine-", directory: folder }), "root")
     yield* succeed("cp", ["-a", base, root])

@@ -10,7 +10,7 @@ import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
 import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
-/** A platform without a log, because these tests cause hundreds of refusals. */
+/** A platform that logs nothing, because these tests cause hundreds of refusals. */
 export const quietPlatform = Layer.merge(Layer.fresh(platform), Layer.succeed(References.MinimumLogLevel, "None"))
 
 export const sessionCookie = "__Host-svc_session"
@@ -105,7 +105,7 @@ export const codeOf = ({ text }: AttackAnswer): string => /"code":"(\w+)"/.exec(
 
 export const passwordOf = (name: string) => `correct horse battery ${name}`
 
-/** Serves the whole product on loopback for attacks from outside. Uses the given data folder, or a temporary one. */
+/** Serves the entire product on loopback, for attacks over HTTP. Uses the given data folder, or a temporary one. */
 export const attackedServer = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, string>> = {},
   folder?: string

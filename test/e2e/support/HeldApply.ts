@@ -48,7 +48,7 @@ class NotReached extends Schema.TaggedError<NotReached>()("NotReached", { messag
 
 /**
  * Runs a real `svc serve` whose apply has created a resource and waits in its provider until `release`. Modules run without
- * a sandbox, so that the provider can write its notes to a folder outside the Run's own.
+ * a sandbox, so that the provider can write its notes to a folder outside the Run's folder.
  */
 export const heldApply = Effect.fn("heldApply")(function* (options: {
   readonly flags?: ReadonlyArray<string>

@@ -31,7 +31,7 @@ const policy = {
   endpoints: [{ workspace: "acme", capsule: "app", environment: "test", url: appOrigin }]
 }
 
-/** Serves the whole product over HTTP, with an operator policy, a Git repository, a provider mirror and one person. */
+/** Serves the entire product over HTTP, with an operator policy, a Git repository, a provider mirror and one person. */
 export const hostedServer = Effect.fnUntraced(function* (
   repositoryFiles: Readonly<Record<string, string>>,
   moreSettings: Readonly<Record<string, string>> = {}

@@ -96,7 +96,7 @@ export const newcomer = Effect.gen(function* () {
   return { server, shell, run, soon }
 })
 
-/** The same server after the person has created a Workspace, with a pool that provides credentials for it. */
+/** The same server after the person has created a Workspace, with a pool that provides credentials for that Workspace. */
 export const network = Effect.gen(function* () {
   const place = yield* newcomer
   yield* place.server.client.workspaces.create({ payload: { handle: "acme", displayName: "Acme" } })

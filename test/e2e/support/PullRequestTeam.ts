@@ -62,8 +62,8 @@ export const ended = ({ send }: HttpSession, id: string) =>
   )
 
 /**
- * A server with an applied Capsule whose Source is at a forge, its owner Mina, and an admin, Ken. A rule requires one approval by
- * a person other than the plan's author, and carries approvals over.
+ * Starts a server with an applied Capsule whose Source is on a forge, the owner Mina, and the admin Ken. A rule requires one
+ * approval by a person other than the plan's author, and carries approvals over.
  */
 export const pullRequestTeam = Effect.gen(function* () {
   const forge = yield* forgeRepository({ "main.tf": moduleOf("one") })

@@ -7,7 +7,7 @@ export interface ShellEnd {
   readonly error: string
 }
 
-/** One person's shell with a separate home folder. In it, `svc` is the shipped program. */
+/** One person's shell with a separate home folder. In this shell, `svc` is the shipped program. */
 export const shellOf = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
   const files = yield* FileSystem.FileSystem
   const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-shell-" })
@@ -31,7 +31,7 @@ export const shellOf = Effect.fnUntraced(function* (environment: Readonly<Record
 
 export type Shell = Effect.Success<ReturnType<typeof shellOf>>
 
-/** Starts a line on a pseudo-terminal, and kills it when the Scope closes. */
+/** Starts a command line on a pseudo-terminal, and kills the process when the Scope closes. */
 export const atTerminal = Effect.fnUntraced(function* ({ env, home }: Shell, line: string) {
   const decoder = new TextDecoder()
   let screen = ""

@@ -8,7 +8,7 @@ import { loopback } from "../../support/LoopbackServer.ts"
 export const providerSecret = "the-secret-of-this-installation-upstream"
 export const providerClient = "svc"
 
-/** The provider's misbehaviour until the test restores it. Responses without an entry are correct. */
+/** The provider's misbehaviour, until the test resets it. Responses without an entry are correct. */
 export interface Lie {
   /** Replaces claims of the ID token; `undefined` omits a claim. */
   readonly claims?: Readonly<Record<string, unknown>>

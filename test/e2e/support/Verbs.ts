@@ -2,7 +2,9 @@ import { ConfigProvider, Effect, FileSystem, Redacted } from "effect"
 import { svc } from "../../src/cli/support/CommandLine.ts"
 import { hostedServer } from "./HostedServer.ts"
 
-/** A server with the Workspace `acme`, and `svc` running in this process as its owner, with a folder for files. */
+/**
+ * Starts a server with the Workspace `acme`. `svc` runs in this process as the Workspace's owner, with a folder for files.
+ */
 export const acme = Effect.fnUntraced(function* (modules: Readonly<Record<string, string>>) {
   const files = yield* FileSystem.FileSystem
   const server = yield* hostedServer(modules)

@@ -28,7 +28,7 @@ const optionsFor = (folder: string, extension: ".ts" | ".d.ts") => ({
 
 const nameOf = (index: number) => `Block${index + 1}.ts`
 
-/** Omits a required property. A compiler that finds no error here has checked nothing. */
+/** Omits a required property. If the compiler finds no error here, it has not checked the code. */
 const faulty = 'import { layer } from "@svc-dev/server"\nexport const plane = layer({ dataDir: "./plane" })\n'
 
 /**

@@ -57,7 +57,7 @@ const untilMark = async (stream: ReadableStream<Uint8Array>, mark: string): Prom
 
 /**
  * Runs the commands from docs/identity-tutorial.md as written, except for the reader's own values, until the application is
- * running. The commands of the last section stop it when the Scope closes.
+ * running. The commands of the last section stop the application when the Scope closes.
  */
 export const followedTutorial = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

@@ -24,7 +24,7 @@ interface Place {
   readonly upstream: string
 }
 
-/** Replaces the values that the reader of an example has to replace according to its comments. Each value must exist. */
+/** Replaces the values that an example's comments ask the reader to replace. The example must contain each value. */
 const filledIn = (text: string, replacements: Readonly<Record<string, string>>) =>
   Object.entries(replacements).reduce((filled, [from, to]) => {
     if (!filled.includes(from)) throw new Error(`The example does not contain ${from}.`)

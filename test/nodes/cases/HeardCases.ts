@@ -33,7 +33,7 @@ const events: NodesCase = {
         seen
       )
     })
-    // Waits until everything written before the watchers connected has arrived.
+    // Waits until the watchers have received everything that was written before they connected.
     yield* Effect.sleep("1 second")
     const before = Math.max(...watchers.flatMap((seen) => [...seen.keys()]))
     yield* world.letGo(`${label}-a`)
@@ -66,7 +66,7 @@ const cancel: NodesCase = {
     const [, , url = ""] = yield* urls(world)
     const other = yield* world.clientOf(url)
     yield* other.runs.cancel({ params: { runId: run.id }, payload: {} })
-    // The tool can continue only after this time, and then it must stop.
+    // The tool is held for this time. The cancellation must have arrived by then, so the tool must stop.
     yield* Effect.sleep(cancelWithin)
     yield* world.letGo(`${label}-a`)
     const { status } = yield* world.over(run.id)

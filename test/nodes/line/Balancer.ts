@@ -18,9 +18,9 @@ const noneReady = 503
 const lostOnTheWay = 502
 
 /**
- * A balancer like the ones that operators use: it sends each request to the next ready server, regardless of the client. It
- * checks the readiness of each server, and aborts the requests of a server that is not ready. It never repeats a request
- * that may have arrived.
+ * A balancer like the ones that operators use: it sends each request to the next ready server, regardless of the client. The
+ * balancer checks the readiness of each server, and aborts the requests of a server that is not ready. It never repeats a
+ * request that a server may have received.
  */
 export const balancer = Effect.fn("balancer")(function* () {
   let members: ReadonlyArray<Member> = []
@@ -67,7 +67,7 @@ export const balancer = Effect.fn("balancer")(function* () {
     sent.on("socket", (socket) => socket.on("connect", () => (hasConnected = true)))
     sent.on("error", () => {
       member.drops.delete(drop)
-      // Nothing has arrived, so the balancer may try another server.
+      // The server has received nothing, so the balancer may try another server.
       if (!hasConnected && !answer.headersSent) return forward(asked, answer, body, new Set([...tried, member.url]))
       drop()
     })

@@ -15,7 +15,7 @@ interface Pump {
  * - `cut`: closes every connection and refuses new connections, like a machine that responds with a reset
  * - `stop`: forwards no bytes but keeps connections open, like a network that drops packets; held bytes are delivered when
  *   the line resumes
- * - `delay`: every piece arrives this many milliseconds later
+ * - `delay`: every chunk of bytes arrives this many milliseconds later
  */
 export const tcpLine = Effect.fn("tcpLine")(function* (target: () => NetConnectOpts) {
   const pumps = new Set<Pump>()

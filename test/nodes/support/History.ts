@@ -14,7 +14,7 @@ import type { Writer } from "./Writer.ts"
 
 let judgements = 0
 
-/** Waits until no agent has any part of a Run. */
+/** Waits until no agent has a Run folder. */
 const agentsOweNothing = Effect.fnUntraced(function* (world: NodesWorld) {
   const owed = () =>
     world.agents.flatMap((folder) => (existsSync(`${folder}/runs`) ? readdirSync(`${folder}/runs`) : []))

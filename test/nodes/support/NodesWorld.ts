@@ -44,8 +44,8 @@ const composedEnvironment = Effect.gen(function* () {
 })
 
 /**
- * Several servers on one database, agents, and a line between each pair of these programs that a case can cut, stop and
- * delay.
+ * Several servers on one database, agents, and a line between each pair of these programs. A case can cut, stop and delay
+ * each line.
  */
 export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptions) {
   const { folder, postgres } = options
@@ -62,7 +62,7 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
     return created
   })
   const name = yield* createDatabase
-  /** The suite's own access to the database, which uses no line. */
+  /** The suite's own access to the database, without a line in between. */
   const databaseUrl = socketUrl(name)
   const front = yield* balancer()
   const composed = yield* composedEnvironment
@@ -153,7 +153,7 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
   const installed = (label: string, module: "notes" | "built" | "plain" = "notes") =>
     insist(`Installing ${label}`, world.installed(label, module), "60 seconds")
 
-  /** Approves and applies a plan, however often servers are killed during the process. */
+  /** Approves and applies a plan, even if servers are killed repeatedly in the meantime. */
   const applied = Effect.fnUntraced(function* (planRunId: RunId) {
     const plan = yield* run(planRunId)
     yield* insist(

@@ -3,7 +3,7 @@ import { holds } from "../../crash/CrashClient.ts"
 import type { NodesWorld } from "./NodesWorld.ts"
 import type { Writer } from "./Writer.ts"
 
-/** Maximum time without a response to a command while two servers are running, in milliseconds. */
+/** Maximum time in milliseconds without a response to a command while two servers are running. */
 const commandsWithin = 15_000
 
 /** Checks that commands were answered continuously since the last check. */

@@ -6,7 +6,7 @@ import type { NodesWorld } from "./NodesWorld.ts"
 export interface Writer {
   /** The records whose creation was acknowledged. */
   readonly acknowledged: ReadonlySet<string>
-  /** The longest time between two responses, in milliseconds, since the last call. */
+  /** Returns the longest time between two responses since the last call, in milliseconds. */
   readonly longestGap: () => number
 }
 

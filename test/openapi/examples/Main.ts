@@ -1,4 +1,5 @@
-// `npm run docs:examples`: writes the examples in `/openapi.json`, which are responses from a real server during a small journey.
+// `npm run docs:examples`: writes the examples in `/openapi.json`, which are responses from a real server to a short series
+// of requests.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Layer, Path, type Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
@@ -22,7 +23,7 @@ output "greeting" {
 `
 })
 
-/** Responses that contain a secret or a sealed archive, and the description itself. */
+/** Operations without an example: their responses contain a secret or a sealed archive, or are the description itself. */
 const left = new Set(["invitations.create", "backups.archive", "documents.openapi"])
 
 const journey = Effect.gen(function* () {
@@ -128,7 +129,7 @@ const journey = Effect.gen(function* () {
     if (found._tag === "Some") known.set(name, found.value)
   }
 
-  // The paths of all records that the journey created.
+  // The paths of all records that these requests created.
   const reads: Array<string> = []
   HttpApi.reflect(ServerApi, {
     onGroup: () => {},

@@ -9,7 +9,7 @@ const output = join(import.meta.dir, "..", "..", "..", "screenshots", "pictures"
 
 /** Maximum colour difference between two pixels: about the difference that a new renderer version makes at an edge. */
 const tolerance = 0.12
-/** Maximum share of a picture's pixels that may exceed that difference: less than one changed word affects. */
+/** Maximum share of a picture's pixels that may exceed that difference: less than a single changed word affects. */
 const allowedPart = 0.0004
 
 /**

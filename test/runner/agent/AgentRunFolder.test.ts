@@ -32,7 +32,7 @@ describe("Power cuts", () => {
   for (const record of [undefined, ""]) {
     const without = record === undefined ? "without a record" : "with an empty record"
 
-    it.live(`${without}, the agent keeps a state that an apply left, with the claim in the folder's name`, () =>
+    it.live(`${without}, the agent keeps a state that an apply left behind, and the claim in the folder's name`, () =>
       Effect.gen(function* () {
         const { adopted, paths } = yield* afterPowerCut(record)
         yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })

@@ -8,7 +8,7 @@ const movable = () => {
 }
 
 describe("Agent leases", () => {
-  test("an agent's lease counts the time that the machine was suspended, and at least the time on the finer clock", () => {
+  test("an agent's lease includes the time during which the machine was suspended, and at least the time on the finer clock", () => {
     const { at, clocks } = movable()
     const since = momentOf(clocks)
     at.boot += 3600

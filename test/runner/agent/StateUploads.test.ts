@@ -8,7 +8,7 @@ const state = (serial: number) => ({ state: Redacted.make(new Uint8Array([serial
 
 describe("state uploads", () => {
   it.effect(
-    "states are uploaded one at a time, each time the newest waiting state, and the last state is never skipped",
+    "states are uploaded one at a time, always the newest waiting state, and the last state is never skipped",
     () =>
       Effect.gen(function* () {
         const started = yield* Queue.unbounded<number>()

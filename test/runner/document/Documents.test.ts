@@ -72,7 +72,7 @@ describe("Document pieces", () => {
     expect(value).toHaveProperty("nested.long.length", longestReadHere)
   })
 
-  test("a document that takes long to copy is sent in many pieces", () => {
+  test("a document that takes a long time to copy is sent in many pieces", () => {
     expect(assembled(Array.from({ length: 100_000 }, () => [])).kinds.length).toBeGreaterThan(10)
     expect(assembled({ a: 1 }).kinds).toEqual(["whole"])
   })

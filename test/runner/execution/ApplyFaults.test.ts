@@ -52,7 +52,7 @@ describe("Applies with a faulty tool", () => {
     })
   )
 
-  live("an apply redacts a tool's error that quotes a new secret, because the state marks the secret", () =>
+  live("an apply redacts a new secret in a tool's error, because the state marks the secret as sensitive", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

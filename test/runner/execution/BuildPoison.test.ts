@@ -103,7 +103,7 @@ describe("Malicious builds", () => {
       expect(valueOf("planted")).toEqual([])
       expect(readdirSync(folder).filter((name) => !name.startsWith("run-"))).toEqual(["beside"])
       expect(existsSync(join(folder, "escaped"))).toBe(false)
-      // The apply uses the reviewed files, even if the build's processes had kept running.
+      // The apply would use the reviewed files even if the build's processes were still running.
       const outcome = yield* runner.apply(applyJob(folder, job, plan), recorder().sink)
       expect(outcome.exit).toBe("succeeded")
     })

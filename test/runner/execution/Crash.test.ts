@@ -74,7 +74,7 @@ describe("Killed services", () => {
     60_000
   )
   it.live(
-    "recovery first kills the processes that a service killed during an unsandboxed apply has left",
+    "recovery first kills the remaining processes of an unsandboxed apply whose service was killed",
     () => crash("off"),
     60_000
   )

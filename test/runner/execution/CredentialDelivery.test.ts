@@ -207,7 +207,7 @@ describe("environmentNameProblem", () => {
   })
 })
 
-test("a credential file must have a plain name", () => {
+test("a credential file's name must not contain a path or special characters", () => {
   for (const name of ["key.json", "a", "id_rsa-1.pem"]) expect(credentialFileNameProblem(name)).toBeUndefined()
   for (const name of ["", ".", "..", "../x", "/x", "a/b", "a\\b", ".hidden", "a b", "a\n", "ä", "a".repeat(129)]) {
     expect([name, typeof credentialFileNameProblem(name)]).toEqual([name, "string"])

@@ -26,7 +26,7 @@ resource "evil_thing" "a" {}
 /** A pattern that matches the credential but not the pattern's own text, which appears in the plugin and its command lines. */
 const canary = `${tokenA.slice(0, -1)}[${tokenA.slice(-1)}]`
 
-/** The plugin's attack attempts when the tool starts it. Each line prints its name if the attempt succeeds. */
+/** The attacks that the plugin attempts when the tool starts it. Each line prints its name if its attack succeeds. */
 const attempts = ({
   cache,
   notes,
@@ -70,7 +70,7 @@ const hostileMirror = (folder: string, wanted: Readonly<Record<string, string>>,
 }
 
 describe("Hostile providers", () => {
-  /** The attempts that succeed at a level while another Workspace's plan is running. */
+  /** Returns the attacks that succeed at a level while another Workspace's plan is running. */
   const couldAt = (level: SandboxLevel | "process", check: (could: ReadonlyArray<string>) => void) =>
     onStage(
       ({ cacheFolder, job, notesDir }) =>
@@ -124,13 +124,13 @@ describe("Hostile providers", () => {
 
   const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock"]
   for (const level of levels) {
-    it.live(`a hostile provider can neither read nor change another Workspace's Run: ${level}, where it works`, () =>
+    it.live(`a hostile provider can neither read nor change another Workspace's Run: ${level}, where available`, () =>
       couldAt(level, (could) => expect(could).toEqual([]))
     )
   }
 
   it.live(
-    "a hostile provider without isolation can read and change nearly everything, which proves that the attempts work",
+    "a hostile provider without isolation can read and change nearly everything, which proves that the attacks work",
     () =>
       couldAt("process", (could) => {
         expect(could.length).toBeGreaterThan(7)

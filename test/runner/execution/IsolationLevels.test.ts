@@ -73,14 +73,14 @@ const levels: ReadonlyArray<readonly [SandboxLevel, Partial<SandboxSettingsShape
 
 describe("isolation levels", () => {
   for (const [level, settings] of levels)
-    it.live(`a module with a provider is planned and applied: ${level}, where it works`, () =>
+    it.live(`a module with a provider is planned and applied: ${level}, where available`, () =>
       Effect.gen(function* () {
         expect([undefined, level]).toContain(yield* planAndApply(settings))
       })
     )
 
   for (const [level, settings] of levels)
-    it.live(`absolute paths are the same in plan, apply and the next plan: ${level}, where it works`, () =>
+    it.live(`absolute paths are the same in plan, apply and the next plan: ${level}, where available`, () =>
       Effect.gen(function* () {
         const { status } = yield* Sandbox
         if (!status.accepted || status.level !== level) return

@@ -209,7 +209,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("the module's override, cloud block and plugins folder do not replace the runner's (G15)", () =>
+  live("the module's override file, cloud block and plugins folder do not replace those of the runner (G15)", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

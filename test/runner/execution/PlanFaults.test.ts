@@ -12,7 +12,7 @@ const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
 
 describe("Plans with a faulty tool", () => {
-  live("a plan reports the last output of a tool that dies after printing garbage, without secrets", () =>
+  live("a plan reports the last output of a tool that crashes after printing garbage, with secrets redacted", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -40,7 +40,7 @@ describe("Plans with a faulty tool", () => {
     })
   )
 
-  live("a tool that hangs and ignores signals is killed together with its phase", () =>
+  live("a tool that hangs and ignores signals is killed when its phase times out", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -110,7 +110,7 @@ describe("Plans with a faulty tool", () => {
     })
   )
 
-  live("a plan in an unknown format is rejected without being quoted", () =>
+  live("a plan in an unknown format is rejected, and the error does not quote the plan", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -116,7 +116,7 @@ describe.skipIf(Bun.which("terraform") === null)("Real plans", () => {
   )
 
   it.live(
-    "an Output that loses its mark stays private only if it repeats another secret, not if it repeats its earlier value",
+    "an Output no longer marked as sensitive stays private if it repeats another secret, but not if it repeats its earlier value",
     () =>
       inFolder((folder) =>
         Effect.gen(function* () {

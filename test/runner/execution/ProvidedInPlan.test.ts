@@ -95,7 +95,7 @@ describe("Leaking plans", () => {
   )
 
   it.effect(
-    "a runner rejects leaking text that the state did not contain, even if the state contains other credentials",
+    "a runner rejects a plan that leaks text missing from the state, even if the state contains other credentials",
     () =>
       Effect.gen(function* () {
         const secretOnly = { ...google, publicNames: [] }

@@ -155,7 +155,7 @@ const first = canary.slice(0, 12)
 
 describe("Partial secrets", () => {
   live(
-    "a line that may start a secret delays only its resource's output, and is printed redacted after a cancellation",
+    "a line that may contain the start of a secret delays only its resource's output, and is printed redacted after a cancellation",
     () =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -194,7 +194,7 @@ describe("Partial secrets", () => {
       })
   )
 
-  live("a secret is recognised across the details of a diagnostic and the tool's plain lines", () =>
+  live("a secret is recognised across the details of a diagnostic and the tool's plain-text lines", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -129,39 +129,41 @@ describe("Real providers", () => {
     )
   )
 
-  it.live("the runner configures providers that only child modules use, and keeps two of the same type apart", () =>
-    onStage(({ job, folder, notesDir }) =>
-      Effect.gen(function* () {
-        const runner = yield* TestRunner
-        const child = (source: string, name: string) => required.replace(provider, source) + note(name)
-        const tree = {
-          "main.tf": 'module "a" {\n  source = "./a"\n}\nmodule "b" {\n  source = "./b"\n}\n',
-          "a/main.tf": child(provider, "a"),
-          "b/main.tf": child("acme/demo", "b")
-        }
-        const argumentNames = { DEMO_TOKEN: "token", DEMO_DIR: "dir" }
-        const first = job(tree, {
-          localModules: ["a", "b"].map((key) => ({ key, source: `./${key}`, dir: key })),
-          credentials: [
-            credentials(notesDir, { inherited: true, moduleLocalName: "demo-2", argumentNames }),
-            credentials(notesDir, {
-              provider: "acme/demo",
-              inherited: true,
-              connection: "conn_b",
-              values: { DEMO_TOKEN: Redacted.make(tokenB), DEMO_DIR: Redacted.make(notesDir) },
-              argumentNames
-            })
-          ]
+  it.live(
+    "the runner configures providers that only child modules use, and keeps two providers of the same type apart",
+    () =>
+      onStage(({ job, folder, notesDir }) =>
+        Effect.gen(function* () {
+          const runner = yield* TestRunner
+          const child = (source: string, name: string) => required.replace(provider, source) + note(name)
+          const tree = {
+            "main.tf": 'module "a" {\n  source = "./a"\n}\nmodule "b" {\n  source = "./b"\n}\n',
+            "a/main.tf": child(provider, "a"),
+            "b/main.tf": child("acme/demo", "b")
+          }
+          const argumentNames = { DEMO_TOKEN: "token", DEMO_DIR: "dir" }
+          const first = job(tree, {
+            localModules: ["a", "b"].map((key) => ({ key, source: `./${key}`, dir: key })),
+            credentials: [
+              credentials(notesDir, { inherited: true, moduleLocalName: "demo-2", argumentNames }),
+              credentials(notesDir, {
+                provider: "acme/demo",
+                inherited: true,
+                connection: "conn_b",
+                values: { DEMO_TOKEN: Redacted.make(tokenB), DEMO_DIR: Redacted.make(notesDir) },
+                argumentNames
+              })
+            ]
+          })
+          const plan = yield* runner.plan(first, recorder().sink)
+          const applied = yield* runner.apply(applyJob(folder, first, plan), recorder().sink)
+          expect(applied.exit).toBe("succeeded")
+          const owners = Object.fromEntries(notesOf(notesDir).map(({ name, owner }) => [name, owner]))
+          expect(owners).toEqual({ a: ownerOf(tokenA), b: ownerOf(tokenB) })
+          // The child module's own version constraint still applies.
+          expect(plan.lockText).toContain('constraints = "1.0.0"')
         })
-        const plan = yield* runner.plan(first, recorder().sink)
-        const applied = yield* runner.apply(applyJob(folder, first, plan), recorder().sink)
-        expect(applied.exit).toBe("succeeded")
-        const owners = Object.fromEntries(notesOf(notesDir).map(({ name, owner }) => [name, owner]))
-        expect(owners).toEqual({ a: ownerOf(tokenA), b: ownerOf(tokenB) })
-        // The child module's own version constraint still applies.
-        expect(plan.lockText).toContain('constraints = "1.0.0"')
-      })
-    )
+      )
   )
 
   it.live("the runner imports the state of an apply that failed halfway", () =>
@@ -249,7 +251,7 @@ describe("Real providers", () => {
   )
 
   it.live(
-    "the runner rejects a provider that differs from the locked provider, a lost lock, and a package missing from the mirror",
+    "the runner rejects a provider that differs from the locked provider, a missing lock, and a package missing from the mirror",
     () =>
       onStage(({ job, folder, notesDir }) =>
         Effect.gen(function* () {

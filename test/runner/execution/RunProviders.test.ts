@@ -82,19 +82,21 @@ const refusal = Effect.fnUntraced(function* <E, R>(apply: (sink: RunSink) => Eff
   return refused
 })
 
-describe("Providers of an apply", () => {
+describe("Providers used by an apply", () => {
   for (const form of ["packed", "unpacked"] as const)
-    it.live(`an apply uses the packages that its plan installed from ${form} ones, without installing again`, () =>
-      afterPlan(
-        ({ apply, notesDir }) =>
-          Effect.gen(function* () {
-            const seen = recorder()
-            expect(yield* apply(seen.sink)).toMatchObject({ exit: "succeeded", resourceCount: 1 })
-            expect(phasesOf(seen)).toEqual(["prepare", "apply", "state", "outputs"])
-            expect(yield* countCreations(notesDir)).toBe(1)
-          }),
-        form
-      )
+    it.live(
+      `an apply uses the packages that its plan installed from ${form} packages, without installing them again`,
+      () =>
+        afterPlan(
+          ({ apply, notesDir }) =>
+            Effect.gen(function* () {
+              const seen = recorder()
+              expect(yield* apply(seen.sink)).toMatchObject({ exit: "succeeded", resourceCount: 1 })
+              expect(phasesOf(seen)).toEqual(["prepare", "apply", "state", "outputs"])
+              expect(yield* countCreations(notesDir)).toBe(1)
+            }),
+          form
+        )
     )
 
   it.live("an apply never starts a package that has changed since the plan, and changes nothing", () =>
@@ -171,29 +173,31 @@ describe("Installed packages", () => {
 
   const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock"]
   for (const level of levels)
-    it.live(`an installed package is invisible to a module whose lock lacks it: ${level}, where it works`, () =>
-      onStage(
-        ({ cacheFolder, folder, job, packed }) =>
-          Effect.gen(function* () {
-            const sandbox = yield* Sandbox
-            if (!sandbox.status.accepted) return
-            const runner = yield* TestRunner
-            const owner = job({ "main.tf": required }, { mirror: packed, workspaceId: "ws_one", credentials: [] })
-            yield* runner.plan(owner, recorder().sink)
-            if (level !== "user_landlock") packageIn(cacheFolder)
+    it.live(
+      `an installed package is invisible to a module whose lock does not contain it: ${level}, where available`,
+      () =>
+        onStage(
+          ({ cacheFolder, folder, job, packed }) =>
+            Effect.gen(function* () {
+              const sandbox = yield* Sandbox
+              if (!sandbox.status.accepted) return
+              const runner = yield* TestRunner
+              const owner = job({ "main.tf": required }, { mirror: packed, workspaceId: "ws_one", credentials: [] })
+              yield* runner.plan(owner, recorder().sink)
+              if (level !== "user_landlock") packageIn(cacheFolder)
 
-            const seen = recorder()
-            const look = `find ${cacheFolder} ${packed.path} -name '*demo*' 2>/dev/null; echo looked`
-            const main = `resource "terraform_data" "spy" {\n  provisioner "local-exec" {\n    command = "${look}"\n  }\n}\n`
-            const spy = job({ "main.tf": main }, { mirror: packed, workspaceId: "ws_two", credentials: [] })
-            const plan = yield* runner.plan(spy, seen.sink)
-            expect((yield* runner.apply(applyJob(folder, spy, plan), seen.sink)).exit).toBe("succeeded")
-            expect(seen.everything()).toContain("looked")
-            expect(seen.everything()).not.toContain("terraform-provider-demo")
-          }),
-        true,
-        { levels: [level], dataFolder: tmpdir() }
-      )
+              const seen = recorder()
+              const look = `find ${cacheFolder} ${packed.path} -name '*demo*' 2>/dev/null; echo looked`
+              const main = `resource "terraform_data" "spy" {\n  provisioner "local-exec" {\n    command = "${look}"\n  }\n}\n`
+              const spy = job({ "main.tf": main }, { mirror: packed, workspaceId: "ws_two", credentials: [] })
+              const plan = yield* runner.plan(spy, seen.sink)
+              expect((yield* runner.apply(applyJob(folder, spy, plan), seen.sink)).exit).toBe("succeeded")
+              expect(seen.everything()).toContain("looked")
+              expect(seen.everything()).not.toContain("terraform-provider-demo")
+            }),
+          true,
+          { levels: [level], dataFolder: tmpdir() }
+        )
     )
 })
 
@@ -227,7 +231,7 @@ describe("Oversized packages", () => {
     )
   }
 
-  /** Plans with such a package. Returns the failure, and the largest observed size of the package's folder. */
+  /** Plans with this package. Returns the failure, and the largest observed size of the package's folder. */
   const planWith = (archive: Uint8Array, cacheFolder: string, folder: string, job: Stage["job"]) =>
     Effect.gen(function* () {
       expect(archive.byteLength).toBeLessThan(folderBytes / 8)
@@ -249,7 +253,7 @@ describe("Oversized packages", () => {
 
   const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]
   for (const level of levels)
-    it.live(`a package with one file of 1 GiB fails its installation at the limit: ${level}, where it works`, () =>
+    it.live(`a package with one file of 1 GiB fails its installation at the limit: ${level}, where available`, () =>
       onStage(
         ({ cacheFolder, folder, job }) =>
           Effect.gen(function* () {
@@ -323,7 +327,7 @@ describe("Provider store", () => {
   )
 
   it.live(
-    "the provider store rejects packages that the Run could still change, or that contain links to files outside",
+    "the provider store rejects packages that the Run could still change, or that contain links to files outside the package",
     () =>
       withPackage((folder, installed) =>
         Effect.gen(function* () {

@@ -23,7 +23,7 @@ const twoRuns = Effect.gen(function* () {
 })
 
 describe("Stable paths", () => {
-  it.live("a Capsule's stable path leads to its current Run, has a random name, and is removed afterwards", () =>
+  it.live("a Capsule's stable path points to its current Run, has a random name, and is removed afterwards", () =>
     Effect.gen(function* () {
       const { first, isLinked, job, second } = yield* twoRuns
       expect(isLinked).toBe(true)
@@ -39,7 +39,7 @@ describe("Stable paths", () => {
     }).pipe(Effect.provide(stablePaths))
   )
 
-  it.live("a speculative plan has a separate path, so that the Capsule's other Runs do not wait for it", () =>
+  it.live("a speculative plan has a separate path, so that the Capsule's other Runs need not wait for the plan", () =>
     Effect.gen(function* () {
       const { first, job, second } = yield* twoRuns
       const { hold } = yield* StablePaths
@@ -58,7 +58,7 @@ describe("Stable paths", () => {
   )
 
   it.live(
-    "a Capsule's stable path belongs to one Run at a time, and a Run cancelled while it waits never gets the path",
+    "only one Run at a time holds a Capsule's stable path, and a Run cancelled while it waits never gets the path",
     () =>
       Effect.gen(function* () {
         const { first, job, second } = yield* twoRuns
@@ -119,7 +119,7 @@ describe("Stable paths", () => {
   )
 
   it.live(
-    "a service does not take a Capsule's stable path from another service with the same keys, whose Run keeps using it",
+    "a service does not take over a Capsule's stable path while a Run of another service with the same keys uses the path",
     () =>
       Effect.gen(function* () {
         const { first, job } = yield* twoRuns

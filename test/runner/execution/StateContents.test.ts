@@ -6,7 +6,7 @@ const provider = 'provider["registry.opentofu.org/hashicorp/aws"]'
 const bytesOf = (document: object) =>
   new TextEncoder().encode(JSON.stringify({ version: 4, serial: 1, lineage: "l", ...document }))
 
-/** Reads the state both as a whole and in parts. */
+/** Reads the state both at once and in parts. */
 const ways = [{ longestParsed: 1e6 }, { longestParsed: 0 }]
 
 const read = async (bytes: Uint8Array, way: (typeof ways)[number]) => {

@@ -13,7 +13,7 @@ const linesOf = (chunks: ReadonlyArray<Uint8Array>) => {
 }
 
 describe("MessageLines", () => {
-  test("tool output gives the same lines wherever it is split", () => {
+  test("tool output yields the same lines regardless of where it is split", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme" })), fc.array(fc.nat(9)), (texts, sizes) => {
         const whole = bytes(texts.map((text) => text.replaceAll(/[\r\n]/g, "")).join("\n"))
@@ -111,7 +111,7 @@ describe("parseState", () => {
     ])
   })
 
-  test("reading a state rejects a state that is truncated anywhere", () => {
+  test("reading a state rejects a state that is truncated at any position", () => {
     const whole = JSON.stringify(state)
     for (let length = 0; length < whole.length; length += 7) {
       expect(Option.isNone(parseState(bytes(whole.slice(0, length))))).toBe(true)

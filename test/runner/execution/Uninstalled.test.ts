@@ -22,7 +22,7 @@ const phasesOf = ({ events }: Recorded) =>
 
 const linesOf = ({ logs }: Recorded) => logs.map(({ text }) => text)
 
-/** Prints the garbage collector settings that a program sees in the module. */
+/** A provisioner that prints the garbage collector settings of a program that the module starts. */
 const tellCollector = 'provisioner "local-exec" {\n    command = "echo collector=$GOGC/$GOMEMLIMIT"\n  }'
 
 const child = `variable "size" {\n  type = number\n}\nresource "terraform_data" "child" {\n  input = var.size\n}\n`

@@ -187,32 +187,34 @@ describe.each(["github", "gitlab", "forgejo"] as const)("the client of %s", (kin
       })
   )
 
-  it.live(`${kind}: the client reports the reason of a limit, a lost permission or a malformed response`, () =>
-    Effect.gen(function* () {
-      const { access, at, forge, repository, state } = yield* world(kind)
-      openPullRequest(repository, 1, ada)
-      const asked = () => reasonOf(forge.pullRequest(access, at, 1))
-      state.troubles.push({ kind: "secondary limit", seconds: 90 })
-      expect(yield* asked()).toBe("limited 90")
-      state.troubles.push({ kind: "exhausted", resetsAt: 0 })
-      expect(yield* asked()).toBe("limited 1")
-      state.troubles.push({ kind: "secondary limit", seconds: 999_999 })
-      expect(yield* asked()).toBe("limited 3600")
-      state.troubles.push({ kind: "status", status: 502 })
-      expect(yield* asked()).toBe("unavailable")
-      state.troubles.push({ kind: "status", status: 422 })
-      expect(yield* asked()).toBe("rejected")
-      state.troubles.push({ kind: "lost answer" })
-      expect(yield* asked()).toBe("unavailable")
-      state.troubles.push({ kind: "plain text" })
-      expect(yield* asked()).toBe("unreadable")
-      state.troubles.push({ kind: "huge" })
-      expect(yield* asked()).toBe("unreadable")
-      state.tokens.delete("secret-token")
-      const refused = yield* Effect.flip(forge.pullRequest(access, at, 1))
-      expect(refused.reason).toBe("unauthorized")
-      expect(refused.message).not.toContain("secret-token")
-    })
+  it.live(
+    `${kind}: the client reports a limit, a lost permission or a malformed response as the reason for a failure`,
+    () =>
+      Effect.gen(function* () {
+        const { access, at, forge, repository, state } = yield* world(kind)
+        openPullRequest(repository, 1, ada)
+        const asked = () => reasonOf(forge.pullRequest(access, at, 1))
+        state.troubles.push({ kind: "secondary limit", seconds: 90 })
+        expect(yield* asked()).toBe("limited 90")
+        state.troubles.push({ kind: "exhausted", resetsAt: 0 })
+        expect(yield* asked()).toBe("limited 1")
+        state.troubles.push({ kind: "secondary limit", seconds: 999_999 })
+        expect(yield* asked()).toBe("limited 3600")
+        state.troubles.push({ kind: "status", status: 502 })
+        expect(yield* asked()).toBe("unavailable")
+        state.troubles.push({ kind: "status", status: 422 })
+        expect(yield* asked()).toBe("rejected")
+        state.troubles.push({ kind: "lost answer" })
+        expect(yield* asked()).toBe("unavailable")
+        state.troubles.push({ kind: "plain text" })
+        expect(yield* asked()).toBe("unreadable")
+        state.troubles.push({ kind: "huge" })
+        expect(yield* asked()).toBe("unreadable")
+        state.tokens.delete("secret-token")
+        const refused = yield* Effect.flip(forge.pullRequest(access, at, 1))
+        expect(refused.reason).toBe("unauthorized")
+        expect(refused.message).not.toContain("secret-token")
+      })
   )
 
   it.live(`${kind}: a test of a credential lists its missing permissions`, () =>
@@ -339,7 +341,7 @@ const appWorld = Effect.gen(function* () {
   return { access, app, clock, forge, repository, state, at: { id: String(repository.id), path: repository.path } }
 })
 
-it.live("the client signs in as a GitHub App, keeps the installation's token, and writes checks", () =>
+it.live("the client signs in as a GitHub App, caches the installation's token, and writes checks", () =>
   Effect.gen(function* () {
     const { access, app, at, forge, repository, state } = yield* appWorld
     const { headCommit } = openPullRequest(repository, 1, ada)
@@ -403,7 +405,7 @@ it.live("GitLab: the client sets the status of a merge commit in a pipeline of t
   })
 )
 
-it.live("the client requests a new installation token if GitHub revokes the kept token", () =>
+it.live("the client requests a new installation token if GitHub revokes the cached token", () =>
   Effect.gen(function* () {
     const { access, at, forge, repository, state } = yield* appWorld
     openPullRequest(repository, 1, ada)

@@ -11,7 +11,7 @@ describe("AddressPolicy", () => {
     "2606:4700::1111",
     "2a00::1"
   ])
-    test(`${address} is public`, () => expect(isPublicAddress(address)).toBe(true))
+    test(`the address policy treats ${address} as public`, () => expect(isPublicAddress(address)).toBe(true))
 
   for (const address of [
     "0.0.0.0",
@@ -55,9 +55,10 @@ describe("AddressPolicy", () => {
     "not an address",
     ""
   ])
-    test(`${JSON.stringify(address)} is not public`, () => expect(isPublicAddress(address)).toBe(false))
+    test(`the address policy does not treat ${JSON.stringify(address)} as public`, () =>
+      expect(isPublicAddress(address)).toBe(false))
 
-  test("the address policy distinguishes addresses from names", () => {
+  test("the address policy distinguishes IP addresses from host names", () => {
     expect(hostAddress("[::1]")).toBe("::1")
     expect(hostAddress("127.0.0.1")).toBe("127.0.0.1")
     expect(hostAddress("localhost")).toBeUndefined()

@@ -29,7 +29,7 @@ describe("addresses", () => {
     ["::ffff:127.0.0.1"],
     ["fd00::1"]
   ])
-    it.live(`a fetch rejects a name that resolves to ${addresses.join(" and ")} before any connection`, () =>
+    it.live(`a fetch rejects a host name that resolves to ${addresses.join(" and ")}, without connecting`, () =>
       Effect.gen(function* () {
         const sentinel = yield* httpServer((_request, response) => void response.end())
         const url = `https://git.example:${sentinel.port}/a.git`
@@ -40,7 +40,7 @@ describe("addresses", () => {
       })
     )
 
-  it.live("a name that no longer resolves is unreachable", () =>
+  it.live("a fetch reports a host name that no longer resolves as unreachable", () =>
     Effect.gen(function* () {
       const error = yield* refused({ url: "https://git.example/a.git", allow: [] }).pipe(
         Effect.provide(answering().layer)
@@ -49,21 +49,23 @@ describe("addresses", () => {
     })
   )
 
-  it.live("every connection uses the first lookup, even if the name later resolves to another address", () =>
-    Effect.gen(function* () {
-      const { gitdir, second } = yield* repository
-      const { origin } = yield* serveRepository({ gitdir })
-      const port = new URL(origin).port
-      // No server listens at the second address.
-      const resolver = answering(["127.0.0.1"], ["127.0.0.2"])
-      const url = `http://git.example:${port}/repository.git`
-      const found = yield* resolve({ url }).pipe(Effect.provide(resolver.layer))
-      expect(found.commit).toBe(second)
-      expect(resolver.asked).toEqual(["git.example"])
-    })
+  it.live(
+    "every connection of a fetch uses the addresses of the first lookup, even if the name later resolves to another address",
+    () =>
+      Effect.gen(function* () {
+        const { gitdir, second } = yield* repository
+        const { origin } = yield* serveRepository({ gitdir })
+        const port = new URL(origin).port
+        // No server listens at the second address.
+        const resolver = answering(["127.0.0.1"], ["127.0.0.2"])
+        const url = `http://git.example:${port}/repository.git`
+        const found = yield* resolve({ url }).pipe(Effect.provide(resolver.layer))
+        expect(found.commit).toBe(second)
+        expect(resolver.asked).toEqual(["git.example"])
+      })
   )
 
-  it.live("a fetch skips an address that does not respond and uses the next", () =>
+  it.live("a fetch skips an address that does not respond and uses the next address", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const { origin } = yield* serveRepository({ gitdir })

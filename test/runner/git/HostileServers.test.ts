@@ -21,7 +21,7 @@ import {
 } from "./support/RemoteFixture.ts"
 
 describe("Hostile Git servers", () => {
-  it.live("a Git redirect is not followed and never receives the credentials", () =>
+  it.live("a Git fetch does not follow a redirect, and never sends the credentials to the redirect's target", () =>
     Effect.gen(function* () {
       const sentinel = yield* httpServer((_request, response) => void response.end())
       for (const status of [301, 302, 307, 308]) {
@@ -59,7 +59,7 @@ describe("Hostile Git servers", () => {
       })
     )
 
-  it.live("web pages, plain files and other content are reported with their type", () =>
+  it.live("a Git fetch reports the content type of web pages, plain files and other unexpected responses", () =>
     Effect.gen(function* () {
       const answers = [
         ["text/html; charset=utf-8", "a web page (HTML)"],
@@ -84,7 +84,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("the type of a Git response is read without the parameters of its content type", () =>
+  it.live("a Git response may have parameters in its content type", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.setHeader("content-type", "Application/X-git-upload-pack-advertisement; charset=utf-8")
@@ -259,7 +259,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.live("a Git server that stops sending is abandoned", () =>
+  it.live("a Git fetch is aborted if the server stops sending", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.setHeader("content-type", "application/x-git-upload-pack-advertisement")
@@ -269,7 +269,7 @@ describe("Hostile Git servers", () => {
     })
   )
 
-  it.effect("a Git server that never responds is abandoned at the deadline", () =>
+  it.effect("a Git fetch is aborted at the deadline if the server never responds", () =>
     Effect.gen(function* () {
       const { url, requests } = yield* httpServer(() => {})
       const fiber = yield* Effect.forkScoped(

@@ -73,7 +73,7 @@ describe("Oversized packs", () => {
     ]
   ] as const)
     for (const [way, native] of ways)
-      it.live(`svc rejects a pack while it unpacks it: ${name}, by ${way}`, () =>
+      it.live(`svc rejects a pack during unpacking: ${name}, by ${way}`, () =>
         Effect.gen(function* () {
           const bytes = bomb()
           expect(bytes.length).toBeLessThan(4 * mebibyte)
@@ -123,16 +123,18 @@ describe("Oversized packs", () => {
     )
 
   for (const [way, native] of ways)
-    it.live(`${way} makes a snapshot of a pack within every limit, even with a chain of a hundred deltas`, () =>
-      Effect.gen(function* () {
-        const file = Buffer.alloc(100, 0x20)
-        const { objects, oid } = commitOf(createHash("sha1").update("blob 100\0").update(file).digest("hex"))
-        const chain = [stored(kinds.blob, file)]
-        for (let count = 0; count < 100; count++)
-          chain.push(delta(chain[count]?.length ?? 0, 100, 100, [{ bytes: 100 }]))
-        const { outcome } = yield* syncFrom(native, pack([...objects, ...chain]), oid)
-        expect(outcome).toMatchObject({ success: { resolvedCommit: oid } })
-      })
+    it.live(
+      `${way} makes a snapshot from a pack that is within every limit, even with a chain of a hundred deltas`,
+      () =>
+        Effect.gen(function* () {
+          const file = Buffer.alloc(100, 0x20)
+          const { objects, oid } = commitOf(createHash("sha1").update("blob 100\0").update(file).digest("hex"))
+          const chain = [stored(kinds.blob, file)]
+          for (let count = 0; count < 100; count++)
+            chain.push(delta(chain[count]?.length ?? 0, 100, 100, [{ bytes: 100 }]))
+          const { outcome } = yield* syncFrom(native, pack([...objects, ...chain]), oid)
+          expect(outcome).toMatchObject({ success: { resolvedCommit: oid } })
+        })
     )
 })
 
@@ -173,7 +175,7 @@ describe("Pack limits", () => {
     })
   )
 
-  it.live("a chain of deltas may be as long as Git allows, but no longer", () =>
+  it.live("a chain of deltas may be no longer than Git allows", () =>
     Effect.gen(function* () {
       const chain = (length: number) => {
         const objects = [stored(kinds.blob, Buffer.alloc(100, 1))]

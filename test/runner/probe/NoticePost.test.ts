@@ -45,7 +45,7 @@ for (const [status, headers, expected] of [
   )
 }
 
-it.live("a notice does not follow a redirect from its receiver", () =>
+it.live("svc does not follow a redirect from a notice's receiver", () =>
   Effect.gen(function* () {
     const target = yield* receiver(200)
     const { origin } = yield* receiver(307, { location: `${target.origin}/elsewhere` })

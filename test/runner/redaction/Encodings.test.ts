@@ -69,7 +69,7 @@ describe("reversible encodings", () => {
     })
   }
 
-  test("the redactor finds secrets in reversible encodings wherever the text is split", () => {
+  test("the redactor finds secrets in reversible encodings regardless of where the text is split", () => {
     for (const spell of Object.values(spellings)) {
       const text = `<${spell(secret)}>`
       for (const size of [1, 3, 7]) {

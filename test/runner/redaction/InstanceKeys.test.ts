@@ -28,7 +28,7 @@ describe("Secret instance keys", () => {
     expect(first).not.toContain("a-")
   })
 
-  test("a hidden instance key is the same whether the tool or a state quotes it", () => {
+  test("a hidden instance key is the same in the tool's output and in a state", () => {
     expect(hiddenKey("one", "a$${b}")).toBe(hiddenKey("one", "a${b}"))
     expect(hiddenKey("one", String.raw`a\u0062\"`)).toBe(hiddenKey("one", String.raw`ab\"`))
     expect(hiddenKey("one", "$a")).not.toBe(hiddenKey("one", "$$a"))

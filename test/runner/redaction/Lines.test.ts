@@ -118,7 +118,7 @@ describe("Multi-line secrets", () => {
     ])
   })
 
-  test("a key printed line by line and cut anywhere becomes a single mark", () => {
+  test("a key that is printed line by line and split anywhere becomes a single mark", () => {
     const body = wrapped(Buffer.from("a private key ".repeat(20)).toString("base64"), 64)
     const key = ["-----BEGIN PRIVATE KEY-----", ...body, "-----END PRIVATE KEY-----"].join("\n")
     const printed = [...key.split("\n").flatMap((line) => [line.slice(0, 9), line.slice(9)]), "done"]

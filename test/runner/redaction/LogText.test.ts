@@ -43,7 +43,7 @@ describe("logText", () => {
 })
 
 describe("LogLines", () => {
-  test("log lines split at LF, CRLF and CR, wherever chunks end", () => {
+  test("log lines split at LF, CRLF and CR, regardless of where chunks end", () => {
     const text = "one\ntwo\r\nthree 10%\rthree 20%\r\n\nlast"
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), (size) => {

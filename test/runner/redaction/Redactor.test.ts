@@ -62,7 +62,7 @@ const wholeSpellings: Readonly<Record<string, (secret: string) => string>> = {
 
 describe("Redactor", () => {
   for (const [name, spell] of Object.entries(wholeSpellings)) {
-    test(`the redactor hides the secret spelled as ${name}, wherever the text is split`, () => {
+    test(`the redactor hides the secret spelled as ${name}, regardless of where the text is split`, () => {
       fc.assert(
         fc.property(secretArbitrary, proseArbitrary, proseArbitrary, sizesArbitrary, (secret, before, after, sizes) => {
           const spelled = spell(name === "form" ? secret.replace(/[\r\n]/g, "_") : secret)
@@ -72,7 +72,7 @@ describe("Redactor", () => {
           expect(output).toBe(target.text(text))
           expect(output).not.toContain(spelled)
           expect(output).not.toContain("K7Q2")
-          // The secret may begin or end with a character that also surrounds it. The rest of the text must be unchanged.
+          // The secret may begin or end with the same character as the surrounding text. All other text must be unchanged.
           expect(output.replaceAll(redactionMark, "").length).toBeLessThanOrEqual(before.length + after.length + 2)
         }),
         { numRuns: 60 }
@@ -124,7 +124,7 @@ describe("Redactor", () => {
     )
   })
 
-  test("the redactor gives the same result for every split, even with overlapping secrets, tokens and colours", () => {
+  test("the redactor yields the same result regardless of where the text is split, even with overlapping secrets, tokens and colours", () => {
     const unit = fc.constantFrom("a", "b", "ab", "-", "\u001b[1m", "\u001b]0;x\u0007", "\u001b", "[3", "m")
     const text = fc.array(unit, { maxLength: 80 }).map((units) => units.join(""))
     const secret = fc.string({ unit: fc.constantFrom("a", "b", "-"), minLength: 2, maxLength: 9 })

@@ -57,7 +57,7 @@ describe("Secret rule", () => {
     expect(hidingProblem("ab")).toBeUndefined()
   })
 
-  test("the leaves of a JSON string are secrets too, and a repeated string keeps its first origin", () => {
+  test("the leaves of a JSON string are also secrets, and a repeated string keeps its first origin", () => {
     const target = new Redactor([
       { origin: "env.A", value: Redacted.make('{"a":["first-leaf",{"b":12345678}]}') },
       { origin: "env.B", value: Redacted.make("first-leaf") }

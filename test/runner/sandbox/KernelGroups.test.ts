@@ -9,13 +9,13 @@ import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.
 import { it } from "../../support/Effect.ts"
 import { holdProcesses, processesBelow } from "../../support/ProcessEnd.ts"
 
-// These tests use this machine's kernel. ControlGroups.test.ts covers the other behaviour.
+// These tests use this machine's kernel. ControlGroups.test.ts covers all other behaviour.
 
 const bounds = { ...defaultSandboxSettings.limits, memoryBytes: 64 * 1024 ** 2, processes: 12 }
 const probed = await Effect.runPromise(probeControlGroups(bounds))
 const longestEnd = 10_000
 
-/** Starts a program in a group and returns it once it has printed a line. */
+/** Starts a program in a group, and returns the program once it has printed a line. */
 const started = (group: ControlGroup, script: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {

@@ -74,7 +74,7 @@ const ownAddress = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === "IPv4" && !internal)?.address
 
-/** An address in a forbidden range. It is added to this machine, so that a listener can use it. */
+/** An address in a forbidden range, which the test adds to this machine so that a listener can use it. */
 const added = "198.51.100.77"
 const withAddress = Effect.acquireRelease(
   Effect.sync(() => Bun.spawnSync(["ip", "address", "add", `${added}/32`, "dev", "lo"])),

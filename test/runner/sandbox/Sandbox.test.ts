@@ -214,8 +214,8 @@ describe("Sandbox", () => {
         const sum = Bun.spawnSync(["cksum"], { stdin: readFileSync("/etc/passwd") })
           .stdout.toString()
           .trim()
-        // Without a folder the copies are temporary, with a folder they are permanent, and with a folder that cannot be created
-        // there are no copies.
+        // Without a folder, the copies are temporary. With a folder, the copies are permanent. If the folder cannot be
+        // created, there are no copies.
         for (const ownFolder of [undefined, join(folder, "own"), "/proc/nowhere"]) {
           const { stdout } = yield* Effect.gen(function* () {
             const box = yield* (yield* Sandbox).open({ root: join(folder, "root"), readOnly: [] })
@@ -285,7 +285,7 @@ describe("Sandbox", () => {
     ["Can't mount proc on /newroot/proc: Operation not permitted", "mounted over a part of /proc"],
     ["No permissions to create new namespace", "make user namespaces"]
   ] as const)
-    it.live(`the sandbox reports bubblewrap's message with its remedy: ${said}`, () =>
+    it.live(`the sandbox reports bubblewrap's message with a remedy: ${said}`, () =>
       Effect.gen(function* () {
         const folder = yield* runFolder
         const bubblewrap = join(folder, "bwrap")

@@ -87,7 +87,7 @@ describe("Process records", () => {
     (started) => Effect.sync(() => started.kill("SIGKILL"))
   )
 
-  it.live("a process record identifies a process by id and start time, and kills its whole process tree", () =>
+  it.live("a process record identifies a process by id and start time, and kills its entire process tree", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder(undefined)
       const note = join(folder, "run/note")

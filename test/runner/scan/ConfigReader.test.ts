@@ -32,16 +32,19 @@ it.effect("the configuration reader parses equal content only once", () => {
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("a file that missed its deadline is parsed again, because the machine may only have been slow", () => {
-  const { asked, layer } = parserThatSays({ _tag: "Abandoned", reason: "deadline" })
-  return Effect.gen(function* () {
-    const { read } = yield* ConfigReader
-    const { problems } = yield* read(bytes("locals {\n}\n"), "hcl")
-    expect(problems.map(({ code }) => code)).toEqual(["parse_deadline"])
-    yield* read(bytes("locals {\n}\n"), "hcl")
-    expect(asked.length).toBe(2)
-  }).pipe(Effect.provide(layer), Effect.timeout(Duration.minutes(1)))
-})
+it.effect(
+  "a file whose parsing missed the deadline is parsed again, because the machine may only have been slow",
+  () => {
+    const { asked, layer } = parserThatSays({ _tag: "Abandoned", reason: "deadline" })
+    return Effect.gen(function* () {
+      const { read } = yield* ConfigReader
+      const { problems } = yield* read(bytes("locals {\n}\n"), "hcl")
+      expect(problems.map(({ code }) => code)).toEqual(["parse_deadline"])
+      yield* read(bytes("locals {\n}\n"), "hcl")
+      expect(asked.length).toBe(2)
+    }).pipe(Effect.provide(layer), Effect.timeout(Duration.minutes(1)))
+  }
+)
 
 it.effect("the configuration reader rejects the parser's result if its blocks differ from the outline", () => {
   const disagreements = [

@@ -55,7 +55,7 @@ describe("readOutline", () => {
     expect(faultOf("= 1")).toBe("hcl_syntax 1")
   })
 
-  test("an outline limits the nesting of brackets, templates and blocks together", () => {
+  test("an outline limits the combined nesting of brackets, templates and blocks", () => {
     expect(faultOf(`b {\n a = ${"[".repeat(9)}1${"]".repeat(9)}\n}`, 10)).toBe("none")
     expect(faultOf(`b {\n a = ${"[".repeat(11)}1${"]".repeat(11)}\n}`, 10)).toBe("nesting_too_deep 2")
     expect(faultOf(`a = ${'"${'.repeat(6)}1${'}"'.repeat(6)}`, 10)).toBe("nesting_too_deep 1")

@@ -41,7 +41,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("the HCL parser abandons a file when its deadline elapses", () =>
+  parser.live("the HCL parser gives up on a file when the deadline passes", () =>
     Effect.gen(function* () {
       const limits = { ...defaultScanLimits, fileDeadline: Duration.millis(1) }
       const verdict = yield* parse(slowText).pipe(Effect.provideService(ScanLimits, limits))

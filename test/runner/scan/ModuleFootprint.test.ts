@@ -26,7 +26,7 @@ const cases: ReadonlyArray<readonly [what: string, expression: string, omitted: 
 ]
 
 for (const [what, expression, omitted, needed] of cases) {
-  scanner.live(`an omitted entry ${what} is ${needed ? "needed" : "not needed"}`, () =>
+  scanner.live(`the scan reports that an omitted entry ${what} is ${needed ? "needed" : "not needed"}`, () =>
     Effect.gen(function* () {
       const tree = memoryTree(reading(expression), [{ path: omitted, kind: "special" }])
       const found = yield* neededOmissions(tree, "app")

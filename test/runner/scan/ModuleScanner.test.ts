@@ -298,7 +298,7 @@ describe("scanModule", () => {
 })
 
 describe("scanTree", () => {
-  scanner.live("each module is judged by its own graph only", () =>
+  scanner.live("the verdict on a module depends only on the module's own graph", () =>
     Effect.gen(function* () {
       const { scanTree } = yield* ModuleScanner
       const tree = yield* fixtureTree
@@ -333,7 +333,7 @@ describe("scanTree", () => {
     })
   )
 
-  scanner.live("the scan finds nothing in a tree without configuration", () =>
+  scanner.live("the scan reports no modules in a tree without configuration", () =>
     Effect.gen(function* () {
       const { scanTree } = yield* ModuleScanner
       expect(yield* scanTree(memoryTree({ "readme.md": "", "x.tf.bak": "", ".hidden.tf": "" }))).toEqual({

@@ -14,7 +14,7 @@ const json = (name: string) => JSON.stringify({ output: { [name]: { value: 1 } }
 interface Rule {
   readonly rule: string
   readonly files: Readonly<Record<string, string>>
-  /** The Outputs in the module according to OpenTofu, and the reason why the given version rejects the module. */
+  /** The module's Outputs according to OpenTofu, and the reason if the given version rejects the module. */
   readonly outputs?: ReadonlyArray<string>
   readonly version?: string
   readonly refusals?: ReadonlyArray<string>

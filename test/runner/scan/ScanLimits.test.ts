@@ -21,7 +21,7 @@ const slowText = (name: string) =>
   `locals {\n  ${name} = {\n${Array.from({ length: 20_000 }, (_, key) => `    k${key} = ${key}\n`).join("")}  }\n}\n`
 
 describe("Scan limits", () => {
-  scanner.live("a scan of too many files fails without reading any", () =>
+  scanner.live("a scan of too many files fails without reading any file", () =>
     Effect.gen(function* () {
       const { tree, scan } = scanTree({ "a/a.tf": "", "b/b.tf": "", "c/c.tf": "", "c/readme.md": "" })
       const failure = yield* Effect.flip(scan.pipe(within({ files: 2 })))
@@ -76,7 +76,7 @@ describe("File limits", () => {
   const verdicts = (modules: ReadonlyArray<{ readonly path: string; readonly status: string }>) =>
     modules.map(({ path, status }) => `${path} ${status}`)
 
-  scanner.live("a file that is too large makes its modules unsupported without being read", () =>
+  scanner.live("a file that is too large is not read, and makes its modules unsupported", () =>
     Effect.gen(function* () {
       const { tree, scan } = scanTree({ ...fine, "big/a.tf": `# ${"x".repeat(100)}\n` })
       const { modules } = yield* scan.pipe(within({ fileBytes: 50 }))
@@ -86,7 +86,7 @@ describe("File limits", () => {
     })
   )
 
-  scanner.live("a file that is nested too deeply makes its modules unsupported without being parsed", () =>
+  scanner.live("a file that is nested too deeply is not parsed, and makes its modules unsupported", () =>
     Effect.gen(function* () {
       const { modules } = yield* scanTree({ ...fine, "deep/a.tf": `locals {\n  a = ${"[".repeat(10_000)}\n}\n` }).scan
       expect(verdicts(modules)).toEqual(["deep unsupported", "fine supported"])
@@ -123,7 +123,7 @@ describe("File limits", () => {
     })
   )
 
-  scanner.live("the scan only counts findings beyond the limit", () =>
+  scanner.live("the scan lists findings up to a limit, and only counts further findings", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": Array.from({ length: 500 }, (_, index) => `stray${index} = 1\n`).join("")

@@ -127,7 +127,7 @@ describe("duplicates", () => {
     "override_without_base x_override.tf:1"
   ])
 
-  scanner.live("a data source and a resource may have the same name, and so may providers with different aliases", () =>
+  scanner.live("a data source and a resource may share a name, as may providers with different aliases", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf":

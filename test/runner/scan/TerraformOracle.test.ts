@@ -45,7 +45,7 @@ const dataFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => rm(folder, { recursive: true }))
 )
 
-describe.skipIf(terraform === null)("Scan and terraform", () => {
+describe.skipIf(terraform === null)("Comparison of the scan with terraform", () => {
   for (const module of ["constructs", "json-syntax", "landing", "overrides"]) {
     scanner.live(`the scan finds the same providers and local modules as terraform in ${module}`, () =>
       Effect.gen(function* () {

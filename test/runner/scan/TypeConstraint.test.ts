@@ -55,7 +55,7 @@ describe("parseTypeConstraint", () => {
 })
 
 describe("acceptsDefault", () => {
-  test("a default is converted between primitive types as in the language", () => {
+  test("a default is converted between primitive types by the rules of the language", () => {
     expect(accepts("string", "1")).toBe(true)
     expect(accepts("string", "[]")).toBe(false)
     expect(accepts("number", '"1.5"')).toBe(true)
@@ -66,7 +66,7 @@ describe("acceptsDefault", () => {
     expect(accepts("number", '"${f()}"')).toBe(true)
   })
 
-  test("the scan checks defaults inside collections too", () => {
+  test("the scan also checks defaults inside collections", () => {
     expect(accepts("list(number)", "[1]")).toBe(true)
     expect(accepts("list(number)", '["x"]')).toBe(false)
     expect(accepts("map(bool)", '{"a":true}')).toBe(true)

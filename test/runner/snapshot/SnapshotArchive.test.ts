@@ -74,7 +74,7 @@ describe("archive index", () => {
     ...paths.filter((path) => path !== "a").map((path, at) => file(path, "content".repeat(at * 100), at % 2 === 0))
   )
 
-  test("the archive index finds the same files wherever the archive is split into chunks", () => {
+  test("the archive index finds the same files regardless of how the archive is split into chunks", () => {
     const whole = index(bytes)
     const found = Result.getOrThrow(whole)
     expect(found.files.map((entry) => entry.path)).toEqual(paths.filter((path) => path !== "a"))
@@ -85,7 +85,7 @@ describe("archive index", () => {
     for (const step of [1, 7, 511, 512, 513, 4096]) expect(index(bytes, step)).toEqual(whole)
   })
 
-  test("reading an archive fails if any byte of a header, the padding or the end differs", () => {
+  test("reading an archive fails if any byte of a header, the padding or the end has been changed", () => {
     const small = archive(file("a.tf", "x"))
     const preamble = encodePreamble([]).length
     const content = preamble + 512
@@ -147,7 +147,7 @@ describe("archive index", () => {
 })
 
 describe("archive file", () => {
-  it.live("an archive looks like an ordinary compressed tar to other programs", () =>
+  it.live("other programs can read an archive as an ordinary compressed tar", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const path = `${folder}/a.tar.zst`

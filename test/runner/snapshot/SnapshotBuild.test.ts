@@ -154,7 +154,7 @@ for (const [name, native] of ways)
     )
   })
 
-describe("Failing installed git", () => {
+describe("Failures of the installed git", () => {
   it.live("a fetch falls back to the bundled git, unless the operator requires the installed git", () =>
     Effect.gen(function* () {
       const { url } = yield* repository({ "main.tf": "" })

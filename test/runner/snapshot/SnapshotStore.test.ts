@@ -131,7 +131,7 @@ describe("SnapshotStore", () => {
     ["nothing left", () => Buffer.alloc(0)],
     ["another archive", () => Buffer.from(zstdCompressSync(Buffer.alloc(2048)))]
   ] as const)
-    it.live(`the snapshot store detects ${name} in an archive, and accepts an intact archive in its place`, () =>
+    it.live(`the snapshot store detects ${name} in an archive, and accepts an intact archive as a replacement`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         yield* Effect.gen(function* () {
@@ -163,7 +163,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("the snapshot store removes leftovers and orphans, but no used, kept or recent file", () =>
+  it.live("the snapshot store removes leftovers and orphans, but no file that is used, kept or recent", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       fs.mkdirSync(`${folder}/tmp/crashed/library.git`, { recursive: true })

@@ -63,7 +63,7 @@ const processesIn = (folder: string) =>
 
 const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 
-/** A program that takes the place of the fetch process. */
+/** A program that replaces the fetch process. */
 const instead = (script: string) =>
   Layer.succeed(SyncProcessCommand, { program: process.execPath, args: ["-e", script] })
 
@@ -82,7 +82,7 @@ describe("SnapshotSync", () => {
       expect(library).toMatchObject({
         resolvedCommit: at.commit,
         fullRef: "refs/heads/main",
-        // The digest must never change, or every stored snapshot would look new.
+        // The digest must never change. Otherwise, svc would treat every stored snapshot as new.
         archiveDigest: "sha256:acb8e3b059016bc6982785713fd9ea41c7e68e1c590f18c63a3f1cde4b85f759",
         fileCount: 11,
         omitted: [

@@ -42,7 +42,7 @@ export interface SyncCall {
   readonly onProgress?: (line: string) => Effect.Effect<void>
 }
 
-/** Calls SnapshotSync like an actor, with values that a user entered. */
+/** Calls SnapshotSync as an actor would, with values that a user entered. */
 export const syncOnce = Effect.fnUntraced(function* (call: SyncCall) {
   const policy = yield* GitPolicy
   const snapshots = yield* SnapshotSync

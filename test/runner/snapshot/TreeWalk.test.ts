@@ -50,7 +50,7 @@ describe("hostile trees", () => {
     ["a path of 1,025 bytes", ["x".repeat(1025)]]
   ]
   for (const [name, entries] of names)
-    it.live(`${name} fails the whole sync`, () =>
+    it.live(`${name} makes the entire sync fail`, () =>
       Effect.gen(function* () {
         const { gitdir, url } = yield* repository({ "a.tf": "1" })
         const blob = yield* blobOf(gitdir, "content")

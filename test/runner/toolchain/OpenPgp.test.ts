@@ -108,7 +108,7 @@ for (const [key, signature, masks] of [
   ["sub.gpg", "sub.sig", [1]],
   ["rsa.gpg", "rsa.sig", [128]]
 ] as const) {
-  it.effect(`verification rejects ${signature} and ${key} when truncated anywhere`, () =>
+  it.effect(`verification rejects ${signature} and ${key} if truncated at any position`, () =>
     Effect.gen(function* () {
       const [whole, of] = [file(signature), file(key)]
       for (let length = 0; length < whole.length; length++) {
@@ -193,8 +193,8 @@ it.effect("a subkey that consents but is not bound by the key cannot sign a rele
     )
     const both = Buffer.concat([framedKey(primary.body), framedKey(subkey.body)])
     const embedded = forged({ type: 0x19, issuer: subkey.fingerprint }, both, privateKey)
-    // The owner of a subkey can sign the consent and name the key as issuer of a binding, but cannot sign the binding with the
-    // key.
+    // The owner of a subkey can sign the consent and name the primary key as issuer of a binding, but cannot sign the
+    // binding with that key.
     const binding = forged({ type: 0x18, issuer: primary.fingerprint, embedded }, both, privateKey)
     binding[2] = primary.algorithm
     const release = framed({ tag: 2, body: forged({ type: 0, issuer: subkey.fingerprint }, content, privateKey) })
@@ -217,7 +217,7 @@ it.effect("a subkey that consents but is not bound by the key cannot sign a rele
     ])
     expect(yield* verify(malloryKey, release)).toBe("holds")
 
-    // Mallory can also bind somebody else's key, but lacks that key's consent.
+    // Mallory can also bind somebody else's key as a subkey, but cannot sign with that key to give its consent.
     const claimed = Buffer.concat([framedKey(subkey.body), framedKey(primary.body)])
     const claim = (agreement: Uint8Array) =>
       forged({ type: 0x18, issuer: subkey.fingerprint, embedded: agreement }, claimed, privateKey)

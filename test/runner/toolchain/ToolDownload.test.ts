@@ -161,19 +161,21 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("a managed download never downgrades a version, and upgrades when it can", () =>
-    Effect.gen(function* () {
-      const { key, mirror, messages, resolve } = yield* setUp
-      mirror.publish(version, yield* release(version, key.secret))
-      expect((yield* resolve()).version).toBe(version)
-      mirror.publish("1.8.0", yield* release("1.8.0", key.secret))
-      expect((yield* resolve({ version: "1.8.0" })).version).toBe(version)
-      expect((yield* resolve({ version: "1.10.0" })).version).toBe(version)
-      expect(messages.flat().join("\n")).toContain(`Staying with OpenTofu ${version}`)
-      mirror.publish("1.10.0", yield* release("1.10.0", key.secret))
-      expect((yield* resolve({ version: "1.10.0" })).version).toBe("1.10.0")
-      expect((yield* resolve()).version).toBe("1.10.0")
-    })
+  tests.live(
+    "a managed download never replaces a tool with an older version, and upgrades once the required version is available",
+    () =>
+      Effect.gen(function* () {
+        const { key, mirror, messages, resolve } = yield* setUp
+        mirror.publish(version, yield* release(version, key.secret))
+        expect((yield* resolve()).version).toBe(version)
+        mirror.publish("1.8.0", yield* release("1.8.0", key.secret))
+        expect((yield* resolve({ version: "1.8.0" })).version).toBe(version)
+        expect((yield* resolve({ version: "1.10.0" })).version).toBe(version)
+        expect(messages.flat().join("\n")).toContain(`Staying with OpenTofu ${version}`)
+        mirror.publish("1.10.0", yield* release("1.10.0", key.secret))
+        expect((yield* resolve({ version: "1.10.0" })).version).toBe("1.10.0")
+        expect((yield* resolve()).version).toBe("1.10.0")
+      })
   )
 
   tests.live("a managed download rejects a link as the executable, and abandons an unresponsive mirror", () =>

@@ -147,7 +147,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("a tool is probed once, and again after its file was replaced or the tool failed", () =>
+  tests.live("a tool is probed once, and again after its file is replaced or the tool fails", () =>
     Effect.gen(function* () {
       const { calls, file, fileSystem, searchPath } = yield* counted
       const install = (script: string) => fileSystem.writeFileString(file, script, { mode: 0o755 })

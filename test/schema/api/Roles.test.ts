@@ -15,7 +15,7 @@ test("every endpoint has a row in the access table, and every row has an endpoin
   expect([...declared].toSorted()).toEqual(Object.keys(accessTable).toSorted())
 })
 
-test("an endpoint without a row has no access rule", () => {
+test("looking up the access rule of an endpoint without a row fails", () => {
   expect(accessOf({ method: "GET", path: "/api/v1/capabilities" })).toEqual({ kind: "public" })
   expect(() => accessOf({ method: "POST", path: "/api/v1/capabilities" })).toThrow("Say there who may call it")
 })

@@ -180,7 +180,7 @@ const refused: ReadonlyArray<string> = [
 ]
 
 describe("Repository addresses", () => {
-  test.each([...accepted])("the address %s is %s everywhere", (text, normalForm) => {
+  test.each([...accepted])("all code agrees that the address %s is %s", (text, normalForm) => {
     for (const [name, entrance] of Object.entries(addresses)) expect([name, entrance(text)]).toEqual([name, normalForm])
     for (const [name, entrance] of Object.entries(addressVerdicts)) expect([name, entrance(text)]).toEqual([name, true])
     expect(parsePackedSource(`git::${text}`, httpsOnly)?.git ?? normalForm).toBe(normalForm)
@@ -353,7 +353,7 @@ describe("a ref", () => {
     expect(refusedRefs.filter((text) => isPublic(text))).toEqual([])
   })
 
-  test.each([...acceptedRefs])("the ref %s is %s everywhere", (text, normalForm) => {
+  test.each([...acceptedRefs])("all code agrees that the ref %s is %s", (text, normalForm) => {
     for (const [name, entrance] of Object.entries(refs)) expect([name, entrance(text)]).toEqual([name, normalForm])
     expect(Result.isSuccess(options({ ref: text }))).toBe(true)
   })

@@ -16,7 +16,7 @@ test("an ssh address is converted to https", () => {
     expect([text, httpsForm(text)]).toEqual([text, undefined])
 })
 
-test("only a complete https address without credentials is readable", () => {
+test("svc can read only a complete https address without credentials", () => {
   expect(isReadable(" https://github.com/acme/shop.git")).toBe(true)
   for (const text of [
     "https://github.com",

@@ -49,7 +49,7 @@ describe("a manifest is rejected if an input's variable or type cannot be verifi
     expect(told(compile({ inputs: [input] }, {}, variables(fact)))).toEqual([...expected])
   })
 
-  test("a manifest can make an input secret, but not make a secret input public", () => {
+  test("a manifest can make an input secret, but cannot make a secret input public", () => {
     const secretOf = (input: JsonObject, fact: Partial<VariableFacts>) =>
       compile({ inputs: [userInput("a", input)] }, {}, variables(variable("a", fact))).inputs[0]?.secret
     expect(secretOf({}, {})).toBe(false)

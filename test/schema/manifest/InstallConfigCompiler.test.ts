@@ -20,7 +20,7 @@ const fullFacts = {
 describe("Proven manifests", () => {
   const compiled = compile(fullModule, {}, fullFacts)
 
-  test("a verified manifest is adopted as a whole", () => {
+  test("a verified manifest is adopted in full", () => {
     expect(told(compiled)).toEqual([])
     expect(compiled).toMatchObject({
       origin: "repository_manifest",
@@ -157,7 +157,7 @@ describe("Generic installs", () => {
     expect(compile({}, { declaration, manifestKey: "apps" }, root).assistance).toBe("not_declared")
   })
 
-  test("a single unverified input disables the whole manifest", () => {
+  test("a single unverified input disables the entire manifest", () => {
     const compiled = compile(
       { inputs: [userInput("a"), userInput("missing")], features: [feature("f", ["a"])], sourceBuild: sourceBuild() },
       {},

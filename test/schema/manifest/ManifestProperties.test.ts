@@ -57,7 +57,7 @@ test("the newest manifest version accepts everything that older versions accept"
   expect(upgraded).toBeGreaterThan(5)
 })
 
-test("the manifest parser never throws, whatever the bytes", () => {
+test("the manifest parser never throws, even for arbitrary bytes", () => {
   const valid = bytes(manifest("svc.com/v2.4", fullModule))
   fc.assert(
     fc.property(

@@ -49,7 +49,7 @@ test("the verdict on an invalid document contains the reasons, and the version i
   expect(linkVerdict("https://svc.example/install?product=app")).toMatchObject({ status: "invalid" })
 })
 
-test("a verdict is plain JSON", () => {
+test("a verdict contains only JSON values", () => {
   const verdict = manifestVerdict(bytes({ ...manifest("svc.com/v1"), kind: 1 }))
   expect(Schema.decodeUnknownSync(Verdict)(JSON.parse(JSON.stringify(verdict)))).toEqual(verdict)
 })

@@ -22,7 +22,7 @@ describe("Base configurations", () => {
     expect(found(`${origin}/team/app.git`, "other")).toBe("app")
     expect(found(`${origin}/team/other.git`, "modules/web")).toBe("web of all")
     expect(found(`${origin}/team/other.git`, "x")).toBe("team")
-    // A location matches whole path segments only, and only within the same origin.
+    // A location matches complete path segments only, and only within the same origin.
     expect(found(`${origin}/teams/app.git`, "x")).toBe("all")
     for (const other of ["https://git.example.com:8443", "http://git.example.com", "https://git.example.org"]) {
       expect(found(`${other}/team/app.git`, "modules/web")).toBeUndefined()

@@ -25,7 +25,7 @@ test("every retention period is used, and the code that removes records repeats 
   expect(days.map(({ path }) => path)).toEqual([])
 })
 
-test("the retention periods match the specification's rulings", () => {
+test("the retention periods match the periods in the specification", () => {
   expect(Duration.toHours(retention.plan.after)).toBe(7 * 24)
   expect(Duration.toHours(retention.session.after)).toBe(30 * 24)
   expect(Duration.toMinutes(retention.setupLink.after)).toBe(30)

@@ -26,7 +26,7 @@ describe("Untrusted text", () => {
   )
 })
 
-test("text that consists only of spaces, control characters and characters without a shape is invisible", () => {
+test("text that consists only of spaces, control characters and characters without a visible glyph is invisible", () => {
   const blank = [
     "",
     " ",

@@ -9,7 +9,10 @@ import { serve } from "../operator/support/Server.ts"
 
 setDefaultTimeout(120_000)
 
-/** The canonical spelling: browsers send it from `<input type=email>`, and svc stores, compares and emails it. */
+/**
+ * The canonical spelling: browsers send this spelling from `<input type=email>`, and svc stores it, compares it and sends
+ * email to it.
+ */
 const stored = "bob@xn--bcher-kva.example"
 /** Other spellings of the same address, as typed by people or sent by other programs. */
 const spellings = ["bob@bücher.example", "BOB@BU\u0308CHER.Example", " bob@b\u00fccher\u3002example ", stored]
@@ -133,7 +136,7 @@ describe("International addresses", () => {
         yield* invite("members", spelling)
         const pending = yield* sql(`SELECT DISTINCT email FROM invitations WHERE status = 'pending'`)
         expect(pending).toEqual([{ email: stored }])
-        // The operator's invitation needs no email verification, so the link alone can create the account.
+        // The operator's invitation needs no email verification, so opening the link is enough to create the account.
         const { invitationLink } = JSON.parse(yield* admin(["invite", "--email", spelling, "--workspace", workspaceId]))
         const signedUp = yield* call("/auth/invitations/sign-up", { secret: secretIn(invitationLink), password })
         expect([spelling, signedUp.status]).toEqual([spelling, 201])
@@ -167,7 +170,7 @@ describe("International addresses", () => {
     })
   )
 
-  live("another provider's claims treat all spellings of an international address as one address", () =>
+  live("claims from another provider are matched in all spellings of an international address", () =>
     Effect.sync(() => {
       for (const email of spellings) {
         const claims = profileClaims(

@@ -43,7 +43,7 @@ it.effect("each of three servers allows a third of the attempts, and at least on
   }).pipe(Effect.provide(AttemptLimits.layer.pipe(Layer.provide(Layer.succeed(LimitingServers, Effect.succeed(3))))))
 )
 
-it.effect("sign-in delays strangers when many IP addresses attack one account", () =>
+it.effect("sign-in delays unknown browsers when many IP addresses attack one account", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account: "ada@example.com" })
@@ -66,7 +66,7 @@ it.effect("sign-in delays strangers when many IP addresses attack one account", 
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("sign-in limits the number of waiting strangers, and never delays known browsers", () =>
+it.effect("sign-in limits the number of delayed attempts, and never delays known browsers", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const accounts = ["ada@example.com", "bob@example.com"]
@@ -76,13 +76,13 @@ it.effect("sign-in limits the number of waiting strangers, and never delays know
       (n) =>
         Effect.forkChild(enter({ address: address(n), account: accounts[n % 2] ?? "" }), { startImmediately: true })
     )
-    // The limit on waiting strangers applies to the whole server, not to each account.
+    // The limit on delayed attempts applies to the whole server, not to each account.
     for (const account of accounts) {
       const refused = yield* Effect.flip(enter({ address: "203.0.113.1", account }))
       expect([refused.code, refused.retryAfter]).toEqual(["rate_limited", 5])
     }
     yield* enter({ address: "203.0.113.1", account: "ada@example.com", device: "known" })
-    // An attempt without a delay takes no waiting slot.
+    // An attempt that is not delayed does not occupy a waiting slot.
     yield* enter({ address: "203.0.113.1", account: "eve@example.com" })
     // A waiting slot is freed when the browser disconnects or the wait ends.
     yield* Fiber.interrupt(waiting[0] ?? (yield* Effect.die("nobody waits")))
@@ -100,7 +100,7 @@ it.effect("sign-in limits the number of waiting strangers, and never delays know
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("sign-in gives each person on a shared browser a separate budget of attempts", () =>
+it.effect("sign-in counts the attempts of each person on a shared browser separately", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const device = "shared"

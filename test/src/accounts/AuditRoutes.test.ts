@@ -28,7 +28,7 @@ const exported = Effect.fnUntraced(function* (path: string, headers: Readonly<Re
 })
 
 it.effect(
-  "an owner can export only their own Workspace's history, resume the export after its last line, and read the chain's head",
+  "an owner can export only their own Workspace's history, resume the export after its last line, and read the head of the chain",
   () =>
     Effect.gen(function* () {
       const { subject } = yield* newPerson("ann")

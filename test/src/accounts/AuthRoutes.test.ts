@@ -155,7 +155,7 @@ it.effect("guessing passwords from many networks locks nobody out, in known or n
     const limited = yield* attempt("198.51.100.1", password)
     expect(limited).toMatchObject({ status: 429, json: { error: { code: "rate_limited" } } })
     expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0)
-    // Neither the person's own browser in the stranger's network nor a new browser elsewhere is limited.
+    // svc limits neither the person's own browser on the attacker's network nor a new browser on another network.
     expect((yield* attempt("198.51.100.1", password, device)).status).toBe(200)
     expect((yield* attempt("203.0.113.9", password)).status).toBe(200)
     // A forged cookie, or a cookie that belongs to another person, has no effect.
@@ -168,7 +168,7 @@ it.effect("guessing passwords from many networks locks nobody out, in known or n
   }).pipe(fresh)
 )
 
-it.effect("no other site can sign anyone in or out, or act with the cookie", () =>
+it.effect("another site cannot sign anyone in or out, or use the session cookie", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const { secret, session } = yield* openSession(subject)
@@ -202,7 +202,7 @@ it.effect("no other site can sign anyone in or out, or act with the cookie", () 
   }).pipe(fresh)
 )
 
-it.effect("a form submission cannot be disguised as JSON", () =>
+it.effect("sign-in rejects form content types, so an HTML form cannot pose as a JSON request", () =>
   Effect.gen(function* () {
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
       const answer = yield* call("/auth/sign-in", {
@@ -230,7 +230,7 @@ it.effect("sign-out ends the session and clears the cookie, even if the cookie w
   }).pipe(fresh)
 )
 
-it.effect("sign-out everywhere ends exactly the person's sessions", () =>
+it.effect("signing out everywhere ends all of that person's sessions and no others", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const ann = yield* newPerson("ann")

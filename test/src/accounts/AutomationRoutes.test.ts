@@ -106,7 +106,7 @@ it.effect(
         Effect.map(call(path, { body, headers: owner.headers }), ({ status }) => status)
       )
       expect(new Set(statuses)).toEqual(new Set([400]))
-      // A person's limited tokens have the same limits, and must be bound to a Workspace.
+      // The same rules apply to a person's limited tokens, which must also be bound to a Workspace.
       const own = (body: object) => call("/api/v1/account/tokens", { body, headers: owner.headers })
       const scopes = ["read", "environment:production"]
       expect((yield* own({ name: "x", scopes })).status).toBe(400)

@@ -29,7 +29,7 @@ const Codes = Schema.Struct({ recoveryCodes: Schema.Array(Schema.String) })
 const Active = Schema.Struct({ active: Schema.Boolean, recoveryCodes: Schema.Int })
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-/** The secret in Base32, as an authenticator app expects it. */
+/** The secret in Base32, the format that authenticator apps expect. */
 const fromBase32 = (text: string): Uint8Array => {
   const bits = [...text].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, "0")).join("")
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2))

@@ -13,7 +13,7 @@ const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
 
 const Issued = Schema.Struct({ link: Schema.String, invitation: Schema.Struct({ id: Schema.String }) })
 
-/** Creates a Workspace, and a client that sends requests like its owner's page. */
+/** Creates a Workspace, and functions that send requests as the owner's browser would. */
 const setting = Effect.gen(function* () {
   const owner = yield* newPerson("owner")
   const { id } = yield* newWorkspace(owner.subject, { handle: "acme", displayName: "Acme" })
@@ -30,33 +30,35 @@ const setting = Effect.gen(function* () {
 const signUp = "/auth/invitations/sign-up"
 const password = "a password of somebody new"
 
-it.effect("an invitation link takes a person from the preview to an account, a membership and a session", () =>
-  Effect.gen(function* () {
-    const { id, invite } = yield* setting
-    const { link, secret } = yield* invite({ role: "viewer" })
-    expect(link).toBe(`http://127.0.0.1:8787/join#${secret}`)
-    const preview = yield* call("/api/v1/invitations/inspect", { body: { secret } })
-    expect(preview).toMatchObject({
-      status: 200,
-      json: { invitation: { workspace: { handle: "acme", displayName: "Acme" }, role: "viewer", signUp: true } }
-    })
-    const body = { secret, password, email: "eve@example.com", displayName: "Eve" }
-    const foreign = yield* call(signUp, { body, headers: { "sec-fetch-site": "cross-site" } })
-    expect(foreign).toMatchObject({ status: 403, json: { error: { code: "csrf_failed" } } })
-    const joined = yield* call(signUp, { body })
-    expect([joined.status, joined.headers.get("cache-control")]).toEqual([201, "no-store"])
-    const cookie = joined.headers.getSetCookie().find((line) => line.startsWith("svc_session=")) ?? ""
-    const own = { cookie: cookie.split(";")[0] ?? "", "sec-fetch-site": "same-origin" }
-    expect((yield* call(`/api/v1/workspaces/${id}`, { headers: own })).json).toMatchObject({
-      workspace: { role: "viewer" }
-    })
-    // Repeating the request as the same person changes nothing. The link gives other people no access.
-    const again = yield* call("/api/v1/invitations/accept", { body: { secret }, headers: own })
-    expect(again).toMatchObject({ status: 200, json: { invitation: { status: "accepted" } } })
-    expect((yield* call("/api/v1/invitations/inspect", { body: { secret } })).status).toBe(404)
-    expect((yield* call(signUp, { body: { ...body, email: "fay@example.com" } })).status).toBe(404)
-    expect(again.raw + preview.raw + joined.raw).not.toContain(secret)
-  }).pipe(fresh)
+it.effect(
+  "a person can preview an invitation and sign up with its link, which creates an account, a membership and a session",
+  () =>
+    Effect.gen(function* () {
+      const { id, invite } = yield* setting
+      const { link, secret } = yield* invite({ role: "viewer" })
+      expect(link).toBe(`http://127.0.0.1:8787/join#${secret}`)
+      const preview = yield* call("/api/v1/invitations/inspect", { body: { secret } })
+      expect(preview).toMatchObject({
+        status: 200,
+        json: { invitation: { workspace: { handle: "acme", displayName: "Acme" }, role: "viewer", signUp: true } }
+      })
+      const body = { secret, password, email: "eve@example.com", displayName: "Eve" }
+      const foreign = yield* call(signUp, { body, headers: { "sec-fetch-site": "cross-site" } })
+      expect(foreign).toMatchObject({ status: 403, json: { error: { code: "csrf_failed" } } })
+      const joined = yield* call(signUp, { body })
+      expect([joined.status, joined.headers.get("cache-control")]).toEqual([201, "no-store"])
+      const cookie = joined.headers.getSetCookie().find((line) => line.startsWith("svc_session=")) ?? ""
+      const own = { cookie: cookie.split(";")[0] ?? "", "sec-fetch-site": "same-origin" }
+      expect((yield* call(`/api/v1/workspaces/${id}`, { headers: own })).json).toMatchObject({
+        workspace: { role: "viewer" }
+      })
+      // Repeating the request as the same person changes nothing. The link gives other people no access.
+      const again = yield* call("/api/v1/invitations/accept", { body: { secret }, headers: own })
+      expect(again).toMatchObject({ status: 200, json: { invitation: { status: "accepted" } } })
+      expect((yield* call("/api/v1/invitations/inspect", { body: { secret } })).status).toBe(404)
+      expect((yield* call(signUp, { body: { ...body, email: "fay@example.com" } })).status).toBe(404)
+      expect(again.raw + preview.raw + joined.raw).not.toContain(secret)
+    }).pipe(fresh)
 )
 
 it.effect("no response to the inviter reveals whether the address has an account", () =>
@@ -75,7 +77,7 @@ it.effect("no response to the inviter reveals whether the address has an account
   }).pipe(fresh)
 )
 
-it.effect("an invitation link is unknown once it has been withdrawn or declined", () =>
+it.effect("an invitation link returns 404 once the invitation has been withdrawn or declined", () =>
   Effect.gen(function* () {
     const { headers, invite, path } = yield* setting
     const eve = fromPage((yield* openSession((yield* newPerson("eve")).subject)).secret)
@@ -115,7 +117,7 @@ it.effect("a person, Workspace or server that sends too many emails gets 429 wit
         expect(answer.raw).toContain(whose)
         expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3000)
       }
-      // svc sends no email if the inviter passes on the link.
+      // If the invitation has no address, the inviter passes on the link and svc sends no email.
       const link = yield* call(`${path}/invitations`, { body: { role: "viewer" }, headers })
       expect(link.status).toBe(201)
     }

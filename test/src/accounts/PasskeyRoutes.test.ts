@@ -110,7 +110,7 @@ it.effect("a passkey challenge works once, within five minutes, and only for its
     const late = device.get(yield* signInChallenge(), here, 3, subject)
     yield* TestClock.adjust("5 minutes")
     expect((yield* signIn(late)).status).toBe(401)
-    // The session's confirmation has also expired after five minutes, so open a new session.
+    // After five minutes, the session's confirmation has expired as well, so the test opens a new session.
     const { secret } = yield* openSession(subject)
     const ann = { subject, headers: headersOf(secret) }
     expect((yield* signIn(device.get(yield* registrationChallenge(ann), here, 4, subject))).status).toBe(401)
@@ -153,7 +153,7 @@ it.effect("an unknown passkey, another person's handle and a locked account get 
   }).pipe(fresh)
 )
 
-it.effect("registration refuses a passkey that does not verify or is already known", () =>
+it.effect("registration refuses a passkey that fails verification or is already registered", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const device = makeAuthenticator()

@@ -66,7 +66,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("a passkey setup that does not verify writes nothing, and the link remains valid", () =>
+it.effect("a passkey setup that fails verification writes nothing, and the link remains valid", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     const device = makeAuthenticator()

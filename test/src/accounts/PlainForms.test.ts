@@ -9,7 +9,7 @@ const password = " a long enough password "
 const email = "admin@example.com"
 
 let caller = 0
-/** Sends the form like a browser without scripts. */
+/** Submits the form as a browser without JavaScript would. */
 const submit = Effect.fnUntraced(function* (
   path: string,
   fields: Readonly<Record<string, string>>,
@@ -43,7 +43,8 @@ it.effect("a plain form with a setup link and a password opens an account and a 
     expect(made.cookie).toStartWith("svc_session=svcs_")
     const back = { referer: `${origin}/sign-in?return=${encodeURIComponent("/oauth/device?user_code=ABCD")}` }
     const entered = yield* submit("/sign-in", { email, password }, back)
-    // An issuer's response may redirect to another site, but the response to this form must not.
+    // The issuer may redirect to another site. Browsers may block that redirect after a form submission, so svc responds
+    // with a page that refreshes to the issuer.
     expect(entered).toMatchObject({ status: 200, location: null, refresh: "0; url=/oauth/device?user_code=ABCD" })
     expect(entered.text).toContain(`href="/oauth/device?user_code=ABCD">`)
     expect(entered.cookie).toStartWith("svc_session=svcs_")
@@ -52,7 +53,7 @@ it.effect("a plain form with a setup link and a password opens an account and a 
   }).pipe(fresh)
 )
 
-it.effect("a refused plain form shows a page, creates no session, and repeats no input", () =>
+it.effect("a refused plain form shows a page, creates no session, and does not echo the input", () =>
   Effect.gen(function* () {
     yield* setUp
     const refused = [

@@ -49,7 +49,7 @@ it.effect("people can set and remove their own name", () =>
 )
 
 it.effect(
-  "an address link changes the address of the account for which it was created, once, and verifies the new address",
+  "an address link works once, changes only the account for which it was created, and verifies the new address",
   () =>
     Effect.gen(function* () {
       const users = yield* Users
@@ -113,7 +113,7 @@ it.effect("an address link expires after a day, when the next link is created, o
   }).pipe(fresh)
 )
 
-it.effect("if svc sends email, people can request an address-change link themselves, a few times a minute", () =>
+it.effect("if svc sends email, people can request a few address-change links a minute", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")
@@ -137,7 +137,7 @@ it.effect("if svc sends email, people can request an address-change link themsel
   }).pipe(Effect.provide(Layer.fresh(AccountServer.layer.pipe(Layer.provide(mailing)))))
 )
 
-it.effect("a server without mail explains that the operator creates the link", () =>
+it.effect("a server without email explains that the operator must create the link", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")

@@ -64,8 +64,8 @@ it.effect("every account route that is not public requires a session before it r
     } as const
     for (const { method, name, path } of guarded) {
       for (const [caller, [status, headers]] of Object.entries(callers)) {
-        // Two callers are refused only for writes: a page on another site, which cannot see the response to a read, and a
-        // confined credential, which may read the person's own details.
+        // Two callers may read but not write: a page on another site, which cannot see the response, and a confined
+        // credential, which may read the person's own details.
         const reads = method === "GET" && status === 403
         const body = method === "POST" ? { body: { bogus: 1 } } : {}
         const answer = yield* call(path, { method, headers, ...body })

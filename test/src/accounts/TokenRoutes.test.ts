@@ -39,43 +39,45 @@ const dump = Effect.gen(function* () {
   return JSON.stringify(yield* Effect.forEach(names, (table) => sql`SELECT * FROM ${sql(table)} ORDER BY 1`))
 })
 
-it.effect("creating a token shows its secret once, and the secret works as a bearer token until it is revoked", () =>
-  Effect.gen(function* () {
-    const ann = yield* person("ann")
-    const created = yield* call(tokens, { body: { name: "ci", scopes: ["read", "write"] }, headers: ann.headers })
-    expect(created).toMatchObject({
-      status: 201,
-      json: {
-        token: expect.stringMatching(/^svcp_[0-9A-Za-z]{36}$/),
-        token_record: {
-          subject: ann.subject,
-          name: "ci",
-          scopes: ["read", "write"],
-          workspace_id: null,
-          revoked_at: null
+it.effect(
+  "creating a token shows its secret once, and the secret works as a bearer token until the token is revoked",
+  () =>
+    Effect.gen(function* () {
+      const ann = yield* person("ann")
+      const created = yield* call(tokens, { body: { name: "ci", scopes: ["read", "write"] }, headers: ann.headers })
+      expect(created).toMatchObject({
+        status: 201,
+        json: {
+          token: expect.stringMatching(/^svcp_[0-9A-Za-z]{36}$/),
+          token_record: {
+            subject: ann.subject,
+            name: "ci",
+            scopes: ["read", "write"],
+            workspace_id: null,
+            revoked_at: null
+          }
         }
+      })
+      const [secret = "", id = ""] = [/svcp_\w+/.exec(created.raw)?.[0], /pat_\w+/.exec(created.raw)?.[0]]
+      const current = yield* call(`${tokens}/current`, { headers: bearer(secret) })
+      expect(current).toMatchObject({
+        status: 200,
+        json: { kind: "svc.account-pat-authority@v1", token_id: id, workspace_role: null }
+      })
+      expect((yield* call("/api/v1/workspaces", { headers: bearer(secret) })).status).toBe(200)
+      for (const path of [tokens, `${tokens}/inventory.v1`]) {
+        expect((yield* call(path, { headers: ann.headers })).raw).not.toContain(secret)
       }
-    })
-    const [secret = "", id = ""] = [/svcp_\w+/.exec(created.raw)?.[0], /pat_\w+/.exec(created.raw)?.[0]]
-    const current = yield* call(`${tokens}/current`, { headers: bearer(secret) })
-    expect(current).toMatchObject({
-      status: 200,
-      json: { kind: "svc.account-pat-authority@v1", token_id: id, workspace_role: null }
-    })
-    expect((yield* call("/api/v1/workspaces", { headers: bearer(secret) })).status).toBe(200)
-    for (const path of [tokens, `${tokens}/inventory.v1`]) {
-      expect((yield* call(path, { headers: ann.headers })).raw).not.toContain(secret)
-    }
-    const revoked = yield* call(`${tokens}/${id}/revoke`, { body: {}, headers: ann.headers })
-    expect(revoked).toMatchObject({
-      status: 200,
-      json: { token_record: { token_id: id, revoked_at: expect.any(String) } }
-    })
-    expect((yield* call("/api/v1/workspaces", { headers: bearer(secret) })).json).toMatchObject({
-      error: { code: "invalid_token" }
-    })
-    expect((yield* call(`${tokens}/current`, { headers: bearer(secret) })).status).toBe(401)
-  }).pipe(fresh)
+      const revoked = yield* call(`${tokens}/${id}/revoke`, { body: {}, headers: ann.headers })
+      expect(revoked).toMatchObject({
+        status: 200,
+        json: { token_record: { token_id: id, revoked_at: expect.any(String) } }
+      })
+      expect((yield* call("/api/v1/workspaces", { headers: bearer(secret) })).json).toMatchObject({
+        error: { code: "invalid_token" }
+      })
+      expect((yield* call(`${tokens}/current`, { headers: bearer(secret) })).status).toBe(401)
+    }).pipe(fresh)
 )
 
 it.effect("responses of token routes are never cacheable, regardless of their status", () =>

@@ -34,7 +34,7 @@ const invite = Effect.fnUntraced(function* (scope: InvitationScope, request: New
 
 const ours = { "sec-fetch-site": "same-origin", "content-type": "application/json" }
 
-/** Opens the link as the invitation page does. */
+/** Opens the link in the same way as the invitation page. */
 const begin = ({ visit }: Installation, secret: string, headers: Record<string, string> = ours) =>
   visit("/auth/upstream/invitation", headers, "POST", JSON.stringify({ secret }))
 
@@ -161,7 +161,8 @@ describe("Upstream invitations", () => {
       const addressed = yield* invite({ workspaceId, acting: { subject: olga } }, { email: "ann@example.com" })
       const other = yield* acceptance.pending(Redacted.make(addressed))
       expect((yield* Effect.flip(acceptance.forProvider(other, "eve@example.com"))).code).toBe("permission_denied")
-      // The provider's identity is linked to another account, so that person cannot accept the invitation.
+      // The provider's identity is linked to another account, so the person who signs in with that identity cannot accept
+      // the invitation.
       expect((yield* Effect.flip(acceptance.forProvider({ id, proof: null }, "bob@example.com"))).code).toBe(
         "permission_denied"
       )

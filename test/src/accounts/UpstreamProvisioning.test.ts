@@ -42,7 +42,7 @@ const world = Effect.gen(function* () {
 })
 
 describe("Unknown identities", () => {
-  it.live("an unknown identity gets an account only if a rule matches, with the role of the rule", () =>
+  it.live("an unknown identity gets an account only if a rule matches, and receives the role from that rule", () =>
     Effect.gen(function* () {
       const { here, provider, workspaceId } = yield* world
       const sql = yield* SqlClient.SqlClient
@@ -95,7 +95,7 @@ describe("Unknown identities", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("an unknown identity is refused if any part of creating its account fails, and no account remains", () =>
+  it.live("if any part of creating an account fails, svc refuses the unknown identity and leaves no account", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       const sql = yield* SqlClient.SqlClient
@@ -126,7 +126,7 @@ describe("Provisioned roles", () => {
           [["platform"], "admin"],
           [undefined, undefined],
           [["platform"], "admin"],
-          // Only a list grants a role. A plain string or an object grants no role.
+          // A groups claim grants a role only if it is a list; a string or an object grants no role.
           ["platform", undefined],
           [["staff"], "viewer"],
           [{ platform: true }, undefined]
@@ -172,20 +172,22 @@ describe("Provisioned roles", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("a role comes from UserInfo if the ID token has no groups, and is kept if UserInfo cannot be read", () =>
-    Effect.gen(function* () {
-      const { provider, workspaceId } = yield* world
-      provider.state.publishesUserInfo = true
-      const here = yield* installation(provider.issuer)
-      yield* rules([{ groups: ["platform"], workspaces: [{ workspaceId, role: "admin" }] }])
-      expect((yield* signIn(here, provider, { userInfo: { groups: ["platform"] } })).status).toBe(303)
-      const ann = yield* subjectOf("ann@example.com")
-      expect(yield* roleIn(workspaceId, ann)).toBe("admin")
-      expect((yield* signIn(here, provider)).status).toBe(503)
-      expect(yield* roleIn(workspaceId, ann)).toBe("admin")
-      // UserInfo for a different subject is ignored.
-      expect((yield* signIn(here, provider, { userInfo: { sub: "eve", groups: ["platform"] } })).status).toBe(503)
-    }).pipe(Effect.provide(upstreamAccounts))
+  it.live(
+    "a role comes from UserInfo if the ID token has no groups, and stays unchanged if UserInfo cannot be read",
+    () =>
+      Effect.gen(function* () {
+        const { provider, workspaceId } = yield* world
+        provider.state.publishesUserInfo = true
+        const here = yield* installation(provider.issuer)
+        yield* rules([{ groups: ["platform"], workspaces: [{ workspaceId, role: "admin" }] }])
+        expect((yield* signIn(here, provider, { userInfo: { groups: ["platform"] } })).status).toBe(303)
+        const ann = yield* subjectOf("ann@example.com")
+        expect(yield* roleIn(workspaceId, ann)).toBe("admin")
+        expect((yield* signIn(here, provider)).status).toBe(503)
+        expect(yield* roleIn(workspaceId, ann)).toBe("admin")
+        // UserInfo for a different subject is ignored.
+        expect((yield* signIn(here, provider, { userInfo: { sub: "eve", groups: ["platform"] } })).status).toBe(503)
+      }).pipe(Effect.provide(upstreamAccounts))
   )
 })
 

@@ -83,7 +83,7 @@ it.live("the upstream provider signs in a person by a verified address, and link
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("an upstream response that does not verify signs nobody in", () =>
+it.live("an upstream response that fails verification signs nobody in", () =>
   Effect.gen(function* () {
     yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
@@ -122,7 +122,7 @@ it.live("an upstream response that does not verify signs nobody in", () =>
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("upstream sign-in recovers after the provider rotates its key or is unreachable", () =>
+it.live("upstream sign-in recovers after the provider rotates its key or becomes reachable again", () =>
   Effect.gen(function* () {
     const { subject } = yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
@@ -131,7 +131,7 @@ it.live("upstream sign-in recovers after the provider rotates its key or is unre
     expect((yield* here.visit("/auth/upstream/start")).status).toBe(503)
     provider.state.down = false
     expect((yield* signIn(here, provider)).status).toBe(303)
-    // The provider rotates its key without an overlap, so these tokens are signed with a key that svc has not fetched.
+    // The provider replaces its key without a transition period, so svc has not yet fetched the key that signs these tokens.
     const before = provider.state.keysFetched
     provider.state.keys = [yield* provider.newKey]
     expect((yield* signIn(here, provider)).status).toBe(303)
@@ -151,18 +151,20 @@ it.live("upstream sign-in recovers after the provider rotates its key or is unre
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("a verified address neither links nor signs in an account that merely claims the address", () =>
-  Effect.gen(function* () {
-    const users = yield* Users
-    const ann = yield* newPerson("ann")
-    const provider = yield* pliantProvider
-    const here = yield* installation(provider.issuer)
-    expect((yield* signIn(here, provider)).status).toBe(403)
-    expect(yield* here.whoAmI).toBeUndefined()
-    yield* users.proveAddress(ann.subject, ann.email, "mail")
-    expect((yield* signIn(here, provider)).status).toBe(303)
-    expect(yield* here.whoAmI).toBe(ann.subject)
-  }).pipe(Effect.provide(upstreamAccounts))
+it.live(
+  "a verified address neither links to nor signs in an account that claims the address without verification",
+  () =>
+    Effect.gen(function* () {
+      const users = yield* Users
+      const ann = yield* newPerson("ann")
+      const provider = yield* pliantProvider
+      const here = yield* installation(provider.issuer)
+      expect((yield* signIn(here, provider)).status).toBe(403)
+      expect(yield* here.whoAmI).toBeUndefined()
+      yield* users.proveAddress(ann.subject, ann.email, "mail")
+      expect((yield* signIn(here, provider)).status).toBe(303)
+      expect(yield* here.whoAmI).toBe(ann.subject)
+    }).pipe(Effect.provide(upstreamAccounts))
 )
 
 it.live("an unverified address links no identity, but a signed-in person may link any identity", () =>
@@ -247,7 +249,8 @@ it.live("people see linked identities, and can unlink all but their last sign-in
     const unlink = (headers: Record<string, string> = ours) =>
       here.visit(`${identities}/${identity.id}`, headers, "DELETE")
     expect((yield* unlink({})).status).toBe(403)
-    // The provider may keep people signed in for days, so a session at the provider confirms nothing.
+    // The provider may keep people signed in for days, so an existing session at the provider does not confirm the person's
+    // identity.
     expect(JSON.parse((yield* unlink()).body).error.code).toBe("reauthentication_required")
     // Passwords are off here, so a stored password is not a sign-in method. An identity at another provider is not a sign-in
     // method either.
@@ -311,7 +314,7 @@ it.live("a confirmation requires a fresh sign-in at the provider as the same per
     const done = yield* confirm(here, provider, { auth_time: recently })
     expect([done.status, done.location]).toEqual([303, `${origin}/account`])
     expect(yield* confirmed).toBe(true)
-    // The confirmation keeps the session and does not replace it.
+    // The session is confirmed, not replaced.
     expect(here.jar.get("__Host-svc_session")).toBe(session ?? "")
     expect(yield* here.whoAmI).toBe(ann.subject)
     for (const headers of [{}, { "sec-fetch-site": "cross-site" }]) {

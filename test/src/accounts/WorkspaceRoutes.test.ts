@@ -93,7 +93,7 @@ it.effect("the Workspace list supports order, pin and total, and returns at most
   }).pipe(fresh)
 )
 
-it.effect("the inventory accepts only limit and cursor, and no credential bound to one Workspace", () =>
+it.effect("the inventory accepts only limit and cursor, and rejects credentials bound to one Workspace", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const made = yield* Effect.forEach([0, 1, 2], (n) => newWorkspace(ann.subject, { handle: `ws-${n}` }))
@@ -263,24 +263,26 @@ it.effect("a Workspace serves its Projects, graph and history", () =>
   }).pipe(fresh)
 )
 
-it.effect("the owner filter of ui-surfaces only narrows the list, and a page limit above 100 is reduced to 100", () =>
-  Effect.gen(function* () {
-    const ann = yield* person("ann")
-    const bob = yield* person("bob")
-    const { id } = yield* newWorkspace(ann.subject, { handle: "acme" })
-    const ask = (query: string, headers: Record<string, string> = ann.headers) =>
-      call(`${api}/${id}/ui-surfaces${query}`, { headers })
-    const asked = (query: string) => Effect.map(ask(query), ({ json }) => json)
-    const capsule = `cap_${"b".repeat(24)}`
-    const page = (rest: string) => ({ interfaces: [], nextCursor: `${id} ${ann.subject} ${rest}` })
-    expect(yield* asked("")).toEqual(page("any 100 start"))
-    expect(yield* asked("?limit=7")).toEqual(page("any 7 start"))
-    for (const limit of ["101", "5000"]) expect(yield* asked(`?limit=${limit}`)).toEqual(page("any 100 start"))
-    expect(yield* asked(`?capsuleId=${capsule}&cursor=next`)).toEqual(page(`${capsule} 100 next`))
-    for (const query of ["?limit=0", "?limit=x", "?limit=1&limit=2", "?subject=x", `?capsuleId=a&capsuleId=b`]) {
-      expect([query, (yield* ask(query)).status]).toEqual([query, 400])
-    }
-    expect((yield* ask("", bob.headers)).status).toBe(403)
-    expect((yield* ask("", yield* token(ann.subject, ["read", "write"]))).status).toBe(403)
-  }).pipe(fresh)
+it.effect(
+  "a request for ui-surfaces may narrow the list to one Capsule, and a page limit above 100 is reduced to 100",
+  () =>
+    Effect.gen(function* () {
+      const ann = yield* person("ann")
+      const bob = yield* person("bob")
+      const { id } = yield* newWorkspace(ann.subject, { handle: "acme" })
+      const ask = (query: string, headers: Record<string, string> = ann.headers) =>
+        call(`${api}/${id}/ui-surfaces${query}`, { headers })
+      const asked = (query: string) => Effect.map(ask(query), ({ json }) => json)
+      const capsule = `cap_${"b".repeat(24)}`
+      const page = (rest: string) => ({ interfaces: [], nextCursor: `${id} ${ann.subject} ${rest}` })
+      expect(yield* asked("")).toEqual(page("any 100 start"))
+      expect(yield* asked("?limit=7")).toEqual(page("any 7 start"))
+      for (const limit of ["101", "5000"]) expect(yield* asked(`?limit=${limit}`)).toEqual(page("any 100 start"))
+      expect(yield* asked(`?capsuleId=${capsule}&cursor=next`)).toEqual(page(`${capsule} 100 next`))
+      for (const query of ["?limit=0", "?limit=x", "?limit=1&limit=2", "?subject=x", `?capsuleId=a&capsuleId=b`]) {
+        expect([query, (yield* ask(query)).status]).toEqual([query, 400])
+      }
+      expect((yield* ask("", bob.headers)).status).toBe(403)
+      expect((yield* ask("", yield* token(ann.subject, ["read", "write"]))).status).toBe(403)
+    }).pipe(fresh)
 )

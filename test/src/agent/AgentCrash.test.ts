@@ -54,7 +54,7 @@ const toolsBelow = (pid: number) => processesBelow(pid).filter((one) => nameOf(o
 
 describe("Killed agents", () => {
   it.concurrent(
-    "an agent killed during an apply takes its tool with it, and its successor reports the remaining files without applying again",
+    "if an agent is killed during an apply, its tool ends, and the next agent reports the remaining files without applying again",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged
@@ -80,7 +80,7 @@ describe("Killed agents", () => {
         expect(result.left.possiblyCreated).toEqual(["terraform_data.slow"])
         const state = result.left.state === undefined ? "" : new TextDecoder().decode(Redacted.value(result.left.state))
         expect(state).toContain('"name": "first"')
-        // The server has every line and event of the killed process exactly once.
+        // The server has received every line and event from the killed process exactly once.
         const started = apply.entries.filter(
           (entry) => entry.kind === "event" && entry.fact.kind === "resource.started"
         )
@@ -93,7 +93,7 @@ describe("Killed agents", () => {
   )
 
   it.concurrent(
-    "the successor of an agent that was killed before its result was stored delivers that result",
+    "if an agent is killed before its result was stored, the next agent delivers that result",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged
@@ -119,7 +119,7 @@ describe("Killed agents", () => {
 
 describe("Stopped agents", () => {
   it.concurrent(
-    "if an agent is stopped for longer than its lease, its tool is dead before the lease expires",
+    "if an agent is suspended for longer than its lease, its tool is killed before the lease expires",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged
@@ -131,7 +131,7 @@ describe("Stopped agents", () => {
         expect(tools.length).toBeGreaterThan(0)
         const held = holdProcesses(tools)
         child.kill("SIGSTOP")
-        // The server can grant no lease after this moment, so the tool must die before the lease expires.
+        // After this moment, the server cannot grant a lease, so the tool must die before the current lease expires.
         const stopped = bootSeconds()
         yield* until(() => held.ended(0))
         held.release()
@@ -141,7 +141,7 @@ describe("Stopped agents", () => {
         yield* until(() => apply.results.length > 0)
         const [result] = apply.results
         if (result?.kind !== "apply" || result.status !== "ended") throw new Error(JSON.stringify(result))
-        // The tool was killed, or it was cancelled because the period for a graceful stop had already begun.
+        // The tool was either killed, or cancelled because the period for a graceful stop had already begun.
         expect(["killed", "cancelled"]).toContain(result.outcome.exit)
         expect(result.outcome.possiblyCreated).toEqual(["terraform_data.slow"])
       }),
@@ -151,7 +151,7 @@ describe("Stopped agents", () => {
 
 describe("Lost leases", () => {
   it.concurrent(
-    "an agent that loses the lease on a plan reports a missing result, not a failed tool",
+    "an agent that loses the lease on a plan reports a missing result instead of a failed tool",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged

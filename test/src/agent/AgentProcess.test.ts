@@ -62,7 +62,7 @@ describe("an agent", () => {
       expect(second).not.toEqual(first)
       expect(Buffer.concat(server.captured).includes("credential-canary")).toBe(false)
       yield* agent.drained
-      // The agent sends no message after it leaves, because another message would start a new session.
+      // After it leaves, the agent sends no message, because a message would start a new session.
       expect(server.left).toEqual([[]])
       expect(server.said.at(-1)).toBe("Renew")
     }))
@@ -112,7 +112,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "an agent cancels at the next renewal, and its tool saves its state",
+    "an agent cancels a Run at the next renewal, and the tool saves its state",
     () =>
       Effect.gen(function* () {
         const { agent, server, snapshot } = yield* withAgent(60)
@@ -149,7 +149,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "an agent stops the tool of a Run that was settled meanwhile, and submits its state and journal",
+    "an agent stops the tool of a Run that the server has already settled, and submits the state and journal",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(60)
@@ -207,7 +207,7 @@ describe("an agent", () => {
   )
 
   it.concurrent(
-    "an agent continues in a new session after its server has dropped the old session",
+    "an agent continues in a new session after the server drops the old session",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent("held")
@@ -233,7 +233,7 @@ describe("an agent", () => {
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(1)
         const plan = yield* planned(server, snapshot)
-        // The result is lost once, so the agent still has every file that it keeps for a Run.
+        // The first delivery of the result is lost, so the agent still has all of the Run's files.
         server.faults.push({ message: "Result", lost: "request", times: 1 })
         const apply = yield* addApply(server, snapshot, plan)
         yield* heard(apply, "Start")

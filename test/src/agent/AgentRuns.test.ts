@@ -64,7 +64,7 @@ describe("Held Runs", () => {
     })
   )
 
-  it.live("a Run occupies a slot and its folder from before its work begins until the work ends", () =>
+  it.live("a Run occupies a slot and its folder until its work ends", () =>
     Effect.gen(function* () {
       yield* Effect.gen(function* () {
         const runs = yield* AgentRuns

@@ -99,8 +99,8 @@ describe("Agent work", () => {
         )
         const lease = yield* leased
         const [first, , last] = asked
-        // The server made the offer in response to the first request. That response was lost, so the server gives the offer
-        // to another agent 30 s later.
+        // The server made the offer in response to the first request. That response was lost, so the server will give the
+        // offer to another agent 30 s later.
         expect(new Set(asked.map(({ claim }) => claim)).size).toBe(1)
         expect(last?.at).toBeGreaterThan(first?.at ?? Number.POSITIVE_INFINITY)
         expect(lease.killAtBoot() - killedAfterSeconds).toBeLessThanOrEqual(first?.at ?? Number.NEGATIVE_INFINITY)

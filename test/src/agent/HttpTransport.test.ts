@@ -21,7 +21,7 @@ describe("Server connection", () => {
     { name: "each message and each transfer with a server of the previous release is lost", takesFiles: false }
   ]) {
     it.concurrent(
-      `a connection delivers everything exactly once even if the request or response for ${name}`,
+      `a connection delivers every message exactly once even if the request or response for ${name}`,
       () =>
         Effect.gen(function* () {
           const { folder, server, snapshot, start } = yield* staged("held")
@@ -44,7 +44,7 @@ describe("Server connection", () => {
           const agent = yield* start
           const plan = yield* planned(server, snapshot)
           const apply = yield* addApply(server, snapshot, plan)
-          // Waits until both faults have occurred: a state is sent only while the tool is working.
+          // Waits until both faults have occurred, because a state is sent only while the tool is working.
           const lostStates = server.faults.filter(({ message }) => ["Checkpoint", "PUT state"].includes(message))
           yield* eventually(
             Effect.sync(() => lostStates.filter(({ times }) => times > 0)),
@@ -67,7 +67,7 @@ describe("Server connection", () => {
   }
 
   it.concurrent(
-    "a connection sends files separately after the server is replaced by a server of the previous release",
+    "a connection sends files separately after a server of the previous release replaces the current server",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot, start } = yield* staged(3)
@@ -96,7 +96,7 @@ describe("Server connection", () => {
     120_000
   )
 
-  it.effect("a connection sends a message's files separately after the message times out", () =>
+  it.effect("a connection sends the files of a message separately after the message times out", () =>
     Effect.gen(function* () {
       const asked: Array<string> = []
       const client = HttpClient.make((request) =>

@@ -12,7 +12,7 @@ const until = (holds: () => boolean) => eventually(Effect.sync(holds), (holding)
 
 describe("an agent", () => {
   it.live(
-    "an agent reports that no tool was started if the server's permission to start never arrived",
+    "an agent reports that no tool was started if it never received the permission to start from the server",
     () =>
       Effect.gen(function* () {
         const server = yield* scriptedServer

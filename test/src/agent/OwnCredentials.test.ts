@@ -79,7 +79,7 @@ describe("Agent credentials", () => {
       })
   )
 
-  it.live("an enrolled agent's credentials have a mark, which differs if the values or labels differ", () =>
+  it.live("the mark of an enrolled agent's credentials depends on their values and labels", () =>
     Effect.gen(function* () {
       const { folder, own } = yield* having((at) => {
         const env = { DEMO_TOKEN: { file: join(at, "secret") } }
@@ -127,28 +127,30 @@ describe("Agent credentials", () => {
     })
   )
 
-  it.live("an agent refuses to start if its credentials could enter the plan file or are described imprecisely", () =>
-    Effect.gen(function* () {
-      for (const [described, why] of [
-        [{ cloud: { env: { TF_VAR_token: { file: "/x" } } } }, "is an input of the module"],
-        [{ cloud: { env: { PATH: { file: "/x" } } } }, "reserved"],
-        [{ cloud: { env: { A_B: { file: "secret" } } } }, "absolute"],
-        [{ cloud: { env: { A_B: { value: secret } } } }, "holds no values itself"],
-        [{ cloud: { env: { A_B: secret } } }, "holds no values itself"],
-        [{ cloud: { files: [{ name: "../x", path: "/x" }] } }, "file name"],
-        [{ cloud: { files: [{ name: "x", path: "x" }] } }, "absolute"],
-        [{ cloud: { env: { A_B: { file: "/x" } }, files: [{ name: "x", path: "/x", envName: "A_B" }] } }, "twice"],
-        [{ cloud: { env: { A_B: { file: "/x" } }, label: "two words" } }, "not valid"],
-        [{ cloud: { env: { A_B: { file: "/x" } }, label: "x".repeat(33) } }, "not valid"],
-        [{ cloud: {} }, "contains no variable"],
-        [{ Cloud: { env: { A_B: { file: "/x" } } } }, "not valid"],
-        ["{", "not valid"]
-      ] as const) {
-        const { own } = yield* having(() => described)
-        const refused = yield* Effect.flip(own)
-        expect(refused.message).toContain(why)
-        expect(refused.message).not.toContain(secret)
-      }
-    })
+  it.live(
+    "an agent refuses to start if its credentials could enter the plan file or if their description is invalid",
+    () =>
+      Effect.gen(function* () {
+        for (const [described, why] of [
+          [{ cloud: { env: { TF_VAR_token: { file: "/x" } } } }, "is an input of the module"],
+          [{ cloud: { env: { PATH: { file: "/x" } } } }, "reserved"],
+          [{ cloud: { env: { A_B: { file: "secret" } } } }, "absolute"],
+          [{ cloud: { env: { A_B: { value: secret } } } }, "holds no values itself"],
+          [{ cloud: { env: { A_B: secret } } }, "holds no values itself"],
+          [{ cloud: { files: [{ name: "../x", path: "/x" }] } }, "file name"],
+          [{ cloud: { files: [{ name: "x", path: "x" }] } }, "absolute"],
+          [{ cloud: { env: { A_B: { file: "/x" } }, files: [{ name: "x", path: "/x", envName: "A_B" }] } }, "twice"],
+          [{ cloud: { env: { A_B: { file: "/x" } }, label: "two words" } }, "not valid"],
+          [{ cloud: { env: { A_B: { file: "/x" } }, label: "x".repeat(33) } }, "not valid"],
+          [{ cloud: {} }, "contains no variable"],
+          [{ Cloud: { env: { A_B: { file: "/x" } } } }, "not valid"],
+          ["{", "not valid"]
+        ] as const) {
+          const { own } = yield* having(() => described)
+          const refused = yield* Effect.flip(own)
+          expect(refused.message).toContain(why)
+          expect(refused.message).not.toContain(secret)
+        }
+      })
   )
 })

@@ -85,7 +85,7 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("a scheduled backup that cannot be verified keeps earlier backups, and is reported only to operators", () =>
+  live("if a scheduled backup cannot be verified, svc keeps earlier backups and notifies only operators", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared
@@ -120,7 +120,7 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("a scheduled backup is made on time even if an earlier backup was dated by a wrong clock", () =>
+  live("a scheduled backup is made on time even if a wrong clock dated an earlier backup", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared
@@ -146,7 +146,7 @@ describe("scheduled backups", () => {
   )
 
   live(
-    "a scheduled backup fails if its folder is missing, and does not create it, because the disk may not be mounted",
+    "a scheduled backup fails if its folder is missing and never creates the folder, because the disk may not be mounted",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem

@@ -41,7 +41,7 @@ tests.live(
           remedy: expect.stringContaining("Put it back from a copy of the data folder.")
         }
       ])
-      // The next plan repairs the snapshot, so the server can run.
+      // The next plan restores the snapshot, so the server may start without it.
       expect(lost.map(isHealthy)).toEqual([true, true])
       yield* files.rename(`${archive}.copy`, archive)
       expect(yield* said).toEqual(["ok", "ok"])

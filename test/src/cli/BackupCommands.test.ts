@@ -97,7 +97,7 @@ describe("Whole-installation backups", () => {
         expect.stringContaining(`was written with the master key ${whole.neededKeyIds[0]}`)
       ])
 
-      // `--backup-snapshots false` leaves out the files, and a damaged file is never copied as if it were intact.
+      // `--backup-snapshots false` omits the files. A backup never contains a damaged file.
       expect(yield* backup("lean", "--backup-snapshots", "false")).toMatchObject({ files: "left_out", entries: [] })
       expect(yield* verified("lean")).toMatchObject({ code: 0, snapshots: 0, absent: [{ digest }], problems: [] })
       const healthy = yield* files.readFile(archive)
@@ -135,7 +135,7 @@ describe("Whole-installation backups", () => {
     }).pipe(Effect.provide(testPlane()))
   )
 
-  live("a backup includes the build of an applied Capsule, because its next drift check needs it", () =>
+  live("a backup includes the build of an applied Capsule, because the next drift check needs that build", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder

@@ -11,7 +11,7 @@ const moments = {
   never: "not checked"
 } as const
 
-test("the operations page lists every check of svc doctor, and its effect at startup", () => {
+test("the operations page lists every check of svc doctor, and the effect of each check at startup", () => {
   const rows = checks.map(
     ({ atStart, less, looksAt, name, onError }) =>
       `| \`${name}\` | ${looksAt} | ${moments[atStart]} | ${atStart === "never" ? "" : onError} | ${less ?? ""} |`

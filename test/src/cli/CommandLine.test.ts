@@ -57,7 +57,7 @@ describe("svc", () => {
     })
   )
 
-  live("svc reports a full disk in one line, at whichever step it occurs", () =>
+  live("svc reports a full disk in one line, whenever the disk becomes full", () =>
     Effect.gen(function* () {
       const full = Object.assign(new Error("database or disk is full"), { errcode: 13 })
       for (const failing of [Effect.die(new Error("write", { cause: full })), Effect.fail(full)]) {
@@ -120,7 +120,7 @@ describe("svc", () => {
         svc(["link", "check", `${link}${back}https://app.example.com/back`, "--json"]),
         svc(["link", "check", `${link}${back}https://svc.example.com/back`, "--json"])
       ])
-      // Offline checks give the same results as the service, which rejects a file over the limit and a return address on the
+      // Offline checks return the same results as the service: both reject a file over the limit and a return address on the
       // service itself.
       expect(JSON.parse(large.out).diagnostics.map(({ code }: { code: string }) => code)).toEqual(["json_too_large"])
       expect([large.code, elsewhere.code, home.code]).toEqual([1, 0, 1])
@@ -211,7 +211,7 @@ describe("svc", () => {
         { authenticated: true, ended: { tokens: 2, links: 2 }, review: [] }
       ])
       expect((yield* svc(["restore", "--data-dir", dataDir, backup])).code).toBe(1)
-      // The copy needs the first folder's master key: svc reports this instead of creating a new key.
+      // The restored copy needs the first folder's master key, so svc reports the missing key instead of creating a new key.
       const locked = yield* svc(["admin", "rotate-keys", "--data-dir", `${dataDir}-2`])
       expect([locked.code, locked.error.includes("master key")]).toEqual([1, true])
       const healthy = JSON.parse((yield* svc(["doctor", "--data-dir", dataDir, "--json"])).out)

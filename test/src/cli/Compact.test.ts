@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { serve } from "../operator/support/Server.ts"
 import { folder, live, svc } from "./support/CommandLine.ts"
 
-live("svc compact converts the database of a stopped server, and refuses while a server is running", () =>
+live("svc compact converts the database of a stopped server, and refuses to run while a server is running", () =>
   Effect.gen(function* () {
     const dataDir = `${yield* folder}/data`
     const compact = svc(["compact", "--data-dir", dataDir, "--json"])

@@ -38,8 +38,8 @@ const usedFolder = Effect.gen(function* () {
 })
 
 /**
- * Records names, times and digests of everything in a folder. Never use it on an open database, because reading the database's
- * files would release its locks.
+ * Records the names, times and digests of all files in a folder. Never use it on an open database, because reading the
+ * database's files would release its locks.
  */
 const contentOf = Effect.fn("contentOf")(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem
@@ -153,17 +153,19 @@ describe("svc doctor", () => {
     })
   )
 
-  live("svc doctor does not report a server fault because of another shell's settings", () =>
-    Effect.gen(function* () {
-      const dataDir = yield* usedFolder
-      const otherKey = { SVC_MASTER_KEY: "ab".repeat(32) }
-      const alone = yield* doctor(dataDir, otherKey)
-      expect([alone.code, alone.of("vault")?.status]).toEqual([1, "error"])
-      yield* Layer.build(stored(dataDir))
-      const beside = yield* doctor(dataDir, otherKey)
-      expect([beside.code, beside.of("vault")?.status]).toEqual([0, "warning"])
-      expect(JSON.stringify(beside.of("vault"))).not.toContain("abab")
-    })
+  live(
+    "svc doctor reports a different master key in the shell as a warning if the running server has the right key",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* usedFolder
+        const otherKey = { SVC_MASTER_KEY: "ab".repeat(32) }
+        const alone = yield* doctor(dataDir, otherKey)
+        expect([alone.code, alone.of("vault")?.status]).toEqual([1, "error"])
+        yield* Layer.build(stored(dataDir))
+        const beside = yield* doctor(dataDir, otherKey)
+        expect([beside.code, beside.of("vault")?.status]).toEqual([0, "warning"])
+        expect(JSON.stringify(beside.of("vault"))).not.toContain("abab")
+      })
   )
 
   live("svc doctor reports the reason why a data folder cannot be used, and variables that are not settings", () =>

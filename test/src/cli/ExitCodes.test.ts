@@ -20,7 +20,7 @@ const runnable = Effect.map(commandHelps, (all) =>
   all.filter(({ help, path }) => (help.subcommands ?? []).length === 0 || path.join(" ") === "token")
 )
 
-/** Client commands that store data on this machine or use a server other than the one used for the login. */
+/** Client commands that store data on this machine, or that use a server other than the login's server. */
 const isLocal = ({ path }: CommandHelp) =>
   ["login", "logout", "context", "completion"].includes(path[0] ?? "") || path.join(" ") === "invite accept"
 
@@ -79,7 +79,7 @@ const expectAll = (
   expect(ended.filter((one) => one.code !== code)).toEqual([])
 }
 
-/** True if the command's arguments identify a record, so that the record must exist. */
+/** True if the command's arguments identify a record that must exist. */
 const namesRecord = ({ help }: CommandHelp) =>
   (help.args ?? []).some(
     ({ name, required }) =>
@@ -112,7 +112,7 @@ const aFile = Effect.gen(function* () {
 })
 
 describe("every command", () => {
-  live("every command exits with 0 after its help, and with 2 for an unknown or missing flag", () =>
+  live("every command exits with 0 after printing its help, and with 2 for an unknown or missing flag", () =>
     Effect.gen(function* () {
       const all = yield* runnable
       const ended = (line: ReadonlyArray<string>) => svc(line)

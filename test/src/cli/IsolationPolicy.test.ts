@@ -14,17 +14,19 @@ interface Step {
 
 describe("Missing isolation", () => {
   if (tool !== null)
-    live("a machine without isolation can still run the demo in one command, with the demo's own modules", () =>
-      Effect.gen(function* () {
-        const { code, error, out } = yield* svc(["demo", "--json"])
-        expect([code, error]).toEqual([0, ""])
-        const levels = out.split("\n").flatMap((line): ReadonlyArray<string> => {
-          const step: Step = JSON.parse(line)
-          return step.sandbox === undefined ? [] : [step.sandbox]
-        })
-        // Each plan shows its isolation level to reviewers.
-        expect(new Set(levels)).toEqual(new Set(["process"]))
-      }).pipe(onBareMachine)
+    live(
+      "a machine without isolation can still run the demo with a single command, because the demo uses its own modules",
+      () =>
+        Effect.gen(function* () {
+          const { code, error, out } = yield* svc(["demo", "--json"])
+          expect([code, error]).toEqual([0, ""])
+          const levels = out.split("\n").flatMap((line): ReadonlyArray<string> => {
+            const step: Step = JSON.parse(line)
+            return step.sandbox === undefined ? [] : [step.sandbox]
+          })
+          // Each plan shows its isolation level to reviewers.
+          expect(new Set(levels)).toEqual(new Set(["process"]))
+        }).pipe(onBareMachine)
     )
 
   live("a machine without isolation is not healthy, and doctor explains the remedy in one line", () =>
@@ -55,17 +57,15 @@ describe("Missing isolation", () => {
 })
 
 describe("doctor", () => {
-  live(
-    "doctor tries every isolation level, reports the reason for each failing level, and leaves nothing in the data folder",
-    () =>
-      Effect.gen(function* () {
-        const files = yield* FileSystem.FileSystem
-        const dataDir = `${yield* folder}/data`
-        const { out } = yield* svc(["doctor", "--data-dir", dataDir, "--json"])
-        const sandbox = JSON.parse(out).findings.find(({ check }: { readonly check: string }) => check === "sandbox")
-        for (const level of defaultSandboxSettings.levels) expect(sandbox.message).toMatch(`${level}:`)
-        expect(sandbox.message).toContain("Seatbelt: only macOS has it.")
-        expect(yield* files.exists(dataDir)).toBe(false)
-      })
+  live("doctor tries every isolation level, explains why a level fails, and leaves nothing in the data folder", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const dataDir = `${yield* folder}/data`
+      const { out } = yield* svc(["doctor", "--data-dir", dataDir, "--json"])
+      const sandbox = JSON.parse(out).findings.find(({ check }: { readonly check: string }) => check === "sandbox")
+      for (const level of defaultSandboxSettings.levels) expect(sandbox.message).toMatch(`${level}:`)
+      expect(sandbox.message).toContain("Seatbelt: only macOS has it.")
+      expect(yield* files.exists(dataDir)).toBe(false)
+    })
   )
 })

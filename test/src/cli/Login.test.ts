@@ -94,7 +94,7 @@ it.live("login waits for the browser, keeps the tokens private, and renews them"
     expect(state.forms[0]).toContain("client_id=svc-cli")
     expect((yield* files.stat(file)).mode & 0o777).toBe(0o600)
     expect((yield* files.stat(file.replace("/logins.json", ""))).mode & 0o777).toBe(0o700)
-    // A token with ten seconds left is too short-lived to use, so svc fetches a new token once.
+    // A token that expires in ten seconds is too short-lived to use, so svc fetches one new token.
     state.expiresIn = 900
     const token = yield* svc("token")
     expect(token.out).toBe("access-4")
@@ -105,7 +105,7 @@ it.live("login waits for the browser, keeps the tokens private, and renews them"
     )
     const mistyped = yield* svc("token", "lisst")
     expect([mistyped.done, mistyped.out]).toEqual([false, ""])
-    // svc ignores the file because others can read it.
+    // svc refuses the file because other users can read it.
     yield* files.chmod(file, 0o644)
     expect((yield* svc("token")).error).toContain("Others on this machine")
     yield* files.chmod(file, 0o600)

@@ -27,7 +27,7 @@ const served = Effect.gen(function* () {
   return { browse, home: `${dataDir}-home`, page, url }
 })
 
-/** Runs the program in a separate terminal, and lets the test read its output while it runs. */
+/** Runs the program in a separate terminal. The test can read the output while the program runs. */
 const terminal = (home: string) => {
   const environment = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: home }))
   return <A, E, R>(use: Effect.Effect<A, E, R>) => Effect.provide(use, Layer.mergeAll(environment, TestConsole.layer))
@@ -40,7 +40,7 @@ const invited = said.pipe(
 )
 
 it.live(
-  "svc login is approved by a person on the issuer's page, and its token works until the person logs out",
+  "a person approves svc login on the issuer's page, and the token works until that person logs out",
   () =>
     Effect.gen(function* () {
       const { browse, home, page, url } = yield* served

@@ -46,25 +46,27 @@ const machine = Effect.gen(function* () {
 })
 
 describe("Managed tools", () => {
-  live("the server downloads a missing tool at startup, and svc doctor reports it without downloading anything", () =>
-    Effect.gen(function* () {
-      const { dataDir, doctor, key, mirror, start } = yield* machine
-      const files = yield* FileSystem.FileSystem
-      mirror.publish(version, yield* release(version, key.secret))
-      const before = yield* doctor()
-      expect([before.ok, before.tool.status, mirror.requests()]).toEqual([true, "warning", 0])
-      expect(before.tool.message).toContain(`downloads OpenTofu ${version} when it starts`)
-      expect(before.tool.remedy).toContain(mirror.url.href)
-      expect(yield* files.readDirectory(dataDir)).toEqual(["key.asc"])
-      const tool = yield* start
-      const asked = mirror.requests()
-      expect(asked).toBeGreaterThan(0)
-      const after = yield* doctor()
-      expect([after.ok, after.tool.status, after.tool.message]).toEqual([true, "ok", describeTool(tool)])
-      expect(after.tool.message).toStartWith(`OpenTofu ${version}, downloaded by this service and verified: `)
-      expect((yield* doctor("--tool-download", "off")).tool).toEqual(after.tool)
-      expect(mirror.requests()).toBe(asked)
-    })
+  live(
+    "the server downloads a missing tool at startup, and svc doctor reports the missing tool without a download",
+    () =>
+      Effect.gen(function* () {
+        const { dataDir, doctor, key, mirror, start } = yield* machine
+        const files = yield* FileSystem.FileSystem
+        mirror.publish(version, yield* release(version, key.secret))
+        const before = yield* doctor()
+        expect([before.ok, before.tool.status, mirror.requests()]).toEqual([true, "warning", 0])
+        expect(before.tool.message).toContain(`downloads OpenTofu ${version} when it starts`)
+        expect(before.tool.remedy).toContain(mirror.url.href)
+        expect(yield* files.readDirectory(dataDir)).toEqual(["key.asc"])
+        const tool = yield* start
+        const asked = mirror.requests()
+        expect(asked).toBeGreaterThan(0)
+        const after = yield* doctor()
+        expect([after.ok, after.tool.status, after.tool.message]).toEqual([true, "ok", describeTool(tool)])
+        expect(after.tool.message).toStartWith(`OpenTofu ${version}, downloaded by this service and verified: `)
+        expect((yield* doctor("--tool-download", "off")).tool).toEqual(after.tool)
+        expect(mirror.requests()).toBe(asked)
+      })
   )
 
   live("svc explains how to install the tool when downloads are off", () =>
@@ -78,7 +80,7 @@ describe("Managed tools", () => {
     })
   )
 
-  live("svc refuses a tool release modified in transit, and explains why", () =>
+  live("svc refuses a tool release that was modified in transit, and explains the refusal", () =>
     Effect.gen(function* () {
       const { doctor, key, mirror, start } = yield* machine
       const good = yield* release(version, key.secret)

@@ -22,7 +22,7 @@ const installation = Effect.fnUntraced(function* (databaseUrl: string | undefine
   return { dataDir, config }
 })
 
-live("svc move requires an address, and rejects a password on the command line without repeating it", () =>
+live("svc move requires an address, rejects a password on the command line, and does not print that password", () =>
   Effect.gen(function* () {
     const { config } = yield* installation(undefined)
     const unset = yield* svc(["move", "--config", config, "--to", "postgres"])

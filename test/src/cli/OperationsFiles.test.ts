@@ -109,8 +109,8 @@ describe("Operations files", () => {
       const flags = [...`${directives.get("ExecStart")} ${entry}`.matchAll(/(--[a-z-]+)/g)].map(([flag]) => flag)
       expect(flags).toContain("--token-file")
       expect(directives.get("RestartPreventExitStatus")).toBe("2")
-      // An upgrade moves the service from one instance to another. If both instances were enabled, they would compete for the
-      // folder after a reboot.
+      // An upgrade moves the service from one systemd instance to another. If both instances were enabled, they would
+      // compete for the data folder after a reboot.
       expect(unit).toMatch(/systemctl disable .*svc-agent@a && systemctl enable .*svc-agent@b$/m)
       for (const flag of flags) expect(out).toContain(flag)
     })

@@ -15,7 +15,7 @@ const policy = (region: string) =>
 
 describe("Policy commands", () => {
   live(
-    "svc policy check validates the whole file, reports the location of each fault, and exits with 1 if invalid",
+    "svc policy check validates the whole file, reports the location of each fault, and exits with 1 if the file is invalid",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
@@ -85,7 +85,7 @@ describe("Policy commands", () => {
     })
   )
 
-  live("the running server reloads the whole policy file or nothing, and records the reload", () =>
+  live("the running server reloads either the whole policy file or nothing, and records the reload", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -125,7 +125,7 @@ describe("Policy commands", () => {
       yield* files.writeFileString(policyFile, policy("eu-1"))
       const settings = yield* loadSettings(new Map([["policyFile", policyFile]]), Option.none())
       yield* Effect.gen(function* () {
-        // Obtains the service once and keeps it, like a long-lived layer, to test that a reload reaches it.
+        // Obtains the service once, like a long-lived layer, to test that a reload reaches an existing service.
         const configs = yield* OperatorConfigs
         const region = () => configs.baseConfigs[0]?.variables?.["region"]
         yield* files.writeFileString(policyFile, policy("eu-2"))

@@ -17,7 +17,7 @@ const run = async (script: string, more: Readonly<Record<string, string>> = {}) 
 }
 
 describe.skipIf(Bun.which("bash") === null || !existsSync("/dev/full"))("Unwritable output", () => {
-  test("every kind of command, and its help, fails if its output cannot be written", async () => {
+  test("every command and its help fail if the output cannot be written", async () => {
     const lines = ["version", "version --json", "context list", "context list --json", "--help", "plan --help"]
     for (const line of lines) {
       const { code, error } = await run(`"$SVC" ${line} > /dev/full`)
@@ -29,7 +29,7 @@ describe.skipIf(Bun.which("bash") === null || !existsSync("/dev/full"))("Unwrita
     }
   })
 
-  test("a command ignores unwritable output if the reader of a pipe has stopped reading", async () => {
+  test("if the reader of a pipe has closed the pipe, a command exits without printing an error", async () => {
     const { error, out } = await run(`"$SVC" --help | true; echo "\${PIPESTATUS[0]}"`)
     expect([out, error]).toEqual(["1\n", ""])
   })

@@ -13,7 +13,7 @@ import { inProcess, succeeded } from "./support/InProcess.ts"
 interface Broken {
   readonly name: string
   readonly check: string
-  /** Must run in a separate process, because svc refuses the database late in startup and ends the process. */
+  /** The server must run in a separate process, because svc refuses the database late in startup and ends the process. */
   readonly inOwnProcess?: true
   readonly spoil: (dataDir: string) => Effect.Effect<unknown, unknown, Needs>
   /** Repairs the folder as the printed instructions require. Returns the data folder to use afterwards. */
@@ -143,7 +143,7 @@ describe("Doctor and startup", () => {
     "doctor and startup refuse a file that the server's user cannot open, and the remedy fixes it",
     () =>
       Effect.gen(function* () {
-        // Commands that run in a separate process, without root's capability to open every file.
+        // These commands run in separate processes, without root's capability to open every file.
         const { doctor, serve } = apart
         const dataDir = yield* usedFolder
         yield* shell(`chmod 0 '${dataDir}/svc.sqlite'`)
@@ -205,7 +205,7 @@ describe("Doctor and startup", () => {
   }
 
   live(
-    "doctor and startup report the process of a hung server, and killing it is the whole remedy",
+    "doctor and startup report the process of a hung server, and killing that process is the only remedy needed",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* usedFolder
@@ -254,7 +254,7 @@ describe("Doctor and startup", () => {
   )
 
   live(
-    "the lock of a killed server needs no remedy",
+    "a server can start without a remedy after a killed server leaves its lock",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* usedFolder

@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test"
 import { ConfigProvider, Effect } from "effect"
 import { live, svc } from "./support/CommandLine.ts"
 
-/** An unreachable server. If a value were not checked before the request, the command would fail with another error. */
+/** An unreachable server. If a command did not check a value before the request, it would fail with a different error. */
 const nobody = ConfigProvider.layer(
   ConfigProvider.fromEnvRecord({ HOME: "/nonexistent", SVC_TOKEN: "svcp_nobody", SVC_URL: "http://127.0.0.1:1" })
 )
@@ -37,7 +37,7 @@ const good = [
 
 describe("a value", () => {
   live(
-    "the command line rejects an invalid flag value with exit code 2 before it sends anything, and the error names the flag",
+    "the command line rejects an invalid flag value with exit code 2 before sending anything, and names the flag in the error",
     () =>
       Effect.gen(function* () {
         for (const [line, flag] of bad) {

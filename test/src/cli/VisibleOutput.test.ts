@@ -16,11 +16,11 @@ const printed = (effect: Effect.Effect<unknown, OutputFailed>) => {
 }
 
 describe("Terminal output of invisible characters", () => {
-  test("output for people shows invisible characters as escapes and keeps its colours", () => {
+  test("output for people shows invisible characters as escapes and keeps the terminal colours", () => {
     expect(printed(print(false, {}, `\u001b[1m${hostile}\u001b[0m`))).toEqual([`\u001b[1m${shown}\u001b[0m`])
   })
 
-  test("JSON output escapes invisible characters, so that a program reads the original value", () => {
+  test("JSON output escapes invisible characters, and a program that parses the output reads the original value", () => {
     const [line] = printed(print(true, { name: hostile }, ""))
     expect(line).toBe('{"name":"prod\\u202ecod\\u200b\\udb40\\udc41"}')
     expect(JSON.parse(jsonLine({ name: hostile }))).toEqual({ name: hostile })

@@ -28,7 +28,7 @@ describe("Client groups", () => {
     )
   })
 
-  test("a client builds each group once, on first use", () => {
+  test("a client builds each group only once, on first use", () => {
     const client = newClient()
     expect(Object.keys(client).filter((name) => isBuilt(client, name))).toEqual([])
     const first = client.workspaces

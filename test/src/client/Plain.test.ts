@@ -14,7 +14,7 @@ import type {
 import { requestOf } from "../../../src/client/Plain.ts"
 import { it } from "../../support/Effect.ts"
 
-/** Lists the paths of branded fields in a type, deeper than any request is nested. */
+/** Lists the paths of branded fields in a type, down to a depth that no request reaches. */
 type BrandedIn<A, Path extends string, Depth extends ReadonlyArray<unknown> = []> = Depth["length"] extends 6
   ? never
   : A extends Brand.Brand<string>
@@ -42,7 +42,7 @@ type IsPlain<Service extends { readonly Service: unknown }> = [BrandedArguments<
   : BrandedArguments<Service["Service"]>
 
 // Uses the type checker, whose error message lists every branded field of a request.
-test("the client's services take ids and paths as plain strings throughout", () => {
+test("all of the services in the client take ids and paths as plain strings", () => {
   const services: readonly [
     IsPlain<typeof Capsules>,
     IsPlain<typeof Connections>,
@@ -56,7 +56,7 @@ test("the client's services take ids and paths as plain strings throughout", () 
   expect(services).toHaveLength(8)
 })
 
-it.effect("a malformed id is rejected before a request is sent, and the error identifies its field", () =>
+it.effect("a malformed id is rejected before a request is sent, and the error identifies the field", () =>
   Effect.gen(function* () {
     const dependency = { producerCapsuleId: "network", mode: "published_output", outputs: [] } as const
     const refused = yield* Effect.flip(requestOf(NewDependency)(dependency))

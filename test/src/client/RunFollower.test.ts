@@ -24,7 +24,7 @@ const nodeProgram = fileURLToPath(new URL("support/NodeProgram.ts", import.meta.
 const as = (url: string, token: string) => ({ baseUrl: url, token: Redacted.make(token) })
 
 describe("Following Runs", () => {
-  live("following a Run yields every event once, in order, as it arrives", () =>
+  live("following a Run yields every event exactly once, in order, as soon as it arrives", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { url } = yield* TestServer
@@ -48,7 +48,7 @@ describe("Following Runs", () => {
     })
   )
 
-  live("following a Run resumes its stream where it was cut off", () =>
+  live("following a Run resumes the stream where the connection was cut", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { url } = yield* TestServer

@@ -28,7 +28,7 @@ const get = HttpClientRequest.get("https://svc.example.test/api/v1/workspaces")
 const post = HttpClientRequest.post("https://svc.example.test/api/v1/workspaces")
 const keyed = HttpClientRequest.setHeader(post, "idempotency-key", "once")
 
-/** Returns the outcome of a request and its duration in seconds, limited to ten minutes. */
+/** Returns the result of a request and its duration in seconds. Stops after ten minutes. */
 const ended = Effect.fnUntraced(
   function* (answers: ReadonlyArray<Answer>, request: HttpClientRequest.HttpClientRequest) {
     const { asked, client } = serverWith(answers)
@@ -45,7 +45,7 @@ const ended = Effect.fnUntraced(
 )
 
 describe("Client requests", () => {
-  it.effect("a client repeats a request if the server was too busy and repeating is safe", () =>
+  it.effect("a client repeats a request if the server is too busy and a repetition is safe", () =>
     Effect.gen(function* () {
       const busy = { status: 503, retryAfter: "2" }
       expect(yield* ended([busy, { status: 429, retryAfter: "60" }], get)).toEqual([200, 3])
@@ -55,7 +55,7 @@ describe("Client requests", () => {
     })
   )
 
-  it.effect("a client repeats a request that did not arrive", () =>
+  it.effect("a client repeats a request that did not reach the server", () =>
     Effect.gen(function* () {
       expect(yield* ended(["unreachable", "unreachable"], get)).toEqual([200, 3])
       expect(yield* ended(["unreachable"], post)).toEqual(["unreachable", 1])
@@ -75,7 +75,7 @@ describe("Client requests", () => {
     })
   )
 
-  it.effect("a client waits at most a minute to retry, and never retries after any other refusal", () =>
+  it.effect("a client waits at most a minute before it retries, and never retries after any other refusal", () =>
     Effect.gen(function* () {
       expect(yield* ended([{ status: 503, retryAfter: "61" }], get)).toEqual([503, 1])
       expect(yield* ended([{ status: 500 }], get)).toEqual([500, 1])

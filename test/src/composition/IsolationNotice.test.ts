@@ -13,7 +13,7 @@ import { logging } from "../../../src/observability/Logging.ts"
 import { it } from "../../support/Effect.ts"
 import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
-/** Returns the notice in a page's first response, on a machine with these isolation levels. */
+/** Returns the notices in the first response for a page, on a machine with these isolation levels. */
 const noticesOf = (isolation: "auto" | "off", levels: typeof defaultSandboxSettings.levels) =>
   Effect.gen(function* () {
     const dataDir = yield* migratedFolder

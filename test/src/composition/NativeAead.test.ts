@@ -40,7 +40,7 @@ it.live("the native AEAD seals and opens the same bytes as WebCrypto", () =>
   })
 )
 
-it.live("the native AEAD seals and opens part of a long buffer in place", () =>
+it.live("an encrypted part is exactly as long as the longest buffer that the native AEAD processes in place", () =>
   Effect.gen(function* () {
     const { encrypt, own } = yield* world
     const sealed = yield* own(encrypt(new Uint8Array(partBytes)))

@@ -23,7 +23,7 @@ const origin = "https://git.example.com"
 const prices = { currency: "USD", items: [{ type: "demo_server", when: { size: "large" }, monthly: 40 }] }
 
 describe("Policy file", () => {
-  it.live("the policy file is applied as a whole", () =>
+  it.live("a policy file may contain every section of the policy, or none", () =>
     Effect.gen(function* () {
       const profile = { isolation: "bubblewrap", tool: { name: "opentofu" } } as const
       const policy = {

@@ -11,7 +11,7 @@ import { on } from "../../actors/base/node/support/Servers.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
-/** The stores of a server with a separate disk. */
+/** The stores of a server that has its own disk. */
 const server = Effect.fnUntraced(function* (shared = true) {
   const folder = yield* temporaryFolder
   const own = Layer.merge(
@@ -50,7 +50,7 @@ it.live("a server reads another server's snapshots and builds, byte for byte", (
   )
 )
 
-it.live("an old copy that nothing needs is removed, but not if it was stored again", () =>
+it.live("cleanup removes an old copy that nothing needs, unless a server has stored the copy again", () =>
   on(
     Effect.gen(function* () {
       const [one, other] = [yield* server(), yield* server()]
@@ -70,7 +70,7 @@ it.live("an old copy that nothing needs is removed, but not if it was stored aga
   )
 )
 
-it.live("the parts that a killed server left behind are removed", () =>
+it.live("cleanup removes the parts that a killed server left behind", () =>
   on(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

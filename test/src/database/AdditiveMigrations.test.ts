@@ -6,7 +6,7 @@ const additiveFrom = 77
 
 const words = (statement: string) => statement.replaceAll(/\s+/g, " ").trim()
 
-/** The tables that these statements create. */
+/** Returns the tables that these statements create. */
 const createdBy = (statements: ReadonlyArray<string>) =>
   new Set(statements.flatMap((statement) => /^CREATE TABLE (?:IF NOT EXISTS )?(\w+)/.exec(words(statement))?.[1] ?? []))
 
@@ -42,7 +42,7 @@ test("migrations are only additive, so the previous release is not affected", ()
   expect(breaking).toEqual([])
 })
 
-test("the check detects every kind of statement that would stop a server of the previous release", () => {
+test("the check detects every kind of statement that would break a server of the previous release", () => {
   const created = createdBy(["CREATE TABLE added (id TEXT)"])
   const refused = [
     "DROP TABLE runs",

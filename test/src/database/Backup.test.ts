@@ -138,7 +138,7 @@ it.live("restore refuses an edited backup, and reports the changed part", () =>
       expect(error.message).toContain(reason === "is no database" ? "no backup" : "Nothing was restored")
       expect((yield* fs.readDirectory(`${root}/b`)).filter((entry) => entry.endsWith(".sqlite"))).toEqual([])
     }
-    // svc accepts backups of older releases, but no edited backup.
+    // Even with `acceptUnauthenticated`, svc rejects an edited backup.
     yield* fs.writeFile(`${root}/edited`, changed(bytes, 5000))
     const still = yield* Effect.flip(
       restoreFrom(`${root}/edited`, `${root}/b`, { ...sealedWith(keyring), acceptUnauthenticated: true })
@@ -146,7 +146,7 @@ it.live("restore refuses an edited backup, and reports the changed part", () =>
     expect(still.message).toContain("block 1 of 2")
     const restored = yield* restoreFrom(file, `${root}/b`, sealedWith(keyring))
     expect(restored.authenticated).toBe(true)
-    // The restored database must not contain the backup's seal.
+    // The restored database must not contain the seal of the backup.
     expect(Buffer.from(yield* fs.readFile(`${root}/b/svc.sqlite`)).includes("svc-backup-seal")).toBe(false)
   }).pipe(Effect.provide(platform))
 )

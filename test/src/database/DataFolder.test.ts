@@ -10,7 +10,7 @@ import { it } from "../../support/Effect.ts"
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "svc-test-" }))
 const platform = Effect.provide(NodeServices.layer)
 
-it.live("opening a data folder creates a private folder, and removes other users' access to an existing one", () =>
+it.live("opening a data folder creates a private folder, or makes an existing folder private", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -23,7 +23,7 @@ it.live("opening a data folder creates a private folder, and removes other users
   }).pipe(platform)
 )
 
-it.live("a data folder refuses a second server until the first has stopped", () =>
+it.live("a data folder refuses a second server until the first server has stopped", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const open = Layer.build(Layer.fresh(DataFolder.layer(folder)))
@@ -125,7 +125,7 @@ it.effect("svc distinguishes network file systems from local file systems", () =
   })
 )
 
-it.live("a restarted server accepts its own tables, and rejects tables from a newer release", () =>
+it.live("a restarted server accepts the tables that it created, and rejects tables from a newer release", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const database = Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(folder))))

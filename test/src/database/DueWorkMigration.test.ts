@@ -71,82 +71,100 @@ const stored = Effect.gen(function* () {
   })
 })
 
-it.live("the migration converts unprocessed messages of earlier releases into due marks, and drops their tables", () =>
-  beforeMigration(
-    64,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`PRAGMA foreign_keys = OFF`
-      const message = yield* stored
-      for (const id of ["cap_a", "cap_b"]) yield* sql`INSERT INTO capsules ${sql.insert({ ...capsule, id, name: id })}`
-      for (const id of ["src_a", "src_b"]) yield* sql`INSERT INTO sources ${sql.insert({ ...source, id, name: id })}`
-      const runs = [
-        { id: "run_ended", type: "source_sync", coordinator_kind: "install_plan", coordinator_id: "ipl_a" },
-        { id: "run_open", status: "running", coordinator_kind: "install_plan", coordinator_id: "ipl_b" },
-        { id: "run_old", type: "plan", coordinator_kind: "revision_plan", coordinator_id: "rpl_done" },
-        { id: "run_checked", type: "compatibility_check", coordinator_kind: "revision_plan", coordinator_id: "rpl_a" },
-        { id: "run_plan", status: "waiting_approval", trigger_kind: "auto_update", capsule_id: "cap_a" },
-        { id: "run_followed", status: "waiting_approval", trigger_kind: "auto_update", capsule_id: "cap_b" }
-      ]
-      for (const row of runs) yield* sql`INSERT INTO runs ${sql.insert({ ...run, ...row })}`
-      const installs = [
-        { id: "ipl_a", phase: "syncing_source", sync_run_id: "run_ended" },
-        { id: "ipl_b", phase: "syncing_source", sync_run_id: "run_open" },
-        { id: "ipl_c", phase: "syncing_source", sync_run_id: null }
-      ]
-      for (const row of installs)
-        yield* sql`INSERT INTO install_plans ${sql.insert({ ...plan, request: "{}", ...row })}`
-      const revisions = [
-        {
-          id: "rpl_a",
-          phase: "analyzing_compatibility",
-          sync_run_id: "run_gone",
-          check_run_id: "run_checked",
-          plan_run_id: null
-        },
-        {
-          id: "rpl_done",
-          phase: "reviewable",
-          sync_run_id: "run_gone",
-          check_run_id: "run_gone",
-          plan_run_id: "run_old"
+it.live(
+  "the migration converts unprocessed messages of earlier releases into due marks, and drops the message tables",
+  () =>
+    beforeMigration(
+      64,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`PRAGMA foreign_keys = OFF`
+        const message = yield* stored
+        for (const id of ["cap_a", "cap_b"])
+          yield* sql`INSERT INTO capsules ${sql.insert({ ...capsule, id, name: id })}`
+        for (const id of ["src_a", "src_b"]) yield* sql`INSERT INTO sources ${sql.insert({ ...source, id, name: id })}`
+        const runs = [
+          { id: "run_ended", type: "source_sync", coordinator_kind: "install_plan", coordinator_id: "ipl_a" },
+          { id: "run_open", status: "running", coordinator_kind: "install_plan", coordinator_id: "ipl_b" },
+          { id: "run_old", type: "plan", coordinator_kind: "revision_plan", coordinator_id: "rpl_done" },
+          {
+            id: "run_checked",
+            type: "compatibility_check",
+            coordinator_kind: "revision_plan",
+            coordinator_id: "rpl_a"
+          },
+          { id: "run_plan", status: "waiting_approval", trigger_kind: "auto_update", capsule_id: "cap_a" },
+          { id: "run_followed", status: "waiting_approval", trigger_kind: "auto_update", capsule_id: "cap_b" }
+        ]
+        for (const row of runs) yield* sql`INSERT INTO runs ${sql.insert({ ...run, ...row })}`
+        const installs = [
+          { id: "ipl_a", phase: "syncing_source", sync_run_id: "run_ended" },
+          { id: "ipl_b", phase: "syncing_source", sync_run_id: "run_open" },
+          { id: "ipl_c", phase: "syncing_source", sync_run_id: null }
+        ]
+        for (const row of installs)
+          yield* sql`INSERT INTO install_plans ${sql.insert({ ...plan, request: "{}", ...row })}`
+        const revisions = [
+          {
+            id: "rpl_a",
+            phase: "analyzing_compatibility",
+            sync_run_id: "run_gone",
+            check_run_id: "run_checked",
+            plan_run_id: null
+          },
+          {
+            id: "rpl_done",
+            phase: "reviewable",
+            sync_run_id: "run_gone",
+            check_run_id: "run_gone",
+            plan_run_id: "run_old"
+          }
+        ]
+        for (const row of revisions) {
+          const revision = { ...plan, capsule_id: "cap_a", ref: "v1", execution_authority_epoch: 1, ...row }
+          yield* sql`INSERT INTO revision_plans ${sql.insert(revision)}`
         }
-      ]
-      for (const row of revisions) {
-        const revision = { ...plan, capsule_id: "cap_a", ref: "v1", execution_authority_epoch: 1, ...row }
-        yield* sql`INSERT INTO revision_plans ${sql.insert(revision)}`
-      }
-      yield* message("Capsule", "cap_a", "FollowLane", { sourceSnapshotId: "snap_1", cause: "run_1", look: "user" })
-      yield* message("Capsule", "cap_a", "FollowLane", { sourceSnapshotId: "snap_2", cause: "run_2", look: "webhook" })
-      yield* message("Capsule", "cap_a", "FollowLane", { sourceSnapshotId: "snap_3", cause: "run_3", look: "user" }, 1)
-      yield* message("Capsule", "cap_b", "FollowLane", { sourceSnapshotId: "snap_2" })
-      yield* message("Capsule", "cap_a", "ApplyFollowed", { planRunId: "run_plan" })
-      yield* message("Capsule", "cap_b", "ApplyFollowed", { planRunId: "run_followed" }, 1)
-      yield* message("Source", "src_a", "Unread", { runId: "run_ended" })
-      yield* message("Source", "src_b", "Unread", { runId: "run_old" }, 1)
-      yield* message("InstallPlan", "ipl_a", "Advance", { cause: "run_ended ended attempt 1" })
-      yield* message("InstallPlan", "ipl_c", "Advance", { cause: "created" })
+        yield* message("Capsule", "cap_a", "FollowLane", { sourceSnapshotId: "snap_1", cause: "run_1", look: "user" })
+        yield* message("Capsule", "cap_a", "FollowLane", {
+          sourceSnapshotId: "snap_2",
+          cause: "run_2",
+          look: "webhook"
+        })
+        yield* message(
+          "Capsule",
+          "cap_a",
+          "FollowLane",
+          { sourceSnapshotId: "snap_3", cause: "run_3", look: "user" },
+          1
+        )
+        yield* message("Capsule", "cap_b", "FollowLane", { sourceSnapshotId: "snap_2" })
+        yield* message("Capsule", "cap_a", "ApplyFollowed", { planRunId: "run_plan" })
+        yield* message("Capsule", "cap_b", "ApplyFollowed", { planRunId: "run_followed" }, 1)
+        yield* message("Source", "src_a", "Unread", { runId: "run_ended" })
+        yield* message("Source", "src_b", "Unread", { runId: "run_old" }, 1)
+        yield* message("InstallPlan", "ipl_a", "Advance", { cause: "run_ended ended attempt 1" })
+        yield* message("InstallPlan", "ipl_c", "Advance", { cause: "created" })
 
-      yield* migrate
+        yield* migrate
 
-      expect((yield* sql`${sql.literal(marks)} ORDER BY 1`).map(({ mark }) => mark)).toEqual([
-        "capsule cap_a",
-        "capsule cap_b",
-        "install ipl_c",
-        "run run_checked",
-        "run run_ended",
-        "run run_plan",
-        "source src_a"
-      ])
-      expect(
-        (yield* sql`SELECT id, follow_snapshot_id, follow_look FROM capsules ORDER BY id`).map((row) => ({ ...row }))
-      ).toEqual([
-        { id: "cap_a", follow_snapshot_id: "snap_2", follow_look: "webhook" },
-        { id: "cap_b", follow_snapshot_id: "snap_2", follow_look: null }
-      ])
-      const [unread] = yield* sql`SELECT unread_due FROM sources WHERE id = 'src_a'`
-      expect(unread?.["unread_due"]).toBe("run_ended")
-      expect(yield* sql`SELECT name FROM sqlite_schema WHERE name LIKE 'cluster%'`).toEqual([])
-    })
-  )
+        expect((yield* sql`${sql.literal(marks)} ORDER BY 1`).map(({ mark }) => mark)).toEqual([
+          "capsule cap_a",
+          "capsule cap_b",
+          "install ipl_c",
+          "run run_checked",
+          "run run_ended",
+          "run run_plan",
+          "source src_a"
+        ])
+        expect(
+          (yield* sql`SELECT id, follow_snapshot_id, follow_look FROM capsules ORDER BY id`).map((row) => ({ ...row }))
+        ).toEqual([
+          { id: "cap_a", follow_snapshot_id: "snap_2", follow_look: "webhook" },
+          { id: "cap_b", follow_snapshot_id: "snap_2", follow_look: null }
+        ])
+        const [unread] = yield* sql`SELECT unread_due FROM sources WHERE id = 'src_a'`
+        expect(unread?.["unread_due"]).toBe("run_ended")
+        expect(yield* sql`SELECT name FROM sqlite_schema WHERE name LIKE 'cluster%'`).toEqual([])
+      })
+    )
 )

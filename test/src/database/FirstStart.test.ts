@@ -37,7 +37,7 @@ const vanished = (...parts: ReadonlyArray<string>) => [
 
 describe("Missing databases", () => {
   live(
-    "an empty data folder becomes a new installation, and stays the same installation at the next startup",
+    "an empty data folder becomes a new installation, and remains that installation at the next startup",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -93,7 +93,8 @@ describe("Missing databases", () => {
           index,
           ...vanished(`holds ${named}, but no database`, "--new")
         ])
-        // svc has created nothing and kept the write-ahead log, so that the log can be restored with its database.
+        // svc has created nothing and has not deleted the write-ahead log, so the operator can restore the log together with
+        // its database.
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
         if (named.includes("-wal")) {
           expect(yield* fs.readFileString(`${at}/svc.sqlite-wal`)).toBe("frames of a lost database")
@@ -116,7 +117,7 @@ describe("Missing databases", () => {
   )
 
   live(
-    "startup with --new moves the remains of an installation aside, and refuses other folders",
+    "startup with --new moves the remains of an installation aside, but refuses other folders",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const at = `${yield* temporary}/data`
@@ -142,7 +143,7 @@ describe("Missing databases", () => {
   )
 
   live(
-    "a first startup killed at any point continues without --new",
+    "if a first startup is killed at any point, the next startup continues it without --new",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -164,8 +165,8 @@ describe("Missing databases", () => {
         expect(yield* opened(at)).toStartWith("inst_")
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
       }
-      // The server was killed between the last two steps: the folder already records its database, so the mark no longer permits
-      // a missing database.
+      // Simulates a server that was killed between the last two steps. The folder already records its database, so the mark
+      // no longer excuses a missing database.
       const at = `${root}/late`
       yield* opened(at)
       yield* fs.writeFileString(`${at}/instance.creating`, "")
@@ -177,7 +178,7 @@ describe("Missing databases", () => {
 
 describe("Foreign databases", () => {
   live(
-    "a data folder with another installation's database is refused, and neither is changed",
+    "startup refuses a data folder with the database of another installation, and changes neither of them",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -195,7 +196,7 @@ describe("Foreign databases", () => {
   )
 
   live(
-    "an empty data folder is refused if the settings contain an installation",
+    "an empty data folder is refused if the settings specify the id of an existing installation",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary

@@ -14,7 +14,7 @@ describe("New databases", () => {
     ).toEqual([])
   })
 
-  test("later columns follow the original columns and precede the table's constraints", () => {
+  test("columns added later follow the original columns and precede the constraints of the table", () => {
     expect(
       foldColumns({
         "0001_first": ["CREATE TABLE a (x TEXT CHECK (x <> '(,'), y TEXT, PRIMARY KEY (x, y)) WITHOUT ROWID"],
@@ -30,7 +30,7 @@ describe("New databases", () => {
     })
   })
 
-  test("columns are added separately to a table that is created twice or by another component", () => {
+  test("columns are added in separate statements if a table is created twice or by another component", () => {
     const steps = {
       "0001_first": ["CREATE TABLE a (x TEXT)", "ALTER TABLE a ADD COLUMN y TEXT", "DROP TABLE a"],
       "0002_second": ["CREATE TABLE a (x TEXT)", "ALTER TABLE b ADD COLUMN y TEXT"]

@@ -44,7 +44,7 @@ const onDatabase = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>, cont
     return Effect.provide(Effect.andThen(unsynced, effect), layerWriter(file))
   })
 
-/** Tables, indexes and triggers, as stored in the database. */
+/** Returns the tables, indexes and triggers that are stored in the database. */
 const schemaOf = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<Row>`SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name`
@@ -111,14 +111,16 @@ const countsOf = Effect.fnUntraced(function* (tables: Iterable<string>) {
   return counts
 })
 
-/** The changes that later migrations make to existing rows. */
+/** Applies the changes that later migrations make to an existing row. */
 const rewritten = (version: number, table: string, row: Row): Row => ({
   ...row,
   ...(version < 24 && table === "connections" && row["kind"] === "provider" ? { provider: "hashicorp/aws" } : {}),
   ...(version < 21 && table === "run_groups" ? { finished_at: row["created_at"] } : {})
 })
 
-/** SQLite counts every change to tables, indexes and triggers, so the counter shows how many changes were made. */
+/**
+ * SQLite counts every change to tables, indexes and triggers, so the counter shows how many schema changes a migration made.
+ */
 const schemaChanges = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ schema_version: number }>`PRAGMA schema_version`
@@ -142,7 +144,7 @@ describe("Earlier databases", () => {
           Effect.gen(function* () {
             const sql = yield* SqlClient.SqlClient
             const stored = yield* fill
-            // `consumed_inputs` is not compared, because a migration adds rows to it from the history.
+            // Skips `consumed_inputs`, because a migration fills this table with rows from the history.
             const tables = new Set(stored.map(([table]) => table).filter((table) => table !== "consumed_inputs"))
             const before = yield* countsOf(tables)
             yield* migrate

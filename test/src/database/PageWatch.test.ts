@@ -39,7 +39,7 @@ const spoil = (file: string, page: number) => {
 }
 
 describe("Page checks", () => {
-  it.live("the page check finds no fault in a sound file, even during a write", () =>
+  it.live("the page check finds no fault in an intact file, even during a write", () =>
     Effect.gen(function* () {
       const { file } = yield* database
       const writer = new DatabaseSync(file)
@@ -49,7 +49,7 @@ describe("Page checks", () => {
     })
   )
 
-  it.live("the page check finds a damaged page that the server still has in its cache", () =>
+  it.live("the page check finds a damaged page even if the server still has that page in its cache", () =>
     Effect.gen(function* () {
       const { file, pages } = yield* database
       const server = new DatabaseSync(file)

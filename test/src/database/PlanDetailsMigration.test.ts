@@ -20,7 +20,7 @@ const stored = {
   e_queued: ["plan", "{}"]
 }
 
-it.live("the migration moves the details of earlier plans out of the rest of the evidence", () =>
+it.live("the migration moves plan details of earlier releases out of the remaining evidence", () =>
   beforeMigration(
     56,
     Effect.gen(function* () {

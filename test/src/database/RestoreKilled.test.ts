@@ -71,7 +71,7 @@ it.live(
         const isPlaced = yield* fs.exists(`${folder}/svc.sqlite`)
         expect([point, isPlaced]).toEqual([point, point === "placed"])
         if (!isPlaced) {
-          // The folder is unchanged: it can neither be served nor be replaced by a new installation.
+          // No server can start on the folder, and no new installation can replace it.
           const error = yield* Effect.flip(restoredState(folder))
           expect([point, String(error)]).toEqual([point, expect.stringContaining("Repeat `svc restore`")])
           yield* restoreFrom(file, folder, { keys: Effect.succeed(keyring), acceptUnauthenticated: false })

@@ -31,7 +31,7 @@ const another = Effect.acquireRelease(
 /** Waits for the current turn of the event loop to end. */
 const nextTurn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
-it.live("reads within one turn share a snapshot, until it is renewed or the turn ends", () =>
+it.live("reads within one turn share a snapshot until the snapshot is renewed or the turn ends", () =>
   Effect.gen(function* () {
     const { value } = yield* table("turns")
     const elsewhere = yield* another
@@ -86,7 +86,7 @@ it.live("reads between commits of this process do not prevent svc from emptying 
       expect(yield* value).toBe(v)
     }
     expect(Number(elsewhere.prepare("PRAGMA wal_checkpoint(PASSIVE)").get()?.["log"])).toBeLessThan(1500)
-    // Simulates many requests handled in one turn.
+    // Simulates many requests that the server handles in one turn.
   }).pipe(Effect.provideService(MaxOpsBeforeYield, Number.MAX_SAFE_INTEGER))
 )
 
@@ -142,7 +142,7 @@ it.live("a value read before a commit is not cached after that commit, however l
         const found = yield* value
         yield* nextTurn
         elsewhere.exec("UPDATE slow SET v = v + 1")
-        // Another reader notices the commit while this read is in progress.
+        // Another reader detects the commit while this read is in progress.
         yield* value
         return found
       })
@@ -163,7 +163,7 @@ it.live("the read cache stores neither failures nor missing values", () =>
   })
 )
 
-it.live("the read cache stores nothing when commits are not counted", () =>
+it.live("the read cache stores nothing if there is no commit counter", () =>
   Effect.gen(function* () {
     const nowhere = Context.get(Context.empty(), CommitCache)
     const { remembered, runs } = yield* counting(Effect.succeed(1)).pipe(Effect.provideService(CommitCache, nowhere))

@@ -16,7 +16,7 @@ const table = Effect.fnUntraced(function* (name: string) {
   return sql
 })
 
-it.live("the SQLite client commits and rolls back transactions, and can roll back a nested savepoint alone", () =>
+it.live("the SQLite client commits and rolls back transactions, and can roll back only a nested savepoint", () =>
   Effect.gen(function* () {
     const sql = yield* table("moves")
     yield* sql.withTransaction(sql`INSERT INTO moves VALUES (1, 'kept')`)
@@ -47,7 +47,7 @@ it.live("the SQLite client prepares a join only once", () =>
     if (!(database instanceof DatabaseSync)) return yield* Effect.die("nothing was prepared")
     let consulted = 0
     // SQLite calls the authorizer for every table and column while it prepares a statement, so these calls prove that a
-    // statement was prepared. Setting the authorizer expires all statements once.
+    // statement was prepared. When the authorizer is set, all existing statements expire once.
     database.setAuthorizer(() => {
       consulted += 1
       return constants.SQLITE_OK
@@ -70,7 +70,7 @@ it.live("the SQLite client reports the constraint that a duplicate violates", ()
   })
 )
 
-it.live("the SQLite client continues after a COMMIT that failed on a deferred foreign key", () =>
+it.live("the SQLite client keeps working after a COMMIT fails because of a deferred foreign key", () =>
   Effect.gen(function* () {
     const sql = yield* table("parents")
     yield* sql`CREATE TABLE children (p INTEGER REFERENCES parents (k) DEFERRABLE INITIALLY DEFERRED)`
@@ -113,7 +113,7 @@ it.live("the SQLite client's read connections cannot write", () =>
   })
 )
 
-it.live("a read transaction sees one snapshot, while writes and other reads continue", () =>
+it.live("a read transaction sees one snapshot while writes and other reads continue", () =>
   Effect.gen(function* () {
     const sql = yield* table("moments")
     const read = yield* ReadSql
@@ -133,7 +133,7 @@ it.live("a read transaction sees one snapshot, while writes and other reads cont
   })
 )
 
-it.live("a stream returns more rows than one chunk, can stop early, and does not block other reads", () =>
+it.live("a stream can return more rows than one chunk, can stop early, and does not block other reads", () =>
   Effect.gen(function* () {
     const sql = yield* table("many")
     yield* sql`WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < 1000) INSERT INTO many SELECT k, 'v' || k FROM n`
@@ -148,12 +148,12 @@ it.live("a stream returns more rows than one chunk, can stop early, and does not
       )
     )
     expect(inside.length).toBe(2)
-    // A write succeeds while cursors are half read.
+    // A write succeeds while readers are in the middle of a result.
     yield* sql`DELETE FROM many`
   })
 )
 
-it.live("integers beyond 2^53 are an error, or bigints on request", () =>
+it.live("integers beyond 2^53 cause an error, or are returned as bigints on request", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const big = sql<{ n: bigint }>`SELECT 9007199254740993 AS n`
@@ -162,7 +162,7 @@ it.live("integers beyond 2^53 are an error, or bigints on request", () =>
   })
 )
 
-it.live("the SQLite client distinguishes columns with the same name, and passes every binding type", () =>
+it.live("the SQLite client distinguishes columns with the same name, and accepts every binding type", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     expect(yield* sql`SELECT 1 AS a, 2 AS a`.values).toEqual([[1, 2]])
@@ -171,7 +171,7 @@ it.live("the SQLite client distinguishes columns with the same name, and passes 
   })
 )
 
-it.live("a callback after commit runs once, and never after a rollback", () =>
+it.live("an after-commit callback runs once, and never runs after a rollback", () =>
   Effect.gen(function* () {
     const sql = yield* table("calls")
     const seen: Array<string> = []

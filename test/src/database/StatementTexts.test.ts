@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { Statement } from "effect/sql"
 import { withRememberedTexts } from "../../../src/database/StatementTexts.ts"
 
-/** Wraps a compiler and counts the texts it writes. */
+/** Wraps a compiler and counts the statement texts that it generates. */
 const counted = () => {
   let written = 0
   const plain = Statement.makeCompilerSqlite()
@@ -51,7 +51,7 @@ const segments = fc.array(
 
 describe("Statement cache", () => {
   for (const most of [1, 50, 4096]) {
-    test(`the statement cache always returns the compiler's result, with room for ${most} texts`, () => {
+    test(`the statement cache returns the same result as the compiler, with room for ${most} texts`, () => {
       const remembering = withRememberedTexts(Statement.makeCompilerSqlite(), most)
       fc.assert(
         fc.property(segments, (given) => {
@@ -64,7 +64,7 @@ describe("Statement cache", () => {
     })
   }
 
-  test("the statement cache does not mistake a piece of text for a column", () => {
+  test("the statement cache does not confuse a literal with a column", () => {
     const remembering = withRememberedTexts(Statement.makeCompilerSqlite())
     const { literal, recordInsertHelper } = Statement
     for (const given of [
@@ -76,7 +76,7 @@ describe("Statement cache", () => {
     }
   })
 
-  test("the statement cache writes each text once, and reuses the string for other values", () => {
+  test("the statement cache generates each text once, and reuses the string for other values", () => {
     const { compiler, written } = counted()
     const remembering = withRememberedTexts(compiler)
     const statement = (id: string) =>
@@ -94,7 +94,7 @@ describe("Statement cache", () => {
     expect(written()).toBe(1)
   })
 
-  test("the statement cache drops all texts once it is full, and writes them again", () => {
+  test("the statement cache drops all texts once it is full, and generates them again", () => {
     const { compiler, written } = counted()
     const remembering = withRememberedTexts(compiler, 2)
     const compile = (text: string) => remembering.compile(Statement.fragment([Statement.literal(text)]), false)[0]

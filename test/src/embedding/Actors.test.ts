@@ -91,7 +91,8 @@ describe("In-process actors", () => {
       const confined = ControlPlane.user(user.subject, { workspaceId: other.id })
       expect(yield* Effect.flip(as(confined, inWorkspace))).toMatchObject({ code: "permission_denied" })
       const scopes = ["read", "write", "environment:staging"]
-      // As with tokens, svc refuses limits without a Workspace, because they would not restrict access elsewhere.
+      // svc refuses limits without a Workspace, as it does for tokens, because the limits would not apply to other
+      // Workspaces.
       expect(yield* Effect.flip(as(ControlPlane.user(user.subject, { scopes }), inWorkspace))).toMatchObject({
         code: "invalid_request"
       })

@@ -54,7 +54,7 @@ const ways: ReadonlyArray<readonly [name: string, way: Way]> = [
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-/** The program. It runs once over each transport and cannot distinguish them. */
+/** The program under test. It runs once over each transport, without knowing which one it uses. */
 const program = (
   name: string,
   body: (way: string) => Effect.Effect<unknown, unknown, SvcServices | Actor | PlaneFixture>,
@@ -148,7 +148,7 @@ describe("one program", () => {
       const apply = yield* runs.apply(plan.id, { idempotencyKey: `apply-${plan.id}` })
       expect((yield* runs.apply(plan.id, { idempotencyKey: `apply-${plan.id}` })).id).toBe(apply.id)
 
-      // Following live from the start and resuming in the middle give the same events, without gaps.
+      // Following from the start returns the same events as resuming in the middle, without gaps.
       const events = yield* Stream.runCollect(runs.events(apply.id))
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
       expect(events.at(-1)?.kind).toBe("run.succeeded")

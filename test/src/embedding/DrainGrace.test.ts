@@ -141,7 +141,7 @@ live(
 )
 
 live(
-  "without a grace period a Run is interrupted, and svc keeps the state of the resources it created",
+  "without a grace period a Run is interrupted, and svc keeps the state of the resources that the Run created",
   Effect.gen(function* () {
     if (tool === null) return
     const { kinds, resources, run } = yield* stoppedAtWork(0, () => Effect.void)

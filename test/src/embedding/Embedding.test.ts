@@ -60,7 +60,7 @@ describe("embedding", () => {
     })
   )
 
-  live("an embedded control plane runs on the host's server and database", () =>
+  live("an embedded control plane runs on the HTTP server and database of the host application", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const host = layerSqlite({ filename: `${yield* folder}/host.sqlite` })
@@ -94,7 +94,7 @@ describe("embedding", () => {
     })
   )
 
-  live("an embedded control plane passes on failures of the host's services, and adds only one error type", () =>
+  live("an embedded control plane propagates failures of the host services, and adds only one error type", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const file = `${yield* folder}/host.sqlite`
@@ -182,7 +182,7 @@ describe("embedding", () => {
           yield* Context.get(services, SvcClient).discovery.capabilities()
         })
       )
-      // Measures from after the first control plane, because creating the first one loads everything that the process keeps
+      // Starts measuring after the first control plane, because the first one loads everything that stays in the process
       // permanently.
       yield* once
       const before = yield* held
@@ -195,7 +195,7 @@ describe("embedding", () => {
   )
 })
 
-live("a process that embedded a control plane exits, because no timer, fiber or handle keeps it alive", () =>
+live("a process that embedded a control plane can exit, because no timer, fiber or handle keeps it alive", () =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const program = fileURLToPath(new URL("support/EmbedAndLeave.ts", import.meta.url))

@@ -51,7 +51,7 @@ const status = Effect.fnUntraced(function* (path: string, init: RequestInit = {}
 
 describe("API prefix", () => {
   host.live(
-    "an API under a prefix serves a client whose base URL has that path, and discovery reports the location",
+    "an API under a prefix serves a client whose base URL has that path, and discovery reports the prefixed location",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Host
@@ -127,7 +127,7 @@ describe("API prefix", () => {
     })
   )
 
-  host.live("no path escapes from the API's prefix, even if the server passes paths on unchanged", () =>
+  host.live("no request path can leave the prefix of the API, even if the server does not normalise paths", () =>
     Effect.gen(function* () {
       const plane = yield* Effect.context<ControlPlane>()
       const served = yield* Layer.build(

@@ -13,7 +13,7 @@ const declaredNames = (value: unknown, names = new Set<string>()): ReadonlySet<s
   return names
 }
 
-test("validation messages may contain every name that the API declares", () => {
+test("validation messages may contain every field name that the API declares", () => {
   const names = [...declaredNames(OpenApi.fromApi(SvcApi))]
   expect(names.length).toBeGreaterThan(300)
   expect(names.filter((name) => requestedName(name) !== name)).toEqual([])

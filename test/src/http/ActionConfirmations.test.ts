@@ -81,7 +81,7 @@ tests.live("a token can renew a webhook secret once, with a confirmation that th
       interval: 2
     })
     expect((yield* poll(begun.code)).body.confirmation.status).toBe("pending")
-    // A confirmation is refused until its person approves it.
+    // svc refuses a confirmation until the person approves it.
     expect(yield* renew(begun.code)).toMatchObject(withoutConfirmation)
     expect((yield* waiting(begun.userCode.toLowerCase())).body.confirmation).toMatchObject({
       userCode: begun.userCode,
@@ -141,14 +141,14 @@ tests.live("a confirmation is valid only for its token, action and record", () =
     expect(yield* poll(code, headers)).toMatchObject(nobodyWaits)
     const unknown = yield* begin("src_aaaaaaaaaaaaaaaa")
     expect(unknown).toMatchObject({ status: 404 })
-    // An action on Capsules rejects the id of a Source as unknown.
+    // An action on Capsules treats the id of a Source as unknown.
     expect(yield* begin(other.id, "capsule.export")).toMatchObject({ status: 404 })
     expect((yield* renew(code)).status).toBe(201)
   })
 )
 
 tests.live(
-  "only the requested person can see, approve or deny a confirmation, shortly after confirming their identity",
+  "only the owner of the token can view or decide a confirmation, and approval needs a recent identity check",
   () =>
     Effect.gen(function* () {
       const { asPerson, begin, decide, newPerson, poll, renew, sql, waiting } = yield* Scene
@@ -171,33 +171,37 @@ tests.live(
     })
 )
 
-tests.live("a confirmation expires, approved or not, and polls that are too frequent are slowed down", () =>
-  Effect.gen(function* () {
-    const { begin, decide, poll, renew, sql } = yield* Scene
-    const late = "2020-01-01T00:00:00.000Z"
-    const { code, userCode } = yield* begin()
-    yield* decide(userCode, "approve")
-    yield* sql`UPDATE action_confirmations SET expires_at = ${late} WHERE status = 'approved'`
-    expect(yield* renew(code)).toMatchObject(withoutConfirmation)
-    expect((yield* poll(code)).body.confirmation.status).toBe("expired")
-    const fast = yield* poll(code)
-    expect({ status: fast.status, wait: fast.headers.get("retry-after") }).toEqual({ status: 429, wait: "4" })
+tests.live(
+  "a confirmation expires whether it is approved or not, and polls that are too frequent are slowed down",
+  () =>
+    Effect.gen(function* () {
+      const { begin, decide, poll, renew, sql } = yield* Scene
+      const late = "2020-01-01T00:00:00.000Z"
+      const { code, userCode } = yield* begin()
+      yield* decide(userCode, "approve")
+      yield* sql`UPDATE action_confirmations SET expires_at = ${late} WHERE status = 'approved'`
+      expect(yield* renew(code)).toMatchObject(withoutConfirmation)
+      expect((yield* poll(code)).body.confirmation.status).toBe("expired")
+      const fast = yield* poll(code)
+      expect({ status: fast.status, wait: fast.headers.get("retry-after") }).toEqual({ status: 429, wait: "4" })
 
-    const waits = yield* begin()
-    yield* sql`UPDATE action_confirmations SET expires_at = ${late} WHERE status = 'pending'`
-    expect(yield* decide(waits.userCode, "approve")).toMatchObject(nobodyWaits)
-  })
+      const waits = yield* begin()
+      yield* sql`UPDATE action_confirmations SET expires_at = ${late} WHERE status = 'pending'`
+      expect(yield* decide(waits.userCode, "approve")).toMatchObject(nobodyWaits)
+    })
 )
 
-tests.live("a session needs no action confirmation, and a person receives at most ten requests a minute", () =>
-  Effect.gen(function* () {
-    const { asPerson, call, source, workspaceId } = yield* Scene
-    const asked = { workspaceId, action: "source.hook_secret.renew", targetId: source.id }
-    const own = yield* call("POST", "/api/v1/confirmations", { body: asked, headers: asPerson })
-    expect(own).toMatchObject({ status: 409, body: { error: { code: "failed_precondition" } } })
-    const statuses = yield* Effect.forEach(Array.from({ length: 10 }), () =>
-      Effect.map(call("POST", "/api/v1/confirmations", { body: asked }), ({ status }) => status)
-    )
-    expect(statuses).toContain(429)
-  })
+tests.live(
+  "a session needs no action confirmation, and a person can get at most ten confirmation requests a minute",
+  () =>
+    Effect.gen(function* () {
+      const { asPerson, call, source, workspaceId } = yield* Scene
+      const asked = { workspaceId, action: "source.hook_secret.renew", targetId: source.id }
+      const own = yield* call("POST", "/api/v1/confirmations", { body: asked, headers: asPerson })
+      expect(own).toMatchObject({ status: 409, body: { error: { code: "failed_precondition" } } })
+      const statuses = yield* Effect.forEach(Array.from({ length: 10 }), () =>
+        Effect.map(call("POST", "/api/v1/confirmations", { body: asked }), ({ status }) => status)
+      )
+      expect(statuses).toContain(429)
+    })
 )

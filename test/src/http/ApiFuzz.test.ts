@@ -20,7 +20,7 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-/** Requests per operation: a few in every run; set SVC_FUZZ_RUNS for thousands. */
+/** Requests per operation: a few by default; set SVC_FUZZ_RUNS to send thousands. */
 const runsOf = Config.Int("SVC_FUZZ_RUNS").pipe(Config.withDefault(12))
 const seedOf = Config.Int("SVC_FUZZ_SEED").pipe(Config.withDefault(20261121))
 
@@ -79,7 +79,7 @@ const sessionRoutes = /account\/tokens|ui-surfaces/
 for (const { method, operation, path } of operations) {
   if (path === "/api/v1/account/tokens/current") continue
   tests.live(
-    `no input causes a defect in ${method} ${path}`,
+    `no input triggers a defect in ${method} ${path}`,
     () =>
       Effect.gen(function* () {
         const names = (operation.parameters ?? []).filter((known) => known.in === "query").map(({ name }) => name)

@@ -7,8 +7,8 @@ import { servedPerson } from "../support/ServedPerson.ts"
 
 const past = "2026-01-01T00:00:00.000Z"
 
-// Requests that arrive together check for commits of other processes only once. The test needs a real socket, because only a
-// socket delivers several requests in one turn.
+// If several requests arrive together, svc checks only once for commits of other processes. The test needs a real socket,
+// because only a socket delivers several requests in one turn.
 it.live("requests over many connections see every commit that another process made before the requests were sent", () =>
   Effect.gen(function* () {
     const { cookie, dataDir, url } = yield* servedPerson
@@ -23,8 +23,8 @@ it.live("requests over many connections see every commit that another process ma
       Array.from({ length: 10 }, () => ask),
       { concurrency: "unbounded" }
     )
-    // Retries instead of waiting inside SQLite, because SQLite would prevent this process from ending the very transaction
-    // that it waits for.
+    // Retries instead of waiting inside SQLite, because a wait inside SQLite would block this process, which must itself end
+    // the transaction.
     const commit = (statement: string) =>
       Effect.retry(
         Effect.try(() => other.exec(statement)),

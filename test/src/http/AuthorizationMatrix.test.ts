@@ -147,7 +147,7 @@ const nowhere = Layer.succeed(HttpSettings, {
   auth: { oidc: false, password: true }
 })
 
-tests.live("a route without an access rule, or whose handler skips the check, cannot be served", () =>
+tests.live("a route cannot be served if it has no access rule or its handler skips the check", () =>
   Effect.gen(function* () {
     const silent = HttpApiEndpoint.get("route", "/api/v1/route")
     const told = HttpApiEndpoint.get("route", "/api/v1/capabilities")

@@ -67,7 +67,7 @@ tests.live("every route declares the access that its row specifies", () =>
   })
 )
 
-/** Archives Workspace A while the effect runs, if this caller needs an archived Workspace. */
+/** Archives Workspace A while the effect runs, if the test for this caller needs an archived Workspace. */
 const asFoundBy = <A, E, R>(caller: CallerKind, effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -29,7 +29,7 @@ const assigned = {
   hookSecretSealed: "x"
 }
 
-/** Retired routes, which refuse every request before they read the body. */
+/** Retired routes refuse every request without reading the body. */
 const retired = new Set([
   "PATCH /api/v1/capsule-configs/:capsuleConfigId",
   "PUT /api/v1/capsules/:capsuleId/provider-bindings"
@@ -43,7 +43,7 @@ const withBody = operations.filter(
     !retired.has(`${method} ${path}`)
 )
 
-describe("request bodies that set fields which the service decides are rejected (J13)", () => {
+describe("a request body is rejected if it sets a field that only the service may set (J13)", () => {
   for (const { method, path } of withBody) {
     tests.live(`${method} ${path}`, () =>
       Effect.gen(function* () {

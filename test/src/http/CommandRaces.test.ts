@@ -32,7 +32,7 @@ tests.live("every mutating route has a race test, or a reason for having no race
 for (const route of changes) {
   const race = races.get(route.name)
   if (race === undefined) continue
-  tests.live(`${route.name} acts on data committed just before its transaction`, () =>
+  tests.live(`the command ${route.name} uses data committed just before its transaction`, () =>
     Effect.gen(function* () {
       const credential = (yield* ownersCredential)(route)
       yield* run(race.given)

@@ -3,9 +3,8 @@ import { world } from "./support/World.ts"
 
 /**
  * A change that is committed between a command's first reads and its transaction.
- * - `given`: prepares the test's world before the request
- * - `undo`: restores the world
- * - `refusal`: part of an error message that only a command that saw the change can return
+ * - `given`: prepares the test data before the request - `undo`: restores the test data - `refusal`: part of an error
+ *   message that only a command that saw the change can return
  */
 interface Race {
   readonly given: ReadonlyArray<string>
@@ -407,7 +406,10 @@ export const races: ReadonlyMap<string, Race> = new Map<string, Race>([
 const setsOnce = "one statement compares and sets"
 const oneStep = "takes the next step of its own row, in one transaction"
 
-/** Routes whose command bases no decision on reads before its transaction, with the reason or the test that covers it. */
+/**
+ * Routes whose command makes no decision based on reads before the transaction. Each entry has the reason, or the test that
+ * covers the route.
+ */
 export const decidedElsewhere: ReadonlyMap<string, string> = new Map([
   ["accountTokens.revoke", setsOnce],
   ["workspaces.retryMaterialization", setsOnce],

@@ -27,7 +27,7 @@ const post = (path: string, body: BodyInit, headers: Record<string, string> = js
   refusal(path, { method: "POST", headers, body })
 
 describe("Common headers", () => {
-  tests.live("an unknown route returns 404 in the envelope, even under a retired prefix", () =>
+  tests.live("an unknown route returns 404 in the error envelope, even under a retired prefix", () =>
     Effect.gen(function* () {
       for (const path of [
         "/v1/capsules",
@@ -169,7 +169,7 @@ describe("Common headers", () => {
     })
   )
 
-  tests.live("a validation error never repeats a name that may be a secret typed in the wrong place", () =>
+  tests.live("a validation error never repeats an unknown field name that may be a misplaced secret", () =>
     Effect.gen(function* () {
       for (const name of [
         "svcp_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2y",
@@ -195,7 +195,7 @@ describe("Common headers", () => {
     })
   )
 
-  tests.live("creates that need an Idempotency-Key accept exactly one well-formed key", () =>
+  tests.live("create requests that need an Idempotency-Key accept exactly one well-formed key", () =>
     Effect.gen(function* () {
       const path = `/api/v1/capsules/${world.capsuleId}/revision-plans`
       const body = JSON.stringify({ ref: "main" })
@@ -210,7 +210,7 @@ describe("Common headers", () => {
     })
   )
 
-  tests.live("discovery and the API definition are published only under the server's own address", () =>
+  tests.live("discovery and the API definition are published only under the configured origin", () =>
     Effect.gen(function* () {
       for (const path of ["/.well-known/svc", "/api/v1/capabilities"]) {
         const response = yield* send(path, { headers: { "x-forwarded-host": "evil.example.test" } })
@@ -265,7 +265,7 @@ describe("Common headers", () => {
     })
   )
 
-  tests.live("webhook routes pass the raw bytes to their Source", () =>
+  tests.live("webhook routes pass the raw bytes of a delivery to the Source", () =>
     Effect.gen(function* () {
       const hook = (headers: Record<string, string>) =>
         send(`/hooks/sources/${world.sourceId}`, { method: "POST", headers, body: '{ "a" : 1 }' })

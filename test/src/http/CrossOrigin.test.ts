@@ -15,7 +15,7 @@ const other = "https://other.example.test"
 const bearer = { authorization: "Bearer ada-token" }
 const capsules = `/api/v1/workspaces/${world.workspaceA}/capsules`
 
-/** The results that the fake actors return to admitted callers. */
+/** The status code that the fake services return to admitted callers. */
 const admitted = 409
 
 /** The test server with allowed origins configured. */
@@ -64,7 +64,7 @@ describe("Cross-origin requests", () => {
     })
   )
 
-  tests.live("a page from another origin can act only with a bearer token, and its cookies are ignored", () =>
+  tests.live("a page from another origin can act only with a bearer token, and svc ignores its cookies", () =>
     Effect.gen(function* () {
       const cookie = "svc_session=ada-session"
       expect((yield* ask(capsules, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(admitted)

@@ -19,7 +19,7 @@ const routes = extensions
 
 describe("Disabled families", () => {
   tests.live(
-    "a disabled family responds with capability_not_available to admitted callers, before it reads the body",
+    "a disabled family responds to admitted callers with capability_not_available, before reading the body",
     () =>
       Effect.gen(function* () {
         expect(routes.length).toBeGreaterThan(3)

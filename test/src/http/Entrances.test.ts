@@ -123,10 +123,10 @@ describe("Public routes", () => {
     }).pipe(Effect.provide(application))
   )
 
-  it.live("a public route responds at its deadline even if the request body never arrives", () =>
+  it.live("a public route responds when its deadline expires, even if the request body never arrives", () =>
     Effect.gen(function* () {
       const { clock } = yield* TestTime
-      // Ends every sleep of half a minute, which is the body deadline, at once.
+      // Ends every sleep of half a minute immediately, because that is the deadline for the body.
       const hurried: Clock.Clock = {
         ...clock,
         sleep: (duration) => (Duration.toSeconds(duration) === 30 ? Effect.void : clock.sleep(duration))
@@ -187,7 +187,7 @@ describe("Unauthenticated agent messages", () => {
 })
 
 describe("Webhook deliveries", () => {
-  it.live("eight deliveries may arrive for a Source at a time, and further deliveries get 503", () =>
+  it.live("a Source accepts eight deliveries at a time, and further deliveries get 503", () =>
     Effect.gen(function* () {
       const bodies = Array.from({ length: mostDeliveries }, () => new TransformStream<Uint8Array, Uint8Array>())
       const writers = bodies.map(({ writable }) => writable.getWriter())

@@ -89,7 +89,7 @@ describe.skipIf(Bun.which("terraform") === null)("Expiring records", () => {
       yield* pass("6 days")
       yield* cleanup.run
       expect(yield* status(waiting)).toBe("waiting_approval")
-      // The clock alone makes the plan unusable, before cleanup has ended it.
+      // The plan becomes unusable when the time passes, before cleanup marks it as expired.
       yield* pass("2 days")
       const late = yield* call("POST", `/api/v1/runs/${waiting}/approve`, { body: {} })
       expect([late.status, late.body.error.code]).toEqual([409, "failed_precondition"])

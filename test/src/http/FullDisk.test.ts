@@ -32,7 +32,7 @@ const session = Effect.gen(function* () {
   return headers
 })
 
-tests.live("on a full disk every write is refused after admission and before validation, but reads succeed", () =>
+tests.live("on a full disk svc refuses every write after admission and before validation, but reads succeed", () =>
   Effect.gen(function* () {
     const headers = yield* session
     for (const route of routes.filter(({ rule }) => rule.kind === "workspace" || rule.kind === "account")) {
@@ -52,7 +52,7 @@ tests.live("on a full disk every write is refused after admission and before val
   })
 )
 
-it.live("a server on a full disk is not ready, and is ready again once there is space", () =>
+it.live("a server on a full disk is not ready, and becomes ready again once there is free space", () =>
   Effect.gen(function* () {
     const { services } = yield* servedPerson
     const space = { isFull: false }
@@ -90,7 +90,7 @@ it.live("a write without disk space returns 503, saves nothing, and succeeds onc
         return [response.status, (await response.json()).error?.code]
       })
     yield* sql.unsafe("PRAGMA max_page_count=1")
-    // Writes can succeed while existing pages have free space.
+    // Writes can still succeed until the existing pages are full.
     const answers: Array<ReadonlyArray<unknown>> = []
     while (answers.at(-1)?.[0] !== 503 && answers.length < 200) answers.push(yield* create(`full-${answers.length}`))
     expect(answers.at(-1)).toEqual([503, "storage_full"])

@@ -71,7 +71,7 @@ beforeEach(() =>
 const start = "/api/v1/connections/github-app/start"
 const database = Effect.map(World, ({ served }) => Context.get(served.services, SqlClient.SqlClient))
 
-/** Starts a registration, and lets the person create the App at GitHub. Returns the query with which GitHub redirects back. */
+/** Starts a registration and lets the person create the App on GitHub. Returns the query of GitHub's redirect to svc. */
 const created = Effect.fnUntraced(function* (more: Readonly<Record<string, unknown>> = {}) {
   const { github, owner, state, workspaceId } = yield* World
   const answer = yield* owner.post(start, { workspaceId, origin: github, ...more })
@@ -100,7 +100,7 @@ const connections = Effect.gen(function* () {
   return row?.count
 })
 
-/** Every text that the server stores. */
+/** Returns all text that the server stores. */
 const stored = Effect.gen(function* () {
   const sql = yield* database
   const rows = [
@@ -115,7 +115,7 @@ const readManifest = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Recor
 
 describe("registration of a GitHub App", () => {
   tests.live(
-    "a GitHub App is registered with the least permissions, and its Connection works after the installation",
+    "a GitHub App is registered with the fewest permissions, and its Connection works after the installation",
     () =>
       Effect.gen(function* () {
         const { app, github, handle, owner } = yield* World
@@ -162,7 +162,7 @@ describe("registration of a GitHub App", () => {
       })
   )
 
-  tests.live("no answer, stored row or audit event contains a secret of the new App in clear text", () =>
+  tests.live("no response, stored row or audit event contains a secret of the new App in clear text", () =>
     Effect.gen(function* () {
       const { owner, workspaceId } = yield* World
       const { query, started } = yield* created()
@@ -181,7 +181,7 @@ describe("registration of a GitHub App", () => {
     })
   )
 
-  tests.live("the page with the form of a GitHub App may send it only to this GitHub", () =>
+  tests.live("the page with the form for a GitHub App can submit the form only to the configured GitHub server", () =>
     Effect.gen(function* () {
       const { github, owner } = yield* World
       const { started } = yield* created({ organization: "acme" })
@@ -204,7 +204,7 @@ describe("registration of a GitHub App", () => {
     })
   )
 
-  tests.live("a GitHub App's answer is accepted only once", () =>
+  tests.live("a GitHub App registration accepts the response from GitHub only once", () =>
     Effect.gen(function* () {
       const { owner, state } = yield* World
       const { query } = yield* created()
@@ -215,7 +215,7 @@ describe("registration of a GitHub App", () => {
     })
   )
 
-  tests.live("a GitHub App's answer is rejected after ten minutes, and so is its form", () =>
+  tests.live("a GitHub App registration rejects its form and the response from GitHub after ten minutes", () =>
     Effect.gen(function* () {
       const { owner, state } = yield* World
       const { query, started } = yield* created()
@@ -229,21 +229,23 @@ describe("registration of a GitHub App", () => {
     })
   )
 
-  tests.live("another session or person cannot use a GitHub App's answer, and the registration remains open", () =>
-    Effect.gen(function* () {
-      const { github, owner, served, state, workspaceId } = yield* World
-      const { query } = yield* created()
-      const again = yield* returned(owner, query, yield* owner.signIn)
-      expect([again.status, again.json().error.code]).toEqual([403, "permission_denied"])
-      const mallory = yield* visitor(served, `mallory-${crypto.randomUUID()}`, "__Host-svc_session")
-      expect((yield* returned(mallory, query)).status).toBe(403)
-      expect((yield* mallory.post(start, { workspaceId, origin: github })).status).toBe(403)
-      expect(state.calls).toEqual([])
-      expect((yield* returned(owner, query)).status).toBe(200)
-    })
+  tests.live(
+    "another session or person cannot use the response for a GitHub App, and the registration remains open",
+    () =>
+      Effect.gen(function* () {
+        const { github, owner, served, state, workspaceId } = yield* World
+        const { query } = yield* created()
+        const again = yield* returned(owner, query, yield* owner.signIn)
+        expect([again.status, again.json().error.code]).toEqual([403, "permission_denied"])
+        const mallory = yield* visitor(served, `mallory-${crypto.randomUUID()}`, "__Host-svc_session")
+        expect((yield* returned(mallory, query)).status).toBe(403)
+        expect((yield* mallory.post(start, { workspaceId, origin: github })).status).toBe(403)
+        expect(state.calls).toEqual([])
+        expect((yield* returned(owner, query)).status).toBe(200)
+      })
   )
 
-  tests.live("a GitHub App's answer creates nothing after the person has lost the role", () =>
+  tests.live("a response from GitHub creates nothing if the person has lost the required role", () =>
     Effect.gen(function* () {
       const { owner, state, workspaceId } = yield* World
       const sql = yield* database
@@ -271,7 +273,7 @@ describe("registration of a GitHub App", () => {
     ["with a broken key", 409, (state, code) => void state.createdApps.set(code, { id: 1, pem: "no key" })]
   ]
   for (const [name, status, change] of answers) {
-    tests.live(`GitHub's answer ${name} leaves nothing behind, and the state is used up`, () =>
+    tests.live(`a response from GitHub ${name} creates nothing and uses up the state`, () =>
       Effect.gen(function* () {
         const { owner, state } = yield* World
         const before = yield* connections
@@ -291,7 +293,7 @@ describe("registration of a GitHub App", () => {
     )
   }
 
-  tests.live("a GitHub App's answer with no code, two codes or a path as code is not sent to GitHub", () =>
+  tests.live("svc sends no code to GitHub if a GitHub App response has no code, two codes or a path as code", () =>
     Effect.gen(function* () {
       const { owner, state } = yield* World
       for (const codes of [[], ["a", "b"], ["../app"]]) {
@@ -304,29 +306,27 @@ describe("registration of a GitHub App", () => {
     })
   )
 
-  tests.live(
-    "the registration of a GitHub App is refused before the browser leaves, for addresses outside the policy",
-    () =>
-      Effect.gen(function* () {
-        const { github, owner, state, workspaceId } = yield* World
-        const sql = yield* database
-        const open = sql`SELECT state_hash FROM connection_authorizations`
-        const before = (yield* open).length
-        for (const body of [
-          { origin: "http://127.0.0.1:1" },
-          { origin: "https://10.0.0.1" },
-          { origin: "ssh://git@github.com" },
-          { origin: github, organization: "../evil" },
-          { origin: github, organization: "a?b" }
-        ]) {
-          const refused = yield* owner.post(start, { workspaceId, ...body })
-          expect([refused.status, refused.json().error.code]).toEqual([400, "invalid_request"])
-        }
-        expect([(yield* open).length, state.calls]).toEqual([before, []])
-      })
+  tests.live("svc refuses to register a GitHub App at an address outside the policy, before the browser leaves", () =>
+    Effect.gen(function* () {
+      const { github, owner, state, workspaceId } = yield* World
+      const sql = yield* database
+      const open = sql`SELECT state_hash FROM connection_authorizations`
+      const before = (yield* open).length
+      for (const body of [
+        { origin: "http://127.0.0.1:1" },
+        { origin: "https://10.0.0.1" },
+        { origin: "ssh://git@github.com" },
+        { origin: github, organization: "../evil" },
+        { origin: github, organization: "a?b" }
+      ]) {
+        const refused = yield* owner.post(start, { workspaceId, ...body })
+        expect([refused.status, refused.json().error.code]).toEqual([400, "invalid_request"])
+      }
+      expect([(yield* open).length, state.calls]).toEqual([before, []])
+    })
   )
 
-  tests.live("the answer of an OAuth helper cannot be finished as a GitHub App", () =>
+  tests.live("the response to an OAuth helper cannot complete a GitHub App registration", () =>
     Effect.gen(function* () {
       const { owner, state } = yield* World
       const { query } = yield* created()

@@ -36,7 +36,7 @@ describe("Install links", () => {
   )
 
   tests.live(
-    "an invalid install link is rejected as a whole, on a page that gives the reason and repeats none of its content",
+    "an invalid install link is rejected as a whole, on a page that explains the reason and repeats no part of the link",
     () =>
       Effect.gen(function* () {
         const bad = [
@@ -76,7 +76,7 @@ describe("Install links", () => {
     })
   )
 
-  tests.live("an install link creates nothing, and accepts only reads", () =>
+  tests.live("an install link creates nothing, and accepts only read requests", () =>
     Effect.gen(function* () {
       const response = yield* send(`/install?${git}`, { method: "POST" })
       expect(response.status).toBe(405)

@@ -36,7 +36,7 @@ describe("HTTP/1.0 health checks", () => {
     })
   )
 
-  tests.live("other HTTP/1.0 requests without a Host header are still rejected", () =>
+  tests.live("HTTP/1.0 requests without a Host header are still rejected unless they are health checks", () =>
     Effect.gen(function* () {
       const { port } = yield* TestServer
       const refused = [

@@ -6,8 +6,8 @@ import { keepKnownProperties } from "../../../src/http/KnownProperties.ts"
 import { it } from "../../support/Effect.ts"
 
 /**
- * Routes whose responses still pass through the encoder: their addresses are stored in another form, their events contain
- * data without an identifying literal, which may come from an earlier release, or they return bytes.
+ * Routes whose responses still pass through the encoder, because they store addresses in another form, because events of
+ * earlier releases may lack the identifying literal, or because they return bytes.
  */
 const encoded = ["capsules.providerBindings", "exports.download", "runs.events"]
 
@@ -50,7 +50,7 @@ const withMore = (schema: Schema.Top, value: unknown): unknown => {
   return add(schema.ast, value)
 }
 
-it.live("a response written without the codec equals the encoder's response, on every route", () =>
+it.live("a response written without the codec equals the output of the encoder on every route", () =>
   Effect.gen(function* () {
     const left: Array<string> = []
     for (const { name, schema } of answers) {
@@ -71,7 +71,7 @@ it.live("a response written without the codec equals the encoder's response, on 
   })
 )
 
-it.live("kinds of object are distinguished by their literal, and objects of unknown kinds are omitted", () =>
+it.live("kinds of objects are distinguished by their literals, and objects of unknown kinds are omitted", () =>
   Effect.sync(() => {
     const kinds = Schema.Union([
       Schema.Struct({ mode: Schema.Literal("off") }),

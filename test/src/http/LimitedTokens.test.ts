@@ -16,7 +16,7 @@ afterAll(tests.dispose)
 
 const otherProject = ProjectId.make(`prj_${"b".repeat(24)}`)
 
-/** The Project and environment of the test Capsule, whose records are within the limits. */
+/** The Project and environment of the test Capsule. The Capsule's records are within the limits. */
 const inPlace =
   /^\/api\/v1\/(capsules|runs|run-groups|state-versions|revision-plans|install-plans|dependencies|capsule-configs|backups)\/:/
 
@@ -37,7 +37,7 @@ const closed = new Set([
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 const workspaceRoutes = routes.filter(({ rule }) => rule.kind === "workspace")
 
-/** Moves records that belong to no Capsule, or to several, to the test world's only Capsule. */
+/** Assigns records with no Capsule, or with several Capsules, to the only Capsule in the test data. */
 const placed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const times = { created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" }
@@ -61,7 +61,7 @@ const credentialWith = Effect.fnUntraced(function* (...limits: ReadonlyArray<str
 
 const boundToken: CallerKind = "p-A"
 
-/** Routes whose expected response is not the result of `admits`. */
+/** Returns the routes that do not respond as the table requires, or that admit the token although `admits` is false. */
 const walk = Effect.fnUntraced(function* (
   credential: { readonly authorization: string },
   admits: (route: Route) => boolean
@@ -93,7 +93,7 @@ for (const [what, limits] of [
   ["another environment of the Project", [`project:${world.projectId}`, "environment:staging"]],
   ["the environment of another Project", [`project:${otherProject}`, "environment:production"]]
 ] as const) {
-  tests.live(`a token limited to ${what} is refused by every route for a record outside it`, () =>
+  tests.live(`a token limited to ${what} is refused by every route for a record outside the limit`, () =>
     Effect.gen(function* () {
       const credential = yield* credentialWith(...limits)
       expect(yield* walk(credential, isOpen)).toEqual([])
@@ -102,7 +102,7 @@ for (const [what, limits] of [
 }
 
 tests.live(
-  "several limits of one kind admit every record that one of them admits, and a Project covers all its environments",
+  "several limits of one kind admit every record that matches any of them, and a Project covers all its environments",
   () =>
     Effect.gen(function* () {
       const several = yield* credentialWith("environment:staging", "environment:production")
@@ -113,7 +113,7 @@ tests.live(
     })
 )
 
-tests.live("a record about Capsules both inside and outside the limits counts as outside", () =>
+tests.live("a record about Capsules both inside and outside the limits is treated as outside", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const credential = yield* credentialWith(`project:${world.projectId}`)

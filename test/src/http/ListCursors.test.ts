@@ -22,7 +22,7 @@ interface List {
 /** Parameters that change neither the listed rows nor their order. */
 const noFilters = new Set(["limit", "cursor", "workspaceId", "includeTotal", "selectedWorkspaceId"])
 
-/** Every list of the API, recognised as a read that takes a cursor. */
+/** Every list in the API: a list is a read that accepts a cursor. */
 const lists: ReadonlyArray<List> = operations.flatMap(({ method, operation, path }) => {
   const query = (operation.parameters ?? []).filter((parameter) => parameter.in === "query")
   if (method !== "GET" || !query.some(({ name }) => name === "cursor")) return []
@@ -120,7 +120,7 @@ const prepared = Effect.gen(function* () {
 
 const scene = Effect.runSync(Effect.cached(prepared))
 
-/** Requests the list with the cursor, and summarises the response in one word. */
+/** Requests the list with the cursor, and returns a one-word summary of the response. */
 const verdictOn = (list: List, names: Names, query: Query, headers: Names) =>
   Effect.map(read(list, names, { limit: "1", ...query }, headers), ({ code, status }) =>
     status === 200 ? "accepted" : status === 400 && code === "invalid_request" ? "refused" : `${status} ${code}`
@@ -135,7 +135,7 @@ test("the cursor checks find the API's lists", () => {
   expect(lists.length).toBeGreaterThan(30)
 })
 
-tests.live("every list accepts its own cursor from the same caller", () =>
+tests.live("every list accepts its own cursors from the same caller", () =>
   Effect.gen(function* () {
     const { a, ada, cursors } = yield* scene
     for (const [list, cursor] of cursors) {
@@ -145,7 +145,7 @@ tests.live("every list accepts its own cursor from the same caller", () =>
 )
 
 describe("Refused cursors", () => {
-  tests.live("every list rejects an invented, a truncated and a changed cursor", () =>
+  tests.live("every list rejects invented, truncated and modified cursors", () =>
     Effect.gen(function* () {
       const { a, ada, cursors } = yield* scene
       for (const [list, cursor] of cursors) {
@@ -193,7 +193,7 @@ describe("Refused cursors", () => {
       const { ada, b, cursors } = yield* scene
       let inWorkspaces = 0
       for (const [list, cursor] of cursors) {
-        // Account lists have no Workspace, so skip them.
+        // Skips account lists, because they have no Workspace.
         if (addressOf(list, b, {}) === addressOf(list, {}, {})) continue
         inWorkspaces++
         expectRefused(list, "another Workspace", yield* verdictOn(list, b, { cursor }, ada))

@@ -11,7 +11,7 @@ const address = { host: "127.0.0.1", port: 0 }
 
 const ask = (url: string, method = "GET") => Effect.promise(() => fetch(url, { method }))
 
-it.live("before the service is up, the process is live but not ready, and sends the time to retry", () =>
+it.live("before the service is ready, the process is live and responds with the time to retry", () =>
   Effect.gen(function* () {
     const { url } = yield* HttpListener
     expect((yield* ask(`${url}/healthz`)).status).toBe(200)
@@ -43,7 +43,7 @@ it.live("discovery, the API and the readiness check become available in the same
   )
 )
 
-it.live("every response has exactly one Date header, with which a client can compare its clock", () =>
+it.live("every response has exactly one Date header, so that clients can compare their clocks", () =>
   Effect.gen(function* () {
     const listener = yield* HttpListener
     yield* Effect.scoped(
@@ -121,7 +121,7 @@ it.live("a page from a listed origin can see that the server is starting or stop
   }).pipe(Effect.scoped)
 )
 
-it.live("a hanging request does not keep the listener open after the drain grace is skipped", () =>
+it.live("when the drain grace is skipped, a hanging request does not keep the listener open", () =>
   Effect.gen(function* () {
     const skipGrace = yield* Deferred.make<void>()
     const arrived = yield* Deferred.make<void>()
@@ -156,16 +156,18 @@ it.live("a hanging request does not keep the listener open after the drain grace
   })
 )
 
-it.live("a listener fails on an address already in use, and does not affect the process that uses it", () =>
-  Effect.gen(function* () {
-    const listening = (at: typeof address) =>
-      Layer.build(
-        Layer.fresh(HttpListener.layer(at).pipe(Layer.provide(WebSockets.layer), Layer.provide(Draining.layer)))
-      )
-    const first = Context.get(yield* listening(address), HttpListener)
-    const refused = yield* Effect.flip(Effect.scoped(listening(first.address)))
-    expect(refused._tag).toBe("ListenRefused")
-    expect(refused.message).toContain(`127.0.0.1:${first.address.port}`)
-    expect((yield* ask(`${first.url}/healthz`)).status).toBe(200)
-  })
+it.live(
+  "a listener fails if the address is already in use, and does not affect the process that uses the address",
+  () =>
+    Effect.gen(function* () {
+      const listening = (at: typeof address) =>
+        Layer.build(
+          Layer.fresh(HttpListener.layer(at).pipe(Layer.provide(WebSockets.layer), Layer.provide(Draining.layer)))
+        )
+      const first = Context.get(yield* listening(address), HttpListener)
+      const refused = yield* Effect.flip(Effect.scoped(listening(first.address)))
+      expect(refused._tag).toBe("ListenRefused")
+      expect(refused.message).toContain(`127.0.0.1:${first.address.port}`)
+      expect((yield* ask(`${first.url}/healthz`)).status).toBe(200)
+    })
 )

@@ -19,8 +19,8 @@ const files = {
 }
 
 /**
- * A database that makes the next commit of a request durable but does not acknowledge the commit. The command fails as if the
- * connection had dropped between its commit and its response.
+ * A database that makes the next commit of a request durable but does not acknowledge the commit. The command fails as if
+ * the connection had dropped between the commit and the response.
  */
 const unacknowledged = () => {
   let isArmed = false
@@ -125,7 +125,7 @@ const configuring = Effect.fnUntraced(function* (plane: Plane, capsuleId: string
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Lost acknowledgements", () => {
-  live("svc finishes a configuration plan once, whether or not the plan was already durable", () =>
+  live("svc finishes a configuration plan once, whether or not the plan was committed before the error", () =>
     Effect.gen(function* () {
       const { layer, next } = unacknowledged()
       const plane = yield* servedPlane({ files, writer: layer })
@@ -133,8 +133,7 @@ describe.skipIf(Bun.which("terraform") === null)("Lost acknowledgements", () => 
       const { capsuleId, planRunId } = yield* installed("app")
       yield* applied(planRunId)
 
-      // The successor and the authority would have been committed, but the plan cannot be written, so the transaction writes
-      // nothing.
+      // The transaction would commit the successor and the authority, but cannot write the plan, so it writes nothing.
       const before = yield* records(plane, capsuleId)
       const first = yield* configuring(plane, capsuleId, "two")
       expect((yield* withoutRuns(plane, first.send())).status).toBe(500)

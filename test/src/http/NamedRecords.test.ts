@@ -84,7 +84,7 @@ const outside: Readonly<Record<string, string>> = {
   workspace_id: world.workspaceB
 }
 
-/** Creates a second environment in another Project of the Workspace, with a Capsule, its configuration and its Source. */
+/** Creates a second environment in another Project of the Workspace, with a Capsule, a configuration and a Source. */
 const placed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const times = { created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" }
@@ -130,7 +130,7 @@ const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.wor
 const isObject = (value: Schema.Json | undefined): value is { readonly [name: string]: Schema.Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Sets the field in the body, and adds missing parents. */
+/** Sets the field in the body, and adds missing parent objects. */
 const filled = (body: Schema.Json | undefined, steps: ReadonlyArray<string>, value: string): Schema.Json => {
   const [step, ...rest] = steps
   if (step === undefined) return value
@@ -143,7 +143,7 @@ const filled = (body: Schema.Json | undefined, steps: ReadonlyArray<string>, val
   return { ...whole, [name]: [...items, filled(items[0], rest, value)] }
 }
 
-/** Routes that find their Workspace in the body need a valid Workspace there. */
+/** Some routes read the Workspace from the body, so the body must contain a valid Workspace. */
 const locating = { workspaceId: world.workspaceA, fromWorkspaceId: world.workspaceA }
 
 const answerTo = Effect.fnUntraced(function* (
@@ -224,7 +224,7 @@ tests.live(
     })
 )
 
-tests.live("a Connection outside a token's limits is refused at every place in the list of bindings", () =>
+tests.live("svc refuses a Connection outside the limits of a token at every position in the list of bindings", () =>
   Effect.gen(function* () {
     const credential = yield* limitedToken
     const row = reached.find(({ path }) => path.endsWith("configuration-plans"))

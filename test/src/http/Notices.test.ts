@@ -61,7 +61,7 @@ const actions = Effect.gen(function* () {
 })
 
 tests.live(
-  "an endpoint for notices is created, changed, rotated and removed with an audit event, and hides its address",
+  "a notice endpoint can be created, changed, rotated and removed with an audit event, and never shows its address",
   () =>
     Effect.gen(function* () {
       const created = yield* ask("POST", base, given)
@@ -113,25 +113,27 @@ tests.live(
     })
 )
 
-tests.live("creating an endpoint twice with the same key returns its secret once, and another request gets 409", () =>
-  Effect.gen(function* () {
-    const key = { "idempotency-key": "notice-1" }
-    const first = yield* ask("POST", base, given, key)
-    const again = yield* ask("POST", base, given, key)
-    expect([first.status, again.status, again.secret, again.endpoint?.id]).toEqual([
-      201,
-      200,
-      undefined,
-      first.endpoint?.id
-    ])
-    const other = yield* ask("POST", base, { ...given, address: `${address}2` }, key)
-    expect([other.status, other.error?.code]).toEqual([409, "idempotency_conflict"])
-    yield* ask("DELETE", `${base}/${first.endpoint?.id}`)
-  })
+tests.live(
+  "creating an endpoint twice with the same key returns its secret once, and a different request gets 409",
+  () =>
+    Effect.gen(function* () {
+      const key = { "idempotency-key": "notice-1" }
+      const first = yield* ask("POST", base, given, key)
+      const again = yield* ask("POST", base, given, key)
+      expect([first.status, again.status, again.secret, again.endpoint?.id]).toEqual([
+        201,
+        200,
+        undefined,
+        first.endpoint?.id
+      ])
+      const other = yield* ask("POST", base, { ...given, address: `${address}2` }, key)
+      expect([other.status, other.error?.code]).toEqual([409, "idempotency_conflict"])
+      yield* ask("DELETE", `${base}/${first.endpoint?.id}`)
+    })
 )
 
 tests.live(
-  "a notice endpoint that the network policy refuses returns 400, and the response does not repeat the address",
+  "svc refuses a notice endpoint with 400 if the network policy forbids it, and does not repeat the address",
   () =>
     Effect.gen(function* () {
       for (const refused of [
@@ -167,7 +169,7 @@ tests.live("a Workspace's twenty-first endpoint is refused with 409, and chat en
 )
 
 tests.live(
-  "test messages and notices are listed as deliveries with their body, and a filter excludes other Capsules",
+  "test messages and notices are listed as deliveries with their bodies, and the Capsule filter excludes other Capsules",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -211,7 +213,7 @@ tests.live(
     })
 )
 
-tests.live("a notice that neither an endpoint nor a person subscribes to is never composed or stored", () =>
+tests.live("svc neither composes nor stores a notice that has no subscriber", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* transaction(sql)(writeNotice(sql, "update.available", Effect.die(new Error("composed"))))
@@ -219,7 +221,7 @@ tests.live("a notice that neither an endpoint nor a person subscribes to is neve
   })
 )
 
-tests.live("people choose the kinds of notices that they receive by email", () =>
+tests.live("people can choose which kinds of notices they receive by email", () =>
   Effect.gen(function* () {
     const mails = "/api/v1/account/notice-mails"
     expect((yield* ask("GET", mails)).noticeMails).toEqual({ sendsMail: false, kinds: [] })
@@ -230,7 +232,7 @@ tests.live("people choose the kinds of notices that they receive by email", () =
   })
 )
 
-tests.live("an endpoint that the service stopped is in the attention list until somebody resumes or removes it", () =>
+tests.live("an endpoint that svc stopped is in the attention list until somebody resumes or removes the endpoint", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { endpoint } = yield* ask("POST", base, given)
@@ -249,7 +251,7 @@ tests.live("an endpoint that the service stopped is in the attention list until 
   })
 )
 
-tests.live("no response, notice or audit event contains an endpoint's secret or part of its address", () =>
+tests.live("no response, notice or audit event contains the secret of an endpoint or any part of its address", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const created = yield* ask("POST", base, given)

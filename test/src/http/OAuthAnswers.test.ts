@@ -13,7 +13,7 @@ beforeEach(() => tests.runPromise(soundServer))
 
 const world = OAuthWorld
 
-/** A change to the response, by an attacker or by accident, and the page that the person then sees. */
+/** Changes to the response, whether malicious or accidental, and the resulting page. */
 const attacks: ReadonlyArray<
   readonly [name: string, status: number, code: string, change: (answer: URLSearchParams, issuer: string) => void]
 > = [
@@ -30,7 +30,7 @@ const attacks: ReadonlyArray<
 
 describe("OAuth responses", () => {
   for (const [name, status, code, change] of attacks) {
-    tests.live(`an OAuth response ${name} creates no Connection, and its state is void`, () =>
+    tests.live(`an OAuth response ${name} creates no Connection, and the state becomes void`, () =>
       Effect.gen(function* () {
         const { owner, pliant } = yield* world
         const { authorizationUrl } = yield* begun("pliant")
@@ -164,7 +164,8 @@ describe("OAuth responses", () => {
       expect([refused.status, refused.headers.get("content-type")]).toEqual([403, "text/html; charset=utf-8"])
       expect(refused.text).toContain("access_denied (The person said &lt;b&gt;no&lt;/b&gt; )")
       expect(refused.headers.get("content-security-policy")).toContain("default-src 'none'")
-      // The page never repeats a response without this session's state, because another site could have written its text.
+      // The page never repeats a response that lacks this session's state, because another site could have written the text
+      // of that response.
       denied.delete("state")
       const forged = yield* returned(owner, "pliant", denied, "text/html")
       expect([forged.status, forged.text.includes("access_denied")]).toEqual([409, false])

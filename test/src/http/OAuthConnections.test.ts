@@ -31,7 +31,7 @@ describe("OAuth Connections", () => {
     })
   )
 
-  tests.live("an OAuth Connection needs attention after its renewal is refused, until the person reconnects it", () =>
+  tests.live("an OAuth Connection needs attention after a renewal is refused, until the person reconnects it", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const sql = yield* database
@@ -68,7 +68,7 @@ describe("OAuth Connections", () => {
     })
   )
 
-  tests.live("removing an OAuth Connection revokes its tokens, and reports a failed revocation", () =>
+  tests.live("removing an OAuth Connection revokes the tokens, and reports a failed revocation", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const { id } = yield* connected()

@@ -63,7 +63,7 @@ describe("OAuth helpers", () => {
     })
   )
 
-  tests.live("an OAuth helper creates a Connection from the tokens, and never returns them", () =>
+  tests.live("an OAuth helper creates a Connection from the tokens, and never returns the tokens", () =>
     Effect.gen(function* () {
       const { handle, owner, pliant, served, workspaceId } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("pliant", {
@@ -145,7 +145,7 @@ describe("OAuth helpers", () => {
     })
   )
 
-  tests.live("an OAuth helper works with this service as its issuer", () =>
+  tests.live("an OAuth helper works with svc as the issuer", () =>
     Effect.gen(function* () {
       const { ours, owner } = yield* world
       const there = yield* visitor(ours, "there", "svc_session")

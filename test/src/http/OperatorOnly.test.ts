@@ -48,7 +48,7 @@ test("no route accepts isolation, allowed origins, keys, profiles or base config
       return body === undefined ? [] : [{ route: `${method} ${path}`, fields: fieldsOf(body) }]
     })
   )
-  // Checks that the search works: it finds bodies and a nested field that exist.
+  // Checks that the search works: it must find bodies, and a nested field that is known to exist.
   expect(bodies.length).toBeGreaterThan(30)
   expect(bodies.find(({ route }) => route.endsWith("/install-config-re-adoptions"))?.fields).toContain("authorityGuard")
   expect(

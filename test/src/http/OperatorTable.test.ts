@@ -128,25 +128,27 @@ const operatorsOwn = Effect.gen(function* () {
 })
 
 describe("Operator routes", () => {
-  tests.live("operator routes admit only operators with a token for the whole account, whatever a person's role", () =>
-    Effect.gen(function* () {
-      const credentials = new Map([...(yield* Principals), ...(yield* operatorsOwn)])
-      const wrong: Array<string> = []
-      for (const [caller, get, post] of table) {
-        const credential = credentials.get(caller) ?? (yield* Effect.die(new Error(`There is no ${caller}`)))
-        for (const request of requests) {
-          const { status } = yield* ask(request, credential)
-          const expected = request.method === "GET" ? get : post
-          const verdict = status < 400 ? "ok" : status
-          if (verdict !== expected)
-            wrong.push(`${caller}: ${request.method} ${request.path} is ${status}, not ${expected}`)
+  tests.live(
+    "operator routes admit only operators with a token for the whole account, regardless of Workspace roles",
+    () =>
+      Effect.gen(function* () {
+        const credentials = new Map([...(yield* Principals), ...(yield* operatorsOwn)])
+        const wrong: Array<string> = []
+        for (const [caller, get, post] of table) {
+          const credential = credentials.get(caller) ?? (yield* Effect.die(new Error(`There is no ${caller}`)))
+          for (const request of requests) {
+            const { status } = yield* ask(request, credential)
+            const expected = request.method === "GET" ? get : post
+            const verdict = status < 400 ? "ok" : status
+            if (verdict !== expected)
+              wrong.push(`${caller}: ${request.method} ${request.path} is ${status}, not ${expected}`)
+          }
         }
-      }
-      expect(wrong).toEqual([])
-    })
+        expect(wrong).toEqual([])
+      })
   )
 
-  tests.live("operator routes refuse a revoked or locked operator on the next request", () =>
+  tests.live("operator routes refuse an operator on the next request after the operator is revoked or locked", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const operators = yield* Operators
@@ -165,7 +167,7 @@ describe("Operator routes", () => {
     })
   )
 
-  tests.live("operator routes record the operator who read a file in the Workspace's activity", () =>
+  tests.live("operator routes record, in the activity of the Workspace, which operator read a file", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const [, file] = requests

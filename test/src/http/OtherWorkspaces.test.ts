@@ -18,11 +18,11 @@ afterAll(tests.dispose)
 const workspaceRoutes = routes.filter(({ rule }) => rule.kind === "workspace")
 const idsOf = ({ path }: Route) => Array.from(path.matchAll(/:(\w+)/g), ([, name = ""]) => name)
 
-/** Routes whose first id identifies the record and whose later ids identify parts of it. */
+/** Routes with ids: the first id identifies the record, and later ids identify parts of that record. */
 const byRecord = workspaceRoutes.filter((route) => idsOf(route).length > 0)
 const byPart = workspaceRoutes.filter((route) => idsOf(route).length > 1)
 
-/** Parameters that do not identify a Workspace's record: kinds of helpers, and people, who belong to no Workspace. */
+/** Parameters that do not identify a Workspace's record: they identify a kind of helper, or a person. */
 const noRecords = new Set(["helperId", "subject"])
 
 const ofA: Readonly<Record<string, string>> = {
@@ -98,7 +98,7 @@ tests.live("every route returns 403 for another Workspace's record, and 404 for 
 )
 
 tests.live(
-  "another Workspace's record, addressed under one of the caller's own records, looks like an unknown id",
+  "svc treats a record of another Workspace as unknown if a path combines it with a record of the caller",
   () =>
     Effect.gen(function* () {
       const credentials = yield* scene

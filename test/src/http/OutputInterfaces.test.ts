@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("Output Interfaces", () => {
       expect(body.failures).toMatchObject([{ code: "output_not_public" }])
       expect(JSON.stringify(body)).not.toContain("output-interfaces-key-41")
 
-      // The dashboard saves exactly the values that it has read.
+      // The dashboard saves exactly the values that it read.
       const { installConfigId } = yield* capsule(capsuleId)
       const read = (yield* call("GET", `/api/v1/capsule-configs/${installConfigId}`)).body.capsuleConfig
       expect(read.outputAllowlist).toEqual([])

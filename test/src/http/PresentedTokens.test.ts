@@ -10,7 +10,7 @@ const at = "/api/v1/account/tokens/current"
 const day = "2999-01-01T00:00:00.000Z"
 
 describe("Presented tokens", () => {
-  live("a token is refused while another store contains the same secret, and accepted again afterwards", () =>
+  live("a token is refused while another store contains the same secret, and is accepted again afterwards", () =>
     Effect.gen(function* () {
       const { asPerson, call, sql, subject } = yield* servedPlane({ files: { "main.tf": "" } })
       const created = yield* call("POST", "/api/v1/account/tokens", {
@@ -56,7 +56,7 @@ describe("Presented tokens", () => {
     })
   )
 
-  live("a bound token gets 503 while its membership is unreadable, and 403 without a membership", () =>
+  live("a bound token gets 503 while the membership cannot be read, and 403 if there is no membership", () =>
     Effect.gen(function* () {
       const { asPerson, call, sql, workspaceId } = yield* servedPlane({ files: { "main.tf": "" } })
       const { token } = (yield* call("POST", "/api/v1/account/tokens", {

@@ -7,7 +7,7 @@ import { world } from "./support/World.ts"
 
 const path = `/api/v1/capsules/${world.capsuleId}/plan`
 
-/** Sends a request under the test's clock. */
+/** Sends a request that uses the test's clock. */
 const send = Effect.fnUntraced(function* (address: string, init: RequestInit) {
   const { handler } = yield* TestApplication
   const { clock } = yield* TestTime
@@ -15,7 +15,7 @@ const send = Effect.fnUntraced(function* (address: string, init: RequestInit) {
   return yield* Effect.promise(() => handler(request, Context.make(Clock.Clock, clock)))
 })
 
-it.live("all credentials of a subject share a limit of 600 changes per minute, and reads do not count", () =>
+it.live("all credentials of a subject share a limit of 600 changes per minute, and reads are not limited", () =>
   Effect.gen(function* () {
     const time = yield* TestTime
     const credentials = [

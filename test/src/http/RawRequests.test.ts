@@ -9,7 +9,7 @@ const tests = suite(TestServer.layer.pipe(Layer.provideMerge(TestApplication.lay
 afterAll(tests.dispose)
 
 tests.live(
-  "ambiguous requests are rejected instead of being interpreted, exactly as recorded in the corpus",
+  "ambiguous requests are rejected exactly as recorded in the corpus",
   () =>
     Effect.gen(function* () {
       const { port } = yield* TestServer

@@ -10,7 +10,7 @@ const files = { "main.tf": `output "greeting" { value = "hello" }` }
 type Plane = Effect.Success<ReturnType<typeof servedPlane>>
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** Reads the values for a re-adoption just before the re-adoption, so that no refusal below is caused by a stale guard. */
+/** Reads the guard values just before each re-adoption, so that no refusal below is caused by a stale guard. */
 const reAdoption = Effect.fnUntraced(function* ({ capsule }: Plane, capsuleId: string) {
   const { adoptedSourceRevision, installConfigId, installConfigReAdoption } = yield* capsule(capsuleId)
   return {
@@ -102,14 +102,14 @@ describe.skipIf(Bun.which("terraform") === null)("Re-adoption over HTTP", () => 
     })
   )
 
-  live("a Capsule in error can be re-adopted only if nothing but a check after its last apply failed", () =>
+  live("a Capsule in error can be re-adopted only if just a check after the last apply failed", () =>
     Effect.gen(function* () {
       const plane = yield* servedPlane({ files })
       const { applied, capsule, installed, sql } = plane
       const { capsuleId, planRunId } = yield* installed("app")
       const apply = yield* applied(planRunId)
       const { currentStateVersionId: versionId = "" } = yield* capsule(capsuleId)
-      // Sets the records to the result of a settlement whose operator check failed.
+      // Changes the records to match a settlement whose operator check failed.
       const [{ evidence } = { evidence: "{}" }] = yield* sql<{ readonly evidence: string }>`SELECT evidence FROM runs
         WHERE id = ${apply.id}`
       const failedCheck = { postApply: [{ name: "health", status: "failed", attempts: 1 }] }

@@ -14,7 +14,10 @@ afterAll(tests.dispose)
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 
-/** Routes whose example request ends before a transaction, each with the reason. `CommandRaces.test.ts` covers their commands. */
+/**
+ * Routes whose example request ends before a transaction begins, each with the reason. `CommandRaces.test.ts` covers their
+ * commands.
+ */
 const withoutTransaction = new Map([
   ["POST /api/v1/workspaces/:workspaceId/members", "the body names nobody"],
   ["POST /api/v1/workspaces/:workspaceId/interface-materialization-failures/:intentId/retries", "no id of an intent"],
@@ -44,14 +47,14 @@ const membership = Effect.fnUntraced(function* (status: "active" | "suspended") 
     WHERE workspace_id = ${world.workspaceA} AND subject = ${world.ada}`)
 })
 
-/** The events that the person's requests have written to the history. */
+/** Returns the events that the person's requests have written to the history. */
 const recorded = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const events = yield* sql`SELECT id FROM audit_events WHERE actor_subject = ${world.ada}`
   return events.length
 })
 
-tests.live("a person removed after admission cannot change anything in the transaction", () =>
+tests.live("a person who is removed after admission cannot change anything in the transaction", () =>
   Effect.gen(function* () {
     const credentialOf = yield* ownersCredential
     const wrong: Array<string> = []

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test"
 import { requestTurns } from "../../../src/http/RequestTurns.ts"
 
 /**
- * Sends requests that each block for this many milliseconds before they first wait, and returns the requests that started in
- * each turn.
+ * Sends requests that each block the main thread for this many milliseconds before their first asynchronous wait. Returns
+ * the requests that started in each turn.
  */
 const begunBy = async (addresses: ReadonlyArray<string>, millis: number) => {
   let time = 0n

@@ -78,7 +78,7 @@ const oauthCredential = Effect.map(granted(world.ada, ["read"]), ({ accessToken 
   return headers
 })
 
-/** One credential of each kind, shared by all routes in a test and created when first needed. */
+/** One credential of each kind, which is created when first needed and shared by all routes in a test. */
 const sharedCredentials = (isOAuth: boolean) => {
   const kinds = new Map<boolean, Headers>()
   return Effect.fnUntraced(function* (route: Route) {
@@ -214,7 +214,7 @@ tests.live("the revocation checks cover reads of every kind", () =>
   Effect.sync(() => {
     expect(reads.length).toBeGreaterThan(45)
     expect(new Set(reads.map(({ rule }) => rule.kind))).toEqual(new Set(["workspace", "account", "token"]))
-    // A demoted member keeps every read except the reads of admins and owners. A route that differs needs an entry in `endings`.
+    // A demoted member can still use every read except reads for admins and owners. List each exception in `endings`.
     const roles = reads.flatMap(({ rule }) => (rule.kind === "workspace" ? [rule.role] : []))
     expect(new Set(roles)).toEqual(new Set(["viewer", "admin", "owner"]))
   })
@@ -269,7 +269,7 @@ for (const { end, isOAuth = false, name, of, undo } of endings) {
   )
 }
 
-tests.live("expired authority is refused on every route, without a commit in between", () =>
+tests.live("every route refuses expired authority, even without a commit in between", () =>
   Effect.gen(function* () {
     const { by } = yield* MovedTime
     for (const route of reads) {
@@ -277,8 +277,8 @@ tests.live("expired authority is refused on every route, without a commit in bet
       expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       const life = wantsSession(route) ? Duration.toMillis(sessionLifetime) : Duration.toMillis("90 days")
       by(life - 60_000)
-      // Using a session extends it, which requires a commit. So only credentials that are never extended are used close to
-      // their expiry.
+      // Each use of a session extends the session, which requires a commit. Therefore, just before the expiry, the test uses
+      // only credentials that svc never extends.
       if (!wantsSession(route)) expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       by(120_000)
       expect([route.name, yield* isRefused(route, headers)]).toEqual([route.name, true])
@@ -286,7 +286,7 @@ tests.live("expired authority is refused on every route, without a commit in bet
   })
 )
 
-tests.live("expired OAuth tokens are refused on every route, without a commit in between", () =>
+tests.live("every route refuses expired OAuth tokens, even without a commit in between", () =>
   Effect.gen(function* () {
     const { by } = yield* MovedTime
     for (const route of reads.filter(takesOAuth)) {
@@ -300,7 +300,7 @@ tests.live("expired OAuth tokens are refused on every route, without a commit in
   })
 )
 
-tests.live("an archived Workspace can still be read on every route", () =>
+tests.live("every route can still read an archived Workspace", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const credentialFor = sharedCredentials(false)

@@ -162,7 +162,7 @@ describe("API routes", () => {
     )
   )
 
-  tests.live("every route confines a credential to its Workspace and scopes", () =>
+  tests.live("every route confines a credential to the Workspace and scopes of that credential", () =>
     each(workspaceRoutes, (route) =>
       Effect.gen(function* () {
         const elsewhere = yield* ask(route, inA, bearer("ada-token-for-b"))
@@ -211,7 +211,7 @@ describe("API routes", () => {
     )
   )
 
-  tests.live("every route validates only for authorised callers", () =>
+  tests.live("every route validates requests only for authorised callers", () =>
     each(
       workspaceRoutes.filter(({ method }) => method === "POST" || method === "PATCH" || method === "PUT"),
       (route) =>

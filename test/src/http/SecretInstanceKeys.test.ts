@@ -59,7 +59,7 @@ const scene = Effect.gen(function* () {
   const { capsuleId, installPlan, planRunId } = yield* installed("keys", { variables: { users } })
   const first = yield* applied(planRunId)
   expect(first.status).toBe("succeeded")
-  // Creates a second generation that moves both resources, a drift check and a backup.
+  // Creates a second generation of the configuration that moves both resources, and then a drift check and a backup.
   yield* commit(module("person", "moved {\n from = terraform_data.user\n to = terraform_data.person\n }"))
   const asked = Effect.fnUntraced(function* (path: string, body: unknown = {}) {
     const answer = yield* call("POST", `/api/v1${path}`, { headers: freshKey(), body })
@@ -72,7 +72,7 @@ const scene = Effect.gen(function* () {
   yield* ended((yield* asked(`/capsules/${capsuleId}/drift-check`)).run.id)
   yield* asked(`/capsules/${capsuleId}/backups`)
   const { revisionPlan } = yield* asked(`/capsules/${capsuleId}/revision-plans`, { ref: "main" })
-  // An event stream ends only with its Run, and the stream of an open plan stays open. So the test ends every Run first.
+  // An event stream ends only when its Run ends, so the test first ends every Run, including open plans.
   const planned = yield* eventually(
     call("GET", `/api/v1/revision-plans/${revisionPlan.id}`),
     ({ body }) => body.revisionPlan.phase === "reviewable"
@@ -150,7 +150,7 @@ const queriesOf = ({ path }: Route, names: Readonly<Record<string, ReadonlyArray
 }
 
 describe.skipIf(Bun.which("terraform") === null)("Secret instance keys", () => {
-  tests.live("a secret instance key appears in no API response, event stream, opened backup or terminal output", () =>
+  tests.live("no API response, event stream, opened backup or terminal output contains a secret instance key", () =>
     Effect.gen(function* () {
       const { asPerson, capsuleId, dataDir, names, url, viewer } = yield* scene
       const reads = routes.filter(({ method }) => method === "GET")

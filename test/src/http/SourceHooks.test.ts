@@ -57,7 +57,7 @@ const zen = JSON.stringify({
 })
 const form = `payload=${encodeURIComponent(push)}`
 
-/** Gitea sends its own headers and those of the projects it was forked from. Forgejo, a fork of Gitea, adds more. */
+/** Gitea sends its own headers and the headers of its predecessors. Forgejo, a fork of Gitea, adds more headers. */
 const giteaHeaders = (body: string, own: string) => ({
   ...json,
   "user-agent": "Go-http-client/1.1",
@@ -340,12 +340,12 @@ describe("Refused webhooks", () => {
   }
 })
 
-test("GitLab's event id is not a delivery id, because related events share it", () => {
+test("the event id from GitLab is not a delivery id, because related events share an event id", () => {
   const headers = { "x-gitlab-event": "Push Hook", "x-gitlab-token": secret, "x-gitlab-event-uuid": uuid }
   expect(deliveryOf(Headers.fromInput(headers)).deliveryId).toBeUndefined()
 })
 
-test("a proxy's request id is not a delivery id", () => {
+test("svc does not use the request id of a proxy as a delivery id", () => {
   expect(deliveryOf(Headers.fromInput({ "x-request-id": uuid })).deliveryId).toBeUndefined()
 })
 

@@ -46,7 +46,7 @@ const callers = { nobody: {}, owner: { "x-svc-account-session": "ada-session" } 
 describe("Trailing slashes", () => {
   for (const { method, path } of routes) {
     if (path.endsWith("/")) continue
-    tests.live(`a trailing slash makes a path unknown, or has no effect: ${method} ${path}`, () =>
+    tests.live(`a trailing slash has no effect, or makes the path unknown: ${method} ${path}`, () =>
       Effect.gen(function* () {
         for (const [caller, headers] of Object.entries(callers)) {
           const slashed = yield* answerTo(method, `${path}/`, headers)

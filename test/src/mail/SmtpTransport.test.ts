@@ -33,7 +33,7 @@ const login = { user: "svc", password: "the-smtp-password" }
 const credentials = { user: login.user, password: Redacted.make(login.password) }
 
 describe("Mail servers", () => {
-  it.live("mail goes unencrypted to a server on this machine, exactly as written", () =>
+  it.live("svc sends mail unencrypted to a server on this machine, and does not alter the mail", () =>
     Effect.gen(function* () {
       const server = yield* mailServer()
       yield* through({ url: `smtp://127.0.0.1:${server.port}` }, sending)
@@ -99,7 +99,7 @@ describe("Mail servers", () => {
     })
   )
 
-  it.live("a refused email is reported as rejected permanently or temporarily", () =>
+  it.live("a refused email is reported as either permanently or temporarily rejected", () =>
     Effect.gen(function* () {
       const server = yield* mailServer()
       const url = `smtp://127.0.0.1:${server.port}`

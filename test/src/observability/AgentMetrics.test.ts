@@ -25,7 +25,7 @@ const sumOf = (series: readonly [name: string, ...labels: ReadonlyArray<string>]
   })
 
 plane.live(
-  "pools, agents and waiting Runs are gauges, and a counter counts agents' Runs as they end",
+  "pools, agents and waiting Runs are gauges, and a counter records Runs of agents as they end",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

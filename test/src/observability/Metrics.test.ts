@@ -75,7 +75,7 @@ live("a scrape has help text for every metric, and contains no library metrics",
   })
 )
 
-test("a machine that must run every suite has promtool", () => {
+test("promtool is installed if SVC_TEST_REQUIRE_ALL is set", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(hasPromtool).toBe(true)
 })
 

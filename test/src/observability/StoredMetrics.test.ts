@@ -9,7 +9,7 @@ import { namedWorkspace } from "../../support/NamedIds.ts"
 
 const letters = [..."abcdefghijklmnopqrstuvwxyz"]
 
-it.effect("stored-bytes metrics list the largest Workspaces by name, and group the rest", () => {
+it.effect("stored-bytes metrics list the largest Workspaces individually, and group the rest", () => {
   let amounts: ReadonlyArray<StoredAmount> = letters.map((letter, index) => ({
     workspaceId: namedWorkspace(letter),
     kind: "logs",

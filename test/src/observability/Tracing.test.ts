@@ -13,7 +13,7 @@ import { migratedFolder } from "../../support/MigratedDatabase.ts"
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
 describe.skipIf(tool === null)("Main job telemetry", () => {
-  it.live("a Run's telemetry covers the request, the actor and the tool, and contains no secret", () =>
+  it.live("the telemetry of a Run covers the request, the services and the tool, and contains no secret", () =>
     Effect.gen(function* () {
       const { bodies, everything, origin, ...collected } = yield* collector
       const environment = { SVC_OTLP_URL: origin, PATH: process.env["PATH"] ?? "" }
@@ -31,8 +31,8 @@ describe.skipIf(tool === null)("Main job telemetry", () => {
       const names = trace.map(({ name }) => name)
       expect(names).toContain("Runs.apply")
       expect(names).toContain("ToolRun.run")
-      // Being in the same trace is not enough, because client and server share a trace in this demo anyway: the request must
-      // be an ancestor.
+      // The test requires the request to be an ancestor, because sharing a trace proves nothing: client and server always
+      // share a trace in this demo.
       const leadingTo = (span: (typeof spans)[number] | undefined): ReadonlyArray<(typeof spans)[number]> =>
         span === undefined ? [] : [...leadingTo(spans.find(({ spanId }) => spanId === span.parentSpanId)), span]
       const routes = leadingTo(applies[0]).flatMap(({ attributes }) =>

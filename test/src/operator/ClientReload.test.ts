@@ -51,56 +51,59 @@ const server = Effect.gen(function* () {
   return { decide, files, clientsFile, register, reload, here: Layer.merge(Layer.succeedContext(services), browsing) }
 })
 
-live("svc admin reload removes dropped clients with their codes and refresh families, and keeps other clients", () =>
-  Effect.gen(function* () {
-    const { here, register, reload } = yield* server
-    yield* Effect.gen(function* () {
-      const { cookie } = yield* signedInPerson("ann")
-      const request = (client_id: string, redirect_uri: string) =>
-        authorization({ client_id, redirect_uri, scope: "openid offline_access" })
-      const code = (id: string, uri: string) => codeOf(request(id, uri), cookie)
-      const spend = (id: string, uri: string, given: string) =>
-        exchange(given, { redirect_uri: uri }, basicAuth(id, secret))
-      const signIn = Effect.fnUntraced(function* (id: string, uri: string) {
-        return yield* tokensOf(yield* spend(id, uri, yield* code(id, uri)))
-      })
-      const staying = yield* signIn("app", kept)
-      const ending = yield* signIn("app", gone)
-      const bystander = yield* signIn("bystander", gone)
-      const retired = yield* signIn("retired", gone)
-      const pending = yield* code("app", gone)
+live(
+  "svc admin reload removes clients that are no longer listed, with their codes and refresh families, and keeps other clients",
+  () =>
+    Effect.gen(function* () {
+      const { here, register, reload } = yield* server
+      yield* Effect.gen(function* () {
+        const { cookie } = yield* signedInPerson("ann")
+        const request = (client_id: string, redirect_uri: string) =>
+          authorization({ client_id, redirect_uri, scope: "openid offline_access" })
+        const code = (id: string, uri: string) => codeOf(request(id, uri), cookie)
+        const spend = (id: string, uri: string, given: string) =>
+          exchange(given, { redirect_uri: uri }, basicAuth(id, secret))
+        const signIn = Effect.fnUntraced(function* (id: string, uri: string) {
+          return yield* tokensOf(yield* spend(id, uri, yield* code(id, uri)))
+        })
+        const staying = yield* signIn("app", kept)
+        const ending = yield* signIn("app", gone)
+        const bystander = yield* signIn("bystander", gone)
+        const retired = yield* signIn("retired", gone)
+        const pending = yield* code("app", gone)
 
-      yield* register([client("app", [kept]), client("bystander", [gone]), client("newcomer", [kept])])
-      // Only the reload registers the clients.
-      expect((yield* userInfo(ending.access_token)).status).toBe(200)
-      const { code: exit, out } = yield* reload
-      expect(exit).toBe(0)
-      expect(out).toContain("OpenID clients in force: app, newcomer, retired changed. 3 grants ended")
+        yield* register([client("app", [kept]), client("bystander", [gone]), client("newcomer", [kept])])
+        // Only the reload registers the clients.
+        expect((yield* userInfo(ending.access_token)).status).toBe(200)
+        const { code: exit, out } = yield* reload
+        expect(exit).toBe(0)
+        expect(out).toContain("OpenID clients in force: app, newcomer, retired changed. 3 grants ended")
 
-      const renew = (id: string, tokens: typeof staying) =>
-        refresh(tokens.refresh_token ?? "", {}, basicAuth(id, secret))
-      yield* tokensOf(yield* renew("app", staying))
-      yield* tokensOf(yield* renew("bystander", bystander))
-      expect(yield* errorOf(yield* renew("app", ending))).toBe("invalid_grant")
-      expect(yield* errorOf(yield* spend("app", gone, pending))).toBe("invalid_grant")
-      expect(yield* errorOf(yield* renew("retired", retired))).toBe("invalid_client")
-      expect((yield* userInfo(ending.access_token)).status).toBe(401)
-      expect((yield* authorize(request("app", gone), cookie)).response.status).toBe(400)
-      yield* signIn("newcomer", kept)
+        const renew = (id: string, tokens: typeof staying) =>
+          refresh(tokens.refresh_token ?? "", {}, basicAuth(id, secret))
+        yield* tokensOf(yield* renew("app", staying))
+        yield* tokensOf(yield* renew("bystander", bystander))
+        expect(yield* errorOf(yield* renew("app", ending))).toBe("invalid_grant")
+        expect(yield* errorOf(yield* spend("app", gone, pending))).toBe("invalid_grant")
+        expect(yield* errorOf(yield* renew("retired", retired))).toBe("invalid_client")
+        expect((yield* userInfo(ending.access_token)).status).toBe(401)
+        expect((yield* authorize(request("app", gone), cookie)).response.status).toBe(400)
+        yield* signIn("newcomer", kept)
 
-      // Revoked grants stay revoked, even if the client is registered again.
-      yield* register(before)
-      expect((yield* reload).code).toBe(0)
-      expect(yield* errorOf(yield* renew("app", ending))).toBe("invalid_grant")
-      expect(yield* errorOf(yield* renew("retired", retired))).toBe("invalid_grant")
-      yield* signIn("app", gone)
+        // Revoked grants stay revoked, even if the client is registered again.
+        yield* register(before)
+        expect((yield* reload).code).toBe(0)
+        expect(yield* errorOf(yield* renew("app", ending))).toBe("invalid_grant")
+        expect(yield* errorOf(yield* renew("retired", retired))).toBe("invalid_grant")
+        yield* signIn("app", gone)
 
-      const sql = yield* SqlClient.SqlClient
-      const events = yield* sql`SELECT data FROM audit_events WHERE action = 'operator.command' ORDER BY created_at, id`
-      expect(JSON.stringify(events)).toContain("endedGrants")
-      expect(JSON.stringify(events)).not.toContain(secret)
-    }).pipe(Effect.provide(here))
-  })
+        const sql = yield* SqlClient.SqlClient
+        const events =
+          yield* sql`SELECT data FROM audit_events WHERE action = 'operator.command' ORDER BY created_at, id`
+        expect(JSON.stringify(events)).toContain("endedGrants")
+        expect(JSON.stringify(events)).not.toContain(secret)
+      }).pipe(Effect.provide(here))
+    })
 )
 
 live("a reload with one invalid file applies neither file, and the error explains the fix", () =>

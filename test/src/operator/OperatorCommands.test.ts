@@ -27,7 +27,7 @@ const running = Effect.gen(function* () {
 const user = ["--email", "ada@example.com", "--password-stdin"]
 
 describe("Operator commands", () => {
-  live("an operator command rejects an out-of-range value with the same error with and without the server", () =>
+  live("an operator command rejects an out-of-range value with the same error, whether or not the server runs", () =>
     Effect.gen(function* () {
       const { admin } = yield* running
       const alone = `${yield* folder}/data`
@@ -127,7 +127,7 @@ describe("Operator commands", () => {
     })
   )
 
-  live("an operator command that is refused changes nothing", () =>
+  live("a refused operator command changes nothing", () =>
     Effect.gen(function* () {
       const { admin, audit } = yield* running
       expect((yield* admin(["create-user", ...user], `${password}\n`)).code).toBe(0)
@@ -152,7 +152,7 @@ describe("Operator commands", () => {
     })
   )
 
-  live("svc admin grants, revokes and lists operators, with effect from their next request", () =>
+  live("svc admin grants, revokes and lists operators, and each change takes effect on the next request", () =>
     Effect.gen(function* () {
       const { admin, audit, url } = yield* running
       const created = yield* admin(["create-user", ...user], `${password}\n`)

@@ -16,8 +16,8 @@ const deadSocket = (path: string) =>
   })
 
 /**
- * Starts a process that holds the folder's lock and listens in the folder, as a server does. `onData` runs when the process
- * first receives data.
+ * Starts a process that holds the folder's lock and listens on a socket in the folder, as a server does. `onData` runs when
+ * the process first receives data.
  */
 const standIn = Effect.fn("standIn")(function* (dataDir: string, onData: string) {
   const script = `
@@ -40,7 +40,7 @@ describe("Operator socket", () => {
     ["hangs up", "socket.end()"],
     ["speaks another language", `socket.write("HTTP/1.1 400 Bad Request\\r\\n\\r\\n")`]
   ] as const)
-    live(`a command is never reported as done when the server ${fate} partway through`, () =>
+    live(`a command is never reported as done if the server ${fate} partway through`, () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
         const dataDir = `${yield* folder}/data`
@@ -56,7 +56,7 @@ describe("Operator socket", () => {
       })
     )
 
-  live("the next server replaces the socket of a killed server, which blocks nobody in the meantime", () =>
+  live("a new server replaces the socket that a killed server left, and until then the socket blocks nobody", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -145,7 +145,7 @@ describe("Operator socket", () => {
   )
 
   live(
-    "the operator socket accepts no command without its server's secret, which only the folder's owner can read",
+    "the operator socket accepts a command only with the secret of its server, which only the owner of the folder can read",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem

@@ -12,7 +12,7 @@ import { serve } from "./support/Server.ts"
 const needed = ["users", "workspaces", "projects", "sources", "install_configs", "capsules", "runs"]
 const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 const secret = "canary-left-over-password"
-// Longer than the responses that a client normally accepts.
+// Larger than any response that a client normally accepts.
 const bytes = new TextEncoder().encode(`{"torn": "${secret}"`.padEnd(17 * 1024 * 1024))
 
 /** A server on a separate data folder, in which an apply has left an incomplete state file. */
@@ -92,7 +92,7 @@ describe("Left-over states", () => {
     })
   )
 
-  live("the operator lists and downloads left-over states the same way without a server", () =>
+  live("without a server, the operator can list and download left-over states in the same way", () =>
     Effect.gen(function* () {
       const { admin, root, world } = yield* furnished
       const { id } = yield* Effect.scoped(world)

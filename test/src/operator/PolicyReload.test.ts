@@ -18,7 +18,7 @@ const main = `
 `
 
 describe.skipIf(Bun.which("terraform") === null)("Policy reload", () => {
-  live("a policy reload voids plans of changed modules, and rereads ready-made configurations everywhere", () =>
+  live("a policy reload voids plans of changed modules, and rereads all predefined configurations", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -65,7 +65,8 @@ describe.skipIf(Bun.which("terraform") === null)("Policy reload", () => {
       expect((yield* ada.client.capsules.config({ params })).capsuleConfig).toEqual(
         listed ?? (yield* Effect.die("none"))
       )
-      // Other people are refused, an unknown configuration id is not found, and nobody can change the configuration.
+      // svc refuses other people, reports an unknown configuration id as not found, and lets nobody change the
+      // configuration.
       expect(yield* Effect.flip(grace.client.capsules.config({ params }))).toMatchObject({ code: "permission_denied" })
       const unknown = { capsuleConfigId: `icfg_${"a".repeat(24)}` }
       for (const { client } of [ada, grace]) {

@@ -18,7 +18,7 @@ const verifies = (jwt: string) => Effect.flatMap(SigningKeys, (keys) => keys.ver
 
 describe("Restore drill", () => {
   live(
-    "in the restore drill, a running server is backed up, loses its folder, and continues from the copy and the key",
+    "in the restore drill, a running server is backed up, loses its folder, and continues with the backup and the key",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
@@ -32,8 +32,7 @@ describe("Restore drill", () => {
         const before = yield* Effect.scoped(
           Effect.gen(function* () {
             const { services } = yield* serve(lost)
-            // Waits until the new installation has created its keys, because the installation begins to respond before it
-            // has its keys.
+            // Waits until the new installation has created its keys, because it starts to respond before the keys exist.
             yield* Effect.provide(keysStored, services)
             const admin = (args: ReadonlyArray<string>) =>
               svc(["admin", ...args, "--data-dir", lost, "--json"], password)
@@ -66,7 +65,7 @@ describe("Restore drill", () => {
         ])
         yield* files.copyFile(`${copies}/master.key`, `${found}/master.key`)
         yield* files.chmod(`${found}/master.key`, 0o600)
-        // A folder that contains only the key does not count as a new installation.
+        // svc does not treat a folder that contains only the key as a new installation.
         const early = yield* Effect.flip(Effect.scoped(serve(found)))
         expect(String(early)).toContain("holds master.key, but no database")
         const restored = yield* svc(["restore", file, "--data-dir", found, "--json"])
@@ -86,7 +85,7 @@ describe("Restore drill", () => {
       })
   )
 
-  live("the restore drill works as written, for another folder and another user", () =>
+  live("the restore drill works as documented, but with a different folder and user", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder

@@ -45,7 +45,7 @@ describe("Restored installations", () => {
     })
   )
 
-  live("access that may have been revoked after the backup stays off until an operator confirms it", () =>
+  live("access that may have been revoked after the backup stays disabled until an operator confirms it", () =>
     Effect.gen(function* () {
       const { ada, bob, connectionId, dataDir, review, told, workspaceId } = yield* restored
       const { services, url } = yield* serve(dataDir)
@@ -123,7 +123,7 @@ describe("Restored installations", () => {
     })
   )
 
-  live("after a restore, Workspaces whose rules and teams were restored are listed until each is reviewed", () =>
+  live("after a restore, Workspaces with restored rules and teams are listed until each Workspace is reviewed", () =>
     Effect.gen(function* () {
       const { dataDir, review, workspaceId } = yield* restored
       const { services } = yield* serve(dataDir)

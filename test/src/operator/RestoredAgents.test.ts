@@ -30,7 +30,7 @@ const agentsAt = Effect.fnUntraced(function* (url: string) {
 })
 
 describe("Restored agents", () => {
-  live("restored agents are not admitted, and no Workspace uses a pool, until an operator confirms them", () =>
+  live("after a restore, no agent is admitted and no Workspace can use a pool until an operator confirms them", () =>
     Effect.gen(function* () {
       const { added, dataDir, review, told, workspaceId } = yield* restoredWith(agentsAt)
       expect(told.ended).toMatchObject({ enrolmentTokens: 1 })
@@ -86,7 +86,7 @@ describe("Restored agents", () => {
     })
   )
 
-  live("restored agents, pool assignments and credentials are permanently deleted if an operator removes them", () =>
+  live("restored agents, pool assignments and credentials are permanently deleted when an operator removes them", () =>
     Effect.gen(function* () {
       const { added, dataDir, review, workspaceId } = yield* restoredWith(agentsAt)
       const { services } = yield* serve(dataDir)

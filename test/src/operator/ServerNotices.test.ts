@@ -6,7 +6,7 @@ import { serve } from "./support/Server.ts"
 
 const address = "https://hooks.example.test/canary-in-address"
 
-/** The commands of `svc admin notices`, on a data folder with or without a server. */
+/** Runs `svc admin notices` commands on a data folder, with or without a server. */
 const journey = Effect.fnUntraced(function* (dataDir: string) {
   const admin = Effect.fnUntraced(function* (args: ReadonlyArray<string>, stdin = "") {
     const { code, error, out } = yield* svc(["admin", "notices", ...args, "--data-dir", dataDir, "--json"], stdin)
@@ -40,7 +40,7 @@ const journey = Effect.fnUntraced(function* (dataDir: string) {
 })
 
 describe("svc admin notices", () => {
-  live("svc admin notices changes the server's endpoints without a server", () =>
+  live("without a running server, svc admin notices changes the endpoints in the data folder", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       expect((yield* svc(["admin", "users", "list", "--data-dir", dataDir])).code).toBe(0)
@@ -48,7 +48,7 @@ describe("svc admin notices", () => {
     })
   )
 
-  live("svc admin notices changes the server's endpoints through the server, and each change is audited", () =>
+  live("svc admin notices changes the endpoints through the running server, and each change is audited", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const { services } = yield* serve(dataDir)

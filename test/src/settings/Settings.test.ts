@@ -32,7 +32,7 @@ const load = Effect.fn("load")(function* (
 const refusal = (...args: Parameters<typeof load>) => Effect.map(Effect.flip(load(...args)), ({ message }) => message)
 
 describe("settings", () => {
-  it.effect("settings have the documented defaults", () =>
+  it.effect("each setting has its documented default", () =>
     Effect.gen(function* () {
       expect<unknown>(yield* load({})).toEqual({
         dataDir: "./svc-data",
@@ -194,7 +194,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("settings report all invalid values at once, each with its setting and variable", () =>
+  it.effect("settings report all invalid values at once, each with the name of its setting and variable", () =>
     Effect.gen(function* () {
       const message = yield* refusal(
         {},
@@ -228,7 +228,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("settings reject plain http beyond loopback unless the operator requests it", () =>
+  it.effect("settings reject unencrypted http on addresses beyond loopback unless the operator allows it", () =>
     Effect.gen(function* () {
       for (const listen of ["0.0.0.0:80", "[::]:0", "192.0.2.1:8787", "svc.internal:80", "127.0.0.1.example:80"]) {
         for (const base of [{}, { baseUrl: "http://127.0.0.1:8787" }]) {
@@ -282,7 +282,7 @@ describe("Settings table", () => {
     })
   )
 
-  it.effect("the settings table shows the program's own defaults", () =>
+  it.effect("the settings table shows the same defaults as the program", () =>
     Effect.gen(function* () {
       const defaults = new Map<string, string | undefined>(
         Object.values<SettingDefinition>(settingDefinitions).map((setting) => [setting.env, setting.default])

@@ -128,7 +128,7 @@ describe("WebSocket streams", () => {
     })
   )
 
-  live("a stalled WebSocket reader falls behind in the ledger, and no backlog builds up in memory", () =>
+  live("a stalled WebSocket reader is served from the ledger later, and no backlog builds up in memory", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       yield* openStalled(logs, bearer)

@@ -17,7 +17,7 @@ import { applicationOver, live as streams } from "../http/support/TestApplicatio
 import { openSocket, TestServer } from "../http/support/TestServer.ts"
 import { seed, world } from "../http/support/World.ts"
 
-// Periodic rechecks are off, so only the revocation's commit can end a stream here.
+// Periodic rechecks are off, so only the commit of a revocation can end a stream in these tests.
 const server = TestServer.layer.pipe(
   Layer.provideMerge(applicationOver(authenticatorLayer)),
   Layer.provideMerge(Layer.effectDiscard(seed)),
@@ -143,7 +143,8 @@ live("an unrelated commit wakes no follower of a stream", () =>
     yield* changedSince(first)
     const second = seen()
     yield* sql`UPDATE workspaces SET display_name = 'another' WHERE id = ${world.workspaceA}`
-    // The order matters: if the unrelated commit had woken a follower, the second commit would appear as a second change.
+    // The revocation must come second: if the unrelated commit had woken a follower, this commit would be counted as an
+    // additional change.
     yield* revoked
     yield* changedSince(second)
     expect(seen()).toBe(second + 1)

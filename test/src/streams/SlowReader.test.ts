@@ -45,7 +45,8 @@ const stall = (port: number) =>
     (socket) => Effect.sync(() => socket.destroy())
   )
 
-// Time advances only while the stalled reader is connected, so a slow machine does not cut off the other reader.
+// The test's clock advances only while the stalled reader is connected, so the server does not cut off the other reader on a
+// slow machine.
 it.effect(
   "the server cuts off a stalled stream reader, which can then resume where it stopped",
   () =>
@@ -54,7 +55,7 @@ it.effect(
       const { port } = yield* TestServer
       journal.append(lines, "x".repeat(1000))
       yield* stall(port)
-      // A paused client does not notice that it was cut off, so the test checks the server's side.
+      // A paused client does not notice that the server has cut it off, so the test checks the connection on the server.
       while (journal.listeners() === 0) yield* turn
       while (journal.listeners() > 0) {
         yield* TestClock.adjust(yield* StalledAfter)

@@ -14,7 +14,7 @@ const following = (subject: string): RunFrames => ({
 
 const sink = { send: () => 1, close: () => {}, terminate: () => {} }
 
-it.effect("an account may hold a thousand sockets, and closing a socket makes room for another", () =>
+it.effect("an account may hold a thousand sockets, and must close one before it can open another", () =>
   Effect.gen(function* () {
     const sockets = yield* WebSockets
     const held = Array.from({ length: 1000 }, () => sockets.open(following("usr_ada"), sink))

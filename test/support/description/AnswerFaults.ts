@@ -26,7 +26,7 @@ const withIds = (schema: Schema.Json): Schema.Json => {
   )
 }
 
-// Compiles each component as a separate schema, once rather than for every response that refers to the component.
+// Compiles each component only once as a separate schema, instead of once for every response that refers to the component.
 const makeAjv = () => {
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false })
   for (const [name, schema] of Object.entries(serverDescription().schemas)) {
@@ -46,7 +46,7 @@ const validatorOf = (schema: Schema.Json): ValidateFunction => {
   return validate
 }
 
-/** Returns the path at which a value violates its schema, if any. */
+/** Returns the path, if any, at which a value violates the schema. */
 export const schemaFault = (schema: Schema.Json, value: unknown): string | undefined => {
   const validate = validatorOf(schema)
   if (validate(value) === true) return undefined
@@ -115,8 +115,8 @@ export const frameFault = (url: string, text: string, by: "event" | "message"): 
 }
 
 /**
- * Returns the difference between a response of this server and its description; `undefined` if they match or no route produced
- * the response.
+ * Returns the difference between a response of this server and its description; `undefined` if the response matches, or if
+ * no route produced it.
  */
 export const answerFault = (answer: SeenAnswer): string | undefined => {
   const { pathname } = new URL(answer.url)

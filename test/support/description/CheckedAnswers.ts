@@ -26,7 +26,7 @@ export interface SentRequest {
 /** Compares a response with the server's description without consuming the body that the test reads. */
 const checkAnswer = async ({ headers, method, url }: SentRequest, response: Response): Promise<void> => {
   const id = response.headers.get("x-request-id")
-  // Other servers of a test have no description.
+  // Other servers that a test uses have no description.
   if (id === null || seen.has(id) || method === "OPTIONS") return
   // The listener itself responds to an upgrade.
   if (headers.has("upgrade") && response.status === 204) return
@@ -59,7 +59,7 @@ export const seeMessage = (url: string, message: unknown): void => {
     comparing.push(checkFrame(url, String(message), "message"))
 }
 
-/** Returns the same response, and compares each server-sent event as it passes through. */
+/** Returns the same response, and compares each server-sent event with the description as the test reads it. */
 const withCheckedFrames = (url: string, response: Response): Response => {
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
   if (!isStream || response.body === null || !response.headers.has("x-request-id")) return response

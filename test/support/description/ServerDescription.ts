@@ -31,7 +31,7 @@ export interface DescribedResponse {
   readonly headers: ReadonlyArray<{ readonly name: string; readonly required: boolean; readonly schema: Schema.Json }>
   /** Keyed by media type; empty for a response without a body. */
   readonly content: ReadonlyMap<string, Schema.Json>
-  /** The frames of the WebSocket that the connection is upgraded to. */
+  /** The frames of the WebSocket to which the connection is upgraded. */
   readonly message?: Schema.Json | undefined
 }
 

@@ -18,11 +18,11 @@ import {
 } from "./ForgeServer.ts"
 import type { FakeAccount, FakeComment, FakePullRequest, FakeRepository, FakeToken, ForgeState } from "./ForgeState.ts"
 
-/** A fake GitHub's App. The test sets the permissions of its installation's tokens. */
+/** The App on a fake GitHub. The test sets the permissions of the installation tokens. */
 export interface FakeApp {
   readonly id: string
   installationId: string
-  /** Installations by other accounts, which only a public App has. */
+  /** Installations by other accounts. Only a public App can have these. */
   otherInstallations?: ReadonlyArray<string>
   /** False until the owner installs the App. Defaults to true. */
   installed?: boolean
@@ -112,7 +112,7 @@ const isAppToken = (authorization: string, app: FakeApp): boolean => {
   )
 }
 
-/** A fake of GitHub's REST API (Enterprise Server), written from its public documentation. */
+/** A fake of GitHub's REST API (Enterprise Server), based on the public documentation. */
 export const fakeGitHub = (state: ForgeState, app?: FakeApp) => {
   const expiries = new Map<string, number>()
   let issued = 0

@@ -16,8 +16,9 @@ export const forgeToken = "forge-token"
 export type MergeWay = "merge" | "squash" | "rebase"
 
 /**
- * A repository that the installed Git serves, and its pull requests at a fake forge. Both use the same origin, because svc
- * uses a forge Connection only for repositories at its origin. Removed when the Scope closes.
+ * A repository that the installed Git serves, and its pull requests at a fake forge. The repository and the forge have the
+ * same origin, because svc uses a forge Connection only for repositories at the origin of the forge. Everything is removed
+ * when the Scope closes.
  */
 export const forgeRepository = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
   const fs = yield* FileSystem.FileSystem

@@ -32,7 +32,7 @@ export const pageOf = <A>(items: ReadonlyArray<A>, query: URLSearchParams, size:
   return items.slice((page - 1) * perPage, page * perPage)
 }
 
-/** A repository found by a request: by its path, its id, or a former path. */
+/** The repository that a request identifies by its path, its id, or a former path. */
 export const lookedUp = (state: ForgeState, path: string) => {
   const current = state.repositories.find((one) => one.path === path)
   if (current !== undefined) return { repository: current.hidden ? undefined : current, moved: false }
@@ -49,7 +49,7 @@ export const commentMade = (state: ForgeState, to: FakePullRequest, author: Fake
   return comment
 }
 
-/** Finds a repository's comment by its id, with the pull request that the comment belongs to. */
+/** Finds a comment on any pull request of a repository by the comment's id. */
 export const commentWith = (repository: FakeRepository, id: string) => {
   for (const pullRequest of repository.pullRequests.values()) {
     const comment = pullRequest.comments.find((one) => String(one.id) === id)

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto"
 
-/** A failure that the fake causes instead of, or after, the next responses. */
+/** A failure that the fake causes instead of the next responses, or after them. */
 export type ForgeTrouble =
   /** Secondary limit: 403 with Retry-After for GitHub, 429 for the other forges. */
   | { readonly kind: "secondary limit"; readonly seconds: number }
   /** The hourly limit is exhausted; `resetsAt` is in seconds since 1970. */
   | { readonly kind: "exhausted"; readonly resetsAt: number }
   | { readonly kind: "status"; readonly status: number }
-  /** The forge performs the request, and the connection breaks before its response. */
+  /** The forge performs the request, but the connection breaks before the response. */
   | { readonly kind: "lost answer" }
   /** A valid response after 17 MiB of spaces. */
   | { readonly kind: "huge" }
@@ -59,7 +59,7 @@ export interface FakeCheck {
   readonly name: string
   state: string
   completed: boolean
-  /** Field names of the last request. */
+  /** The field names of the last request. */
   fields: ReadonlyArray<string>
   title: string
 }
@@ -73,12 +73,12 @@ export interface FakeToken {
 export interface FakeRepository {
   readonly id: number
   path: string
-  /** The repository's former paths. */
+  /** The former paths of the repository. */
   readonly formerPaths: Set<string>
-  /** The repository was transferred to an owner whose repositories the credential cannot see. */
+  /** True if the repository was transferred to an owner whose repositories are not visible to the credential. */
   hidden: boolean
   readonly pullRequests: Map<number, FakePullRequest>
-  /** Access level of each login: read, write or admin. */
+  /** The access level of each login: read, write or admin. */
   readonly collaborators: Map<string, string>
 }
 
@@ -92,13 +92,13 @@ export const forgeState = () => {
     accounts: new Map<string, FakeAccount>(),
     statuses: [] as Array<FakeStatus>,
     checks: [] as Array<FakeCheck>,
-    /** Method and path of each request. */
+    /** The method and path of each request. */
     calls: [] as Array<string>,
-    /** GitHub's answers for the codes of Apps that a person has created from a manifest. Each code serves once. */
+    /** GitHub's responses, by code, for Apps that a person has created from a manifest. Each code can be used once. */
     createdApps: new Map<string, Readonly<Record<string, unknown>>>(),
-    /** Applied to the next requests, one per request. `undefined` does not affect a request. */
+    /** Failures for the next requests, one per request. `undefined` means no failure. */
     troubles: [] as Array<ForgeTrouble | undefined>,
-    /** Address of the Git repository that the fake serves at the path of each of its repositories. */
+    /** The address of the Git repository that the fake serves for all of its repositories. */
     git: undefined as string | undefined,
     nextId: () => ++ids,
     addRepository: (path: string): FakeRepository => {

@@ -127,11 +127,11 @@ const tones: Readonly<Record<AutoUpdateDecision["decision"], StatusTone>> = {
   deferred: "neutral"
 }
 
-/** The text for a reason, or the server's own text for an unknown reason. */
+/** Returns the text for a reason, or the server's message if the reason is unknown. */
 const reasonOf = (sentences: Readonly<Record<string, string>>, { message, reason }: AutoUpdateDecision): string =>
   sentences[reason] ?? message
 
-/** Auto-update's decisions about the newest snapshots. Renders nothing if there are none. */
+/** Auto-update's decisions about the newest snapshots. Renders nothing if there are no decisions. */
 export const Decisions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()

@@ -26,7 +26,7 @@ import { historyWords } from "./HistoryWords.ts"
 import { Rollback } from "./Rollback.tsx"
 import { capsuleWords } from "./Words.ts"
 
-/** A fact in a line of the history: a commit, its author, a check or its drift. */
+/** An item in a history row: a commit, its author, a check or the drift that it found. */
 const Step = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
   <span className="history-step" data-step={name}>
     {children}
@@ -158,7 +158,7 @@ const DriftStep = ({ line: { apply, checks } }: { readonly line: HistoryLine }) 
   )
 }
 
-/** The state that a change produced, if the Capsule can be rolled back to it. */
+/** The states that changes produced and to which the Capsule can be rolled back. */
 const useRollbackTargets = (capsule: Capsule, oldest: string | undefined) => {
   const may = useMay()
   const query = useInfiniteQuery(stateVersionsQuery(capsule.id))
@@ -199,7 +199,7 @@ const Lines = ({
   ...facts
 }: CommitFacts & {
   readonly lines: ReadonlyArray<HistoryLine>
-  /** The states to roll back to, by the Run that produced them. */
+  /** Rollback targets, keyed by the Run that produced them. */
   readonly targets: ReadonlyMap<string, StateVersion>
 }) => (
   <ol className="history">
@@ -264,7 +264,7 @@ export const RecentHistory = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
-/** All changes of a Capsule in pages. */
+/** All changes of a Capsule, page by page. */
 export const CapsuleHistory = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(historyWords)
   const { query, url } = useHistory(capsule)

@@ -91,7 +91,7 @@ const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   const plan = useLookedPlan(capsule.id)
   const drift = usePlan(capsule.id, capsulesDriftCheck)
   const [choosing, setChoosing] = useState(false)
-  // After a rollback, the newest commit is the commit that people rolled back, so the page does not suggest it.
+  // After a rollback, the newest commit is the one that was rolled back, so the page does not suggest it.
   const isHeld = capsule.autoUpdate.pinnedBy !== undefined && capsule.staleReasons.some(({ kind }) => kind === "commit")
   if (!may("member") || !isInService(capsule.status)) return null
   return (

@@ -24,7 +24,10 @@ interface ChangeInputsProps {
   readonly onChange: (change: InputChange) => void
 }
 
-/** The form for the inputs that people can set. Inputs with a value from another Capsule are only listed. */
+/**
+ * The form for the inputs that people can set. Inputs that get their value from another Capsule are listed but cannot be
+ * edited.
+ */
 export const ChangeInputs = ({ change, config, fields, model, onChange, problems, sourceOf }: ChangeInputsProps) => {
   const words = useWords(capsuleWords)
   const inputs = useWords(inputWords)

@@ -83,10 +83,11 @@ const Form = ({ capsule, config, bindings }: FormProps) => {
   const [tried, setTried] = useState(false)
   const [key] = useState(newIdempotencyKey)
   const isSet = new Set(config.variables.filter((variable) => variable.set).map(({ name }) => name))
-  // An Output of another Capsule takes precedence over a value from a person, so its input is omitted.
+  // An Output of another Capsule takes precedence over a value from a person, so the form omits inputs that an Output
+  // provides.
   const changeable = changeableVariables(config).filter((variable) => sourceOf?.(variable).kind !== "injected")
   const model = formModel(changeable, changeable, config.presentation)
-  // A stored value also counts as the answer to a required question.
+  // A required question that already has a stored value can stay empty.
   const fields = fieldsOf(model).map((field) => ({ ...field, required: field.required && !isSet.has(field.name) }))
   const answers = answersOf(fields, change.draft)
   const changed =

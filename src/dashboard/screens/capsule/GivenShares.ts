@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { outputSharesQuery } from "../../api/Queries.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 
-/** The shares from other Workspaces to this one. */
+/** Returns the shares that other Workspaces have granted to this Workspace. */
 export const useGivenShares = () => {
   const workspace = useWorkspace()
   const shares = useQuery(outputSharesQuery(workspace.id)).data ?? []

@@ -5,7 +5,7 @@ import type { FoldedRun, Run } from "../../api/Types.ts"
 export interface HistoryLine {
   readonly run: Run
   readonly apply?: FoldedRun
-  /** Newest first. Includes only the checks between a successful apply and the next one. */
+  /** Newest first. Includes only the checks between this successful apply and the next successful one. */
   readonly checks: ReadonlyArray<Run>
 }
 
@@ -13,8 +13,8 @@ const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "
 const isCheck = ({ status, type }: Run): boolean => type === "drift_check" && status === "succeeded"
 
 /**
- * The lines of the list of changes, newest first. A drift check belongs to the state that it checked, and therefore to the change
- * below it.
+ * Returns the lines of the list of changes, newest first. A drift check is attached to the change that produced the checked
+ * state, which is the next change below the check.
  */
 export const historyLines = (
   runs: ReadonlyArray<Run>,
@@ -37,7 +37,7 @@ export const historyLines = (
   return [...lines, ...checks.map((run) => ({ run, checks: [] }))]
 }
 
-/** The most relevant latest check. Checks with a finding take precedence. */
+/** Returns the newest check that found drift, or else the newest check. */
 export const tellingCheck = (checks: ReadonlyArray<Run>): Run | undefined =>
   checks.find(({ drifted }) => drifted === true) ?? checks[0]
 

@@ -12,7 +12,9 @@ import { inputWords } from "./InputWords.ts"
 
 export type SourceOf = (variable: DeclaredVariable) => InputSource
 
-/** The source of each input's value. Returns `undefined` until the values from other Capsules and Connections are known. */
+/**
+ * Returns the source of each input's value, or `undefined` until the values from other Capsules and Connections are known.
+ */
 export const useInputSources = (capsule: Capsule): SourceOf | undefined => {
   const workspace = useWorkspace()
   const { data: dependencies } = useQuery(dependenciesQuery(capsule.id))

@@ -8,7 +8,7 @@ import { useWords } from "../../words/Words.ts"
 import { PlanAgain } from "../run/PlanAgain.tsx"
 import { credentialWords } from "./CredentialWords.ts"
 
-/** Shown for a Capsule whose Run lacked a credential. It describes the credential and the people who can provide it. */
+/** Shown for a Capsule whose Run lacked a credential. Describes the credential and the people who can provide it. */
 export const MissingCredential = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(credentialWords)
   const workspace = useWorkspace()

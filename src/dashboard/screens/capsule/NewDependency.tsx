@@ -26,7 +26,9 @@ interface Flow {
   readonly required: boolean
 }
 
-/** The names under which a Capsule in another Workspace shares its Outputs. Empty within the same Workspace. */
+/**
+ * The names under which a Capsule in another Workspace shares its Outputs. Empty if the Capsule is in the same Workspace.
+ */
 const useSharedNames = (producerId: string): ReadonlyArray<string> =>
   useGivenShares()
     .filter(({ producerCapsuleId }) => producerCapsuleId === producerId)

@@ -12,7 +12,9 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
 
-/** Formats a structure as indented JSON, even if the module wrote it as a string. Copying it returns the original value. */
+/**
+ * Formats a structure as indented JSON, even if the module wrote it as a string. The copy button copies the original value.
+ */
 const shownValue = (value: unknown): string => {
   const structure = structureOf(value)
   if (structure !== undefined) return JSON.stringify(structure, null, 2)
@@ -56,7 +58,7 @@ interface OutputsProps {
   readonly marks?: ReadonlyMap<string, string>
 }
 
-/** The Capsules that use an Output. Capsules in other Workspaces are unknown here. */
+/** The Capsules that use an Output. Capsules in other Workspaces cannot be listed here. */
 const Takers = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()

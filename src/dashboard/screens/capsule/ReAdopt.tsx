@@ -155,7 +155,7 @@ export const ReAdoptButton = ({ capsule, small = false }: { readonly capsule: Ca
   )
 }
 
-/** Switches to the operator's current settings without a plan. */
+/** Re-adopts the Capsule with the operator's current settings, without a plan. */
 export const ReAdoptPanel = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(reAdoptionWords)
   if (!isInService(capsule.status)) {

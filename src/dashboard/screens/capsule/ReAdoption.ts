@@ -7,7 +7,7 @@ const ended: ReadonlySet<Run["status"]> = new Set(["succeeded", "failed", "cance
 
 const endOf = (run: Run): string => run.finishedAt ?? run.createdAt
 
-/** Returns the Run that determines the known condition of the Capsule. */
+/** Returns the last finished Run that determines the condition of the Capsule. */
 export const lastDecisive = (runs: ReadonlyArray<Run>): Run | undefined =>
   runs
     .filter(({ status, type }) => decisive.has(type) && ended.has(status))

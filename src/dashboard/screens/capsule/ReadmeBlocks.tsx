@@ -6,7 +6,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { readmeWords } from "./ReadmeWords.ts"
 
-// Positions are stable keys, because a README is rendered once and never changes.
+// Positions are stable keys, because a rendered README never changes.
 
 const Target = ({
   address,
@@ -29,7 +29,7 @@ const Target = ({
   )
 }
 
-/** Images are not fetched, because an external image would reveal its readers. */
+/** Images are not fetched, because fetching an external image would reveal who reads the README. */
 const Picture = ({
   address,
   place,
@@ -52,7 +52,9 @@ const Picture = ({
 
 interface PartProps {
   readonly part: ReadmeInline
-  /** The base for resolving addresses. Absent within a link: a badge is an image in a link, and links cannot be nested. */
+  /**
+   * The base URL for resolving addresses. Absent within a link: a badge is an image in a link, and links cannot be nested.
+   */
   readonly place: ReadmePlace | undefined
 }
 

@@ -84,7 +84,7 @@ interface TimelineProps {
   readonly resource: StateResource
 }
 
-/** The history of one resource, newest first. Later changes outside svc come first. */
+/** The history of one resource, newest first. Changes made outside svc since then come first. */
 export const ResourceTimeline = ({ capsule, resource }: TimelineProps) => {
   const words = useWords(resourceWords)
   const query = useInfiniteQuery(resourceHistoryQuery(capsule.id, capsule.currentStateVersionId, resource))

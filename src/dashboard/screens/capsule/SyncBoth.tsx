@@ -46,7 +46,7 @@ export const SyncBoth = ({ capsule }: { readonly capsule: Capsule }) => {
   const { data: source } = useQuery(sourceQuery(capsule.sourceId))
   const { data: capsules = [] } = useQuery(capsulesQuery(workspace.id))
   const turnOn = useDecision({
-    // Updates the Source first: if the second step fails, the page still shows the missing step.
+    // Updates the Source first, because the page still offers the missing step if the second update fails.
     send: async (signal) => {
       await call(sourcesUpdate, { signal, params: { sourceId: capsule.sourceId }, body: { autoSync: true } })
       if (capsule.autoUpdate.enabled) return

@@ -17,12 +17,12 @@ const blockSize = 100
 
 type Answers = ReadonlyArray<{ readonly data: ReadonlyArray<LatestRun> | undefined }>
 
-// A stable function, so that its result is reused while the responses are the same.
+// Defined outside the component, so that the query reuses the combined result until a response changes.
 const answersOf = (answers: Answers) => answers.map(({ data }) => data)
 
 /**
- * The newest Run of each visible Capsule: `null` if it has never run, and absent while unknown. The Runs are requested in
- * blocks of the whole list, so that searching and scrolling do not request them again.
+ * The newest Run of each visible Capsule: `null` if the Capsule has never run, and absent while unknown. The Runs are
+ * requested in blocks of the whole list, so that searching and scrolling do not request them again.
  */
 const useLatestRuns = (
   workspaceId: string,
@@ -42,7 +42,7 @@ const useLatestRuns = (
     queries: wanted.map((block) => latestRunsQuery(workspaceId, blocks[block] ?? [])),
     combine: answersOf
   })
-  // The key contains the numbers of the blocks, because a response without Runs does not identify its block.
+  // The key contains the block numbers, because a response without Runs does not show which block was requested.
   const key = wanted.join(",")
   return useMemo(() => {
     const known = new Map<string, LatestRun | null>()

@@ -28,7 +28,8 @@ export const CapsulesScreen = () => {
   const query = useQuery(capsulesQuery(workspace.id))
   const { data: sourceList } = useQuery(sourcesQuery(workspace.id))
   const sources = useMemo(() => new Map((sourceList ?? []).map((source) => [source.id, source])), [sourceList])
-  // The field keeps its own text, because waiting for the URL to change would interrupt Japanese text input.
+  // The field stores its own text instead of reading it from the URL, because waiting for the URL to change would interrupt
+  // Japanese text input.
   const [input, setInput] = useState(search.q ?? "")
   const typed = useDeferredValue(input)
   const wanted = useMemo(

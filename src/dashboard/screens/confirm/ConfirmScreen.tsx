@@ -71,7 +71,7 @@ const Waiting = ({ code, onAgain }: { readonly code: string; readonly onAgain: (
         }
       ),
     retry: false,
-    // Read only once, because a decision removes the waiting action.
+    // Read only once, because the decision deletes the pending action.
     staleTime: Number.POSITIVE_INFINITY
   })
   return (

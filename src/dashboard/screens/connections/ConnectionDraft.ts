@@ -12,7 +12,7 @@ const gitProvider = "git"
 
 export const isGeneric = (recipe: CredentialRecipe): boolean => recipe.provider === anyProvider
 
-/** The recipes for a provider, closest match first. Without a provider, all recipes. */
+/** Returns the recipes for a provider, closest match first. Returns all recipes if no provider is given. */
 export const recipesFor = (
   recipes: ReadonlyArray<CredentialRecipe>,
   provider: string | undefined
@@ -43,7 +43,7 @@ export interface ConnectionDraft {
   readonly expiresOn: string
   /** One entry per line. */
   readonly origins: string
-  /** Set if the agents of a pool store the values. */
+  /** Set if the agents of a pool hold the credentials. */
   readonly providedBy?: ProvidedBy | undefined
 }
 
@@ -60,23 +60,23 @@ const forges: Readonly<Record<string, string>> = {
 
 const isForge = (recipe: CredentialRecipe): boolean => Object.hasOwn(forges, recipe.provider)
 
-/** True if the Connection is of a GitHub App, which svc can create. */
+/** True if the Connection uses a GitHub App. svc can create the App. */
 export const isGitHubApp = (recipe: CredentialRecipe, mode: AuthMode): boolean =>
   recipe.provider === "github" && mode.id === "app"
 
-/** The most likely address. Empty if there is none. */
+/** Returns the most likely address, or an empty string if no address is likely. */
 export const likelyOrigin = (recipe: CredentialRecipe): string => forges[recipe.provider] ?? ""
 
 /** True for Connections that svc sends only to the servers that a person lists. */
 export const hasOrigins = (recipe: CredentialRecipe): boolean => isGit(recipe) || isForge(recipe)
 
-/** The server in a partially typed repository URL. Empty if it cannot be parsed. */
+/** Returns the server in a partially typed repository URL, or an empty string if the URL cannot be parsed. */
 export const serverOf = (url: string): string => {
   const address = readServerAddress(url.trim())
   return isAddress(address) && address.scheme !== "ssh" ? address.origin : ""
 }
 
-/** The attributes of a provider's Connection that the Workspace's pools can provide. No recipe covers them. */
+/** The credential sets that the Workspace's pools offer for a provider without a specific recipe. */
 export const offeredBy = (
   recipe: CredentialRecipe,
   pools: ReadonlyArray<Pick<WorkspacePool, "name" | "provided">>

@@ -157,7 +157,7 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
   )
 }
 
-/** Shows the result of an authorization once, and removes it from the address. */
+/** Shows the result of an authorization once, and removes the result from the URL. */
 const useArrival = (connections: ReadonlyArray<Connection> | undefined) => {
   const words = useWords(connectionWords)
   const { connected } = useSearch({ from: "/w/$workspace/connections" })

@@ -15,9 +15,9 @@ export const GitConnectionField = ({
   value,
   onChange
 }: {
-  /** The typed part of the URL for which the Connection is used. */
+  /** The repository URL as typed so far. The Connection is used to read this repository. */
   readonly url: string
-  /** Empty without a Connection. */
+  /** Empty if no Connection is selected. */
   readonly value: string
   readonly onChange: (connectionId: string) => void
 }) => {

@@ -9,7 +9,10 @@ import { TextField } from "../../ui/Field.tsx"
 import { useWords } from "../../words/Words.ts"
 import { gitHubAppWords } from "./GitHubAppWords.ts"
 
-/** Starts the registration of a GitHub App at this address. The API redirects back to the Connections when it is done. */
+/**
+ * Starts the registration of a GitHub App at this address. The API redirects back to the Connections page when the
+ * registration is complete.
+ */
 export const GitHubAppStart = ({ displayName, origin }: { readonly displayName: string; readonly origin: string }) => {
   const words = useWords(gitHubAppWords)
   const workspace = useWorkspace()

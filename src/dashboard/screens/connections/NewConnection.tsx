@@ -29,13 +29,13 @@ import {
 import { connectionWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-// Loaded on demand, because few Connections are of a GitHub App.
+// Loaded on demand, because few Connections use a GitHub App.
 const GitHubAppStart = lazy(
   whenReachable(async () => ({ default: (await import("./GitHubAppStart.tsx")).GitHubAppStart }))
 )
 
 interface NewConnectionProps {
-  /** Set if a module requires exactly this provider. */
+  /** Set if a module requires this provider. */
   readonly provider?: string
   /** Set if the Connection is for reading the repository with this URL. */
   readonly repository?: string

@@ -63,7 +63,10 @@ export const OAuthHelpers = () => {
   )
 }
 
-/** Requests authorization for the same Connection again, because it is no longer valid or needs other permissions. */
+/**
+ * Requests authorization for the same Connection again, because the current authorization is no longer valid or other
+ * permissions are needed.
+ */
 export const Reconnect = ({ connection, helperId }: { readonly connection: Connection; readonly helperId: string }) => {
   const words = useWords(connectionWords)
   const start = useStart(helperId, connection.id)

@@ -13,7 +13,7 @@ import { usePlan, useAcceptance } from "../run/PlanAgain.tsx"
 import { changeName } from "../run/PlanDiff.ts"
 import { driftFoundWords } from "./DriftFoundWords.ts"
 
-/** The two ways to resolve drift. Each is a plan. */
+/** The two ways to resolve drift. Each way creates a plan. */
 const DriftChoices = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(driftFoundWords)
   const may = useMay()

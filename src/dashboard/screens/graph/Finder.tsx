@@ -18,7 +18,8 @@ export const Finder = ({ graph, centre, search }: FinderProps) => {
   const { handle } = useWorkspace()
   const navigate = useNavigate()
   const place = useRef<HTMLDivElement>(null)
-  // The field keeps its own text, because waiting for the URL to change would interrupt Japanese text input.
+  // The field stores its own text instead of reading it from the URL, because waiting for the URL to change would interrupt
+  // Japanese text input.
   const [typed, setTyped] = useState(search)
   const found = foundIn(graph, search)
   const onKeyDown = (event: KeyboardEvent) => {

@@ -1,6 +1,6 @@
 import { boundedText } from "../../words/AddressText.ts"
 
-/** The state of the graph in its address: the centred Capsule, and the search text. */
+/** The part of the graph's state that is stored in the URL: the centred Capsule and the search text. */
 export interface GraphSearch {
   readonly around?: string | undefined
   readonly q?: string | undefined

@@ -8,7 +8,7 @@ export interface LinkedCapsule {
   readonly name: string
   readonly environment: string
   readonly status: string
-  /** The number of steps from a Capsule without producers. All producers have smaller numbers. */
+  /** The number of steps from a Capsule without producers. Every producer has a smaller number than its consumers. */
   readonly layer: number
   readonly takesFrom: ReadonlyArray<string>
   readonly givesTo: ReadonlyArray<string>
@@ -50,7 +50,7 @@ const layersOf = (
   return layers
 }
 
-/** The Capsules with dependencies between them. A common Source does not link Capsules. */
+/** Capsules with dependencies between them. Capsules are not linked merely because they share a Source. */
 export const linkedGraph = (graph: Graph): LinkedGraph => {
   const known = new Map(graph.nodes.filter(({ kind }) => kind === "capsule").map((node) => [node.id, node]))
   const links = graph.edges.filter(({ from, to }) => known.has(from) && known.has(to) && from !== to)
@@ -86,7 +86,7 @@ export const linkedGraph = (graph: Graph): LinkedGraph => {
   }
 }
 
-/** Returns all Capsules reachable from a Capsule: its producers or its consumers, directly or indirectly. */
+/** Returns all direct and indirect producers, or all direct and indirect consumers, of a Capsule. */
 export const reachedFrom = (graph: LinkedGraph, id: string, way: "takesFrom" | "givesTo"): ReadonlySet<string> => {
   const reached = new Set<string>()
   const waiting = [id]

@@ -46,7 +46,7 @@ const Neighbour = ({
   )
 }
 
-/** Lines from the middle of one side to each neighbour on the other side. */
+/** Lines that connect the Capsule in the middle to each neighbour on one side. */
 const Links = ({ count, rows, way }: { readonly count: number; readonly rows: number; readonly way: "in" | "out" }) => {
   const whole = Math.max(rows, 1) * pitch - (pitch - height)
   const first = (whole - (count * pitch - (pitch - height))) / 2 + height / 2

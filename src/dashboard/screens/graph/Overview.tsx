@@ -11,7 +11,10 @@ const rowsOfLayer = 8
 
 const needsSomeone = ({ status }: LinkedCapsule): boolean => status === "error" || status === "stale"
 
-/** The next dot for an arrow key: along the layer, or at the same height in an adjacent layer. */
+/**
+ * Returns the dot to which an arrow key moves: the next dot in the layer, or the dot at the same height in an adjacent
+ * layer.
+ */
 const nextDot = (graph: LinkedGraph, from: LinkedCapsule, key: string): LinkedCapsule | undefined => {
   const layer = graph.layers[from.layer] ?? []
   const at = layer.indexOf(from)
@@ -32,7 +35,7 @@ const spotOf = (dot: HTMLElement): Spot => ({
   y: dot.offsetTop + dot.offsetHeight / 2
 })
 
-/** Pairs of producer and consumer, for one Capsule or for all. */
+/** Producer-consumer pairs of one Capsule, or of all Capsules. */
 const linksOf = (graph: LinkedGraph, around: LinkedCapsule | undefined): ReadonlyArray<readonly [string, string]> =>
   around === undefined
     ? [...graph.capsules.values()].flatMap(({ id, takesFrom }) => takesFrom.map((from) => [from, id] as const))

@@ -9,7 +9,7 @@ import { toast } from "../../ui/Toast.tsx"
 import { useWords } from "../../words/Words.ts"
 import { needWords } from "./NeedWords.ts"
 
-/** Asks the people who may approve a plan. The server sends at most one request per hour. */
+/** Asks the people who may approve a plan to do so. The server sends at most one request per hour. */
 export const AskApproval = ({ runId, of }: { readonly runId: string; readonly of: string | undefined }) => {
   const words = useWords(needWords)
   const may = useMay()

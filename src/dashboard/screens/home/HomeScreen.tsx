@@ -32,7 +32,7 @@ interface NeedListProps {
   readonly needs: ReadonlyArray<Need>
   /** Counted across all pages. */
   readonly counts: Counts
-  /** The list's title, which distinguishes its groups from equally named groups of other lists. */
+  /** The list's title, which distinguishes the groups in this list from groups with the same name in other lists. */
   readonly title: string
 }
 

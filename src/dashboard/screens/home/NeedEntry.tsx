@@ -250,7 +250,9 @@ const Action = ({ need }: NeedProps) => {
   )
 }
 
-/** A Capsule with all its reasons, a commit with all its Capsules, or another record of the Workspace. */
+/**
+ * An entry in the list: a Capsule with all its reasons, a commit with all its Capsules, or another record in the Workspace.
+ */
 export const NeedEntry = ({
   need,
   replaces,

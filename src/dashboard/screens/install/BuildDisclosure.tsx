@@ -3,8 +3,8 @@ import { useWords } from "../../words/Words.ts"
 import { installWords } from "./Words.ts"
 
 /**
- * Shows exactly the commands that will run, argument by argument. The arguments are not joined into a line, which could hide
- * a quote.
+ * Shows the exact commands that will run, argument by argument. The arguments are not joined into one line, because a joined
+ * line could hide a quote.
  */
 export const BuildDisclosure = ({ build }: { readonly build: SourceBuild }) => {
   const words = useWords(installWords)

@@ -15,7 +15,7 @@ import { useWords } from "../../words/Words.ts"
 import { NewConnection } from "../connections/NewConnection.tsx"
 import { installWords } from "./Words.ts"
 
-/** The key that connects a requirement to its binding. The server compares the same values. */
+/** The key that connects a requirement to its binding. The server matches requirements and bindings by the same values. */
 export const requirementKey = (requirement: ProviderRequirement): string =>
   JSON.stringify([requirement.provider, requirement.moduleLocalName, requirement.childAlias ?? null])
 
@@ -132,7 +132,7 @@ const Requirement = ({ requirement, value, isTried, onChange, onCreate }: Requir
 interface ConnectionsStepProps {
   readonly requirements: ReadonlyArray<ProviderRequirement>
   readonly bindings: Bindings
-  /** True after the person has tried to create the plan, which requires every choice. */
+  /** True once the person has tried to create the plan, for which every Connection must be chosen. */
   readonly isTried: boolean
   readonly onChange: (bindings: Bindings) => void
 }

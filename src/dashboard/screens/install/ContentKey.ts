@@ -1,6 +1,7 @@
 /**
- * A short hash of a request's contents (FNV-1a, 64 bits). Together with the draft's random id, it forms an Idempotency-Key. The
- * key is the same for the same request, even after a reload, and changes with its contents. It is neither a secret nor a proof.
+ * A short hash of a request's contents (FNV-1a, 64 bits). Together with the draft's random id, it forms an Idempotency-Key.
+ * The key is the same for the same request, even after a reload, and changes if the request's contents change. The hash is
+ * neither secret nor proof of anything.
  */
 export const contentKey = (content: unknown): string => {
   let hash = 0xcbf29ce484222325n

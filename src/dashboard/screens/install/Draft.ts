@@ -4,8 +4,8 @@ import type { Draft } from "../../forms/FormModel.ts"
 import type { InstallLink } from "./InstallLink.ts"
 
 /**
- * The data of one install that the person has entered or reached, except secret answers. It is stored in this browser tab until
- * the install is finished.
+ * The data that the person has entered in one install, and the progress made, except secret answers. It is stored in this
+ * browser tab until the install is finished.
  */
 export interface InstallDraft {
   readonly id: string
@@ -14,7 +14,7 @@ export interface InstallDraft {
   readonly path: string
   readonly authConnectionId: string
   readonly name: string
-  /** The name that this page proposed. A later choice may replace it. */
+  /** The name that this page proposed. When the person chooses another module, a new proposal may replace it. */
   readonly proposedName: string
   readonly environment: string
   readonly sourceId?: string | undefined

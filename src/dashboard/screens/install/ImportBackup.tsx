@@ -26,7 +26,9 @@ const isNamed = (value: unknown): value is NamedCapsule =>
   "name" in value &&
   typeof value.name === "string"
 
-/** Returns the Capsules in a backup file, or none for any other file, which the server refuses with a message. */
+/**
+ * Returns the Capsules in a backup file, or an empty list for any other file. The server refuses other files with a message.
+ */
 const capsulesOfFile = (text: string): ReadonlyArray<NamedCapsule> => {
   try {
     const file: unknown = JSON.parse(text)

@@ -1,4 +1,5 @@
-// Parses the query of a hand-off link. It only fills in a form, and the server checks every value again on creation.
+// Parses the query of a hand-off link. The link only fills in a form, and the server checks every value again when the
+// Capsule is created.
 
 import { normaliseRef } from "../../../../schema/git/RefName.ts"
 import { anyScheme, normaliseAddress } from "../../../../schema/git/RepositoryAddress.ts"
@@ -16,7 +17,7 @@ export interface InstallLink {
   readonly handOff?: HandOff
 }
 
-/** A document with several sources: a file in a repository. */
+/** A link to a file in a repository that lists several sources. */
 export interface OptionsLink {
   readonly url: string
   readonly path: string

@@ -33,7 +33,8 @@ interface StepProps {
   readonly title: string
   readonly state: "done" | "open" | "later"
   /**
-   * The choice in a finished step, which is collapsed to show only this choice. A changed result collapses the step again.
+   * The choice made in a finished step. The step is collapsed to show only this choice, and collapses again when the choice
+   * changes.
    */
   readonly result?: { readonly id: string; readonly shown: ReactNode } | undefined
   readonly children?: ReactNode
@@ -112,7 +113,7 @@ const Problems = ({ problems }: { readonly problems: ReadonlyArray<ProblemAt> })
 
 const ReadFailure = lazy(whenReachable(async () => ({ default: (await import("./ReadFailure.tsx")).ReadFailure })))
 
-// Loaded on demand, because it contains the rules for such a document.
+// Loaded on demand, because it contains the rules for documents with source options.
 const SourceOptionsChooser = lazy(
   whenReachable(async () => ({
     default: (await import("../source-options/SourceOptionsChooser.tsx")).SourceOptionsChooser
@@ -124,8 +125,8 @@ interface FlowProps {
 }
 
 /**
- * Returns true if the focus has to move. After the repository has been read, its step is collapsed, which also hides the
- * button that the person pressed.
+ * Returns true if the focus has to move. After the repository has been read, the step is collapsed, which hides the button
+ * that the person pressed.
  */
 const hasLostFocus = (): boolean => {
   const { activeElement } = document
@@ -160,7 +161,7 @@ const Configured = ({
   const [takenState, setTakenState] = useState<TakenState | undefined>(undefined)
   const may = useMay()
   const whole = useMemo(() => formModel(report.variables, config?.variables, config?.presentation), [report, config])
-  // Inputs with a value from another Capsule are omitted.
+  // Omits inputs that get their value from another Capsule.
   const model = useMemo(() => {
     const given = new Set(taken.map(({ input }) => input))
     const asked = report.variables.filter(({ name }) => !given.has(name))
@@ -367,7 +368,7 @@ interface Place {
   readonly searchStr: string
 }
 
-/** Keeps this page's query while the next page loads, because that page's query would give an empty form. */
+/** Returns this page's query until the next page has loaded, because the next page's query would produce an empty form. */
 const searchHere = ({
   location,
   resolvedLocation

@@ -65,7 +65,10 @@ export const Findings = ({ findings }: { readonly findings: ReadonlyArray<Findin
   )
 }
 
-/** The reason why a module does not use its repository's manifest. The snapshot reports an invalid document. */
+/**
+ * The reason why a module does not use its repository's manifest. For an invalid document, the reason is shown with the
+ * snapshot.
+ */
 const DroppedManifest = ({ manifest }: { readonly manifest: CompatibilityReport["manifest"] }) => {
   const words = useWords(installWords)
   if (manifest.status !== "rejected") return null

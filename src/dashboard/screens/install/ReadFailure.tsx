@@ -10,7 +10,9 @@ import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { installWords } from "./Words.ts"
 
-/** Returns true if the server has removed the Source after a failed read. This happens just after the Run finishes. */
+/**
+ * Returns true if the server has removed the Source after a failed read. The server removes it just after the Run finishes.
+ */
 const useIsRemoved = (sourceId: string | undefined): boolean => {
   const workspace = useWorkspace()
   const queryClient = useQueryClient()

@@ -58,7 +58,7 @@ export const readSource = async (
   return { sourceId: source.id, syncRunId: run.id }
 }
 
-/** The snapshot of exactly this sync, and never an older snapshot. */
+/** The snapshot that this sync created, never an older snapshot. */
 export const useSnapshot = ({ sourceId, syncRunId }: { readonly [K in keyof SourceReading]?: string | undefined }) => {
   const run = useQuery({
     ...runQuery(syncRunId ?? ""),

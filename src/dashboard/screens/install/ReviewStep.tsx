@@ -42,7 +42,10 @@ interface ReviewStepProps {
   readonly buildRead: boolean
   readonly onBuildRead: (read: boolean) => void
   readonly ready: boolean
-  /** The id of this step's form. Fields of the other steps belong to this form too, so that Enter in a field creates the plan. */
+  /**
+   * The id of this step's form. Fields of the other steps use this form, so that pressing Enter in any field creates the
+   * plan.
+   */
   readonly form: string
   readonly onTried: () => void
   readonly onDone: (made: InstallPlan) => void
@@ -77,7 +80,7 @@ export const ReviewStep = ({
   })
   const plan = useDecision({
     send: async (signal) => {
-      // The preflight pins exactly what this page showed, including the check's Run, whose id is in the report.
+      // The preflight pins exactly the values that this page showed, including the id of the check's Run from the report.
       const body = {
         source: {
           name: repositoryName(snapshot.url).slice(0, 80),

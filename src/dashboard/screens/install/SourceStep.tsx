@@ -17,7 +17,7 @@ import { useDecision } from "../../ui/Decision.ts"
 
 const TrySample = lazy(whenReachable(async () => ({ default: (await import("./TrySample.tsx")).TrySample })))
 
-/** Selects the module's repository. Reading it syncs the Source, which pins one commit. */
+/** Selects the module's repository. Reading the repository syncs the Source, which pins one commit. */
 export const SourceStep = ({
   draft,
   change,
@@ -52,7 +52,8 @@ export const SourceStep = ({
     change({ ...reset, url })
   }
   return (
-    // Turned off, because the browser would reject addresses for which a corrected spelling is offered below.
+    // Browser validation is off here, because the browser would reject addresses for which the page offers a corrected
+    // spelling below.
     <form
       className="form"
       noValidate={https !== undefined || refused}

@@ -27,7 +27,7 @@ export const sampleWords = { en, ja }
 
 const environment = "production"
 
-/** The first of `hello`, `hello-2` and so on that no Capsule of the environment uses as its name. */
+/** The first name in the series `hello`, `hello-2` and so on that no Capsule in the environment has. */
 const freeName = (taken: ReadonlySet<string>): string => {
   let number = 1
   const name = () => (number === 1 ? "hello" : `hello-${number}`)

@@ -10,7 +10,10 @@ import { shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { pullRequestWords } from "./Words.ts"
 
-/** Allows exactly the commit that the page showed when the dialog opened. The server refuses it if the head has moved. */
+/**
+ * Allows a plan of the commit that the page showed when the dialog opened. The server refuses the request if the head has
+ * moved.
+ */
 export const PlanCommit = ({
   pullRequest,
   onClose

@@ -22,7 +22,7 @@ const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: s
   const words = useWords(agentRunWords)
   const may = useMay()
   const [releasing, setReleasing] = useState(false)
-  // Without a state, the Run changes nothing and is soon abandoned automatically.
+  // If the agent has no state, the Run changes nothing and svc soon abandons it.
   const mayGoOn = agent.state !== undefined
   return (
     <Notice tone="warn" title={words.unreachable(agent.name)}>
@@ -51,7 +51,7 @@ const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: s
   )
 }
 
-/** The agent's messages reach the server, but the agent receives no responses. */
+/** The server receives the agent's messages, but the agent does not receive the responses. */
 const Unanswered = ({ name, since }: { readonly name: string; readonly since: string }) => {
   const words = useWords(agentRunWords)
   return (
@@ -64,7 +64,7 @@ const Unanswered = ({ name, since }: { readonly name: string; readonly since: st
   )
 }
 
-/** The age of the state on the server, and the changes that only the agent has. */
+/** The age of the state on the server, and whether the agent has newer changes. */
 const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]>; readonly silent: boolean }) => {
   const words = useWords(agentRunWords)
   const { newestSerial, savedAt, savedSerial } = state

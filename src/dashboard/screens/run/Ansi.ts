@@ -32,7 +32,7 @@ const className = (look: Look): string =>
     .filter((name) => name !== "")
     .join(" ")
 
-/** The nearest of the theme's sixteen colours, so that every palette is readable in both themes. */
+/** Returns the nearest of the theme's sixteen colours, so that log colours are readable in both themes. */
 const nearest = (red: number, green: number, blue: number): string => {
   const high = Math.max(red, green, blue)
   if (high < 64) return "black"
@@ -97,7 +97,8 @@ const rendition = (from: Look, parameters: string): Look => {
 }
 
 const escape = "\u001b"
-// Matches CSI sequences, OSC and the other string sequences up to their terminator (or the end), and two-character escapes.
+// Matches CSI sequences, OSC and other string sequences up to their terminator (or the end of the text), and two-character
+// escapes.
 const sequence = new RegExp(
   `${escape}(?:\\[([0-9;:]*)m|\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^\u0007${escape}]*(?:\u0007|${escape}\\\\|$)|[ -/]*[0-~])`,
   "g"
@@ -106,8 +107,8 @@ const sequence = new RegExp(
 // oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
 const control = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]", "g")
 
-// Like `control`, without state. Most lines contain no such characters, so a single test suffices.
-// oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
+// Like `control`, but without the `g` flag, so that `test` keeps no state. Most lines contain no such characters, so a
+// single test suffices. oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
 const anyControl = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]")
 
 /** Removes all escape sequences and control characters from a line, for search and download. */

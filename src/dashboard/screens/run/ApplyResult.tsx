@@ -13,7 +13,7 @@ import { Outputs } from "../capsule/Outputs.tsx"
 import { countsOf } from "./PlanCounts.ts"
 import { resultWords } from "./ResultWords.ts"
 
-/** The generation of the Run's resulting state, if it is in the loaded pages of versions. */
+/** The generation of the state that the Run produced, if the loaded pages contain that state. */
 export const useGeneration = (capsuleId: string, stateVersionId: string | undefined): number | undefined => {
   const versions = useInfiniteQuery({ ...stateVersionsQuery(capsuleId), enabled: stateVersionId !== undefined })
   return versions.data?.pages.flatMap((page) => page.stateVersions).find(({ id }) => id === stateVersionId)?.generation

@@ -66,7 +66,7 @@ const Lost = ({ changes, count }: { readonly changes: ReadonlyArray<ResourceChan
   )
 }
 
-/** The texts for the decision, as on its button. */
+/** The texts for the decision, which its button uses as well. */
 export const decideWords = (
   run: Run,
   approved: boolean,
@@ -140,7 +140,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
         queryClient.invalidateQueries({ queryKey: ["workspace"] })
       ])
   })
-  // Changes caused by the person's own decision are not reported as changes.
+  // Do not warn about changes that the person's own decision caused.
   const isDeciding = approve.isPending || approve.isSuccess
   const stop = isDeciding ? undefined : (end ?? (wasApproved && !approved ? "lapsed" : undefined))
   const isReady = confirmed && stop === undefined

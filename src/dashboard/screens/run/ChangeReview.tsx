@@ -36,7 +36,7 @@ const RunLink = ({ runId, text }: { readonly runId: string; readonly text: strin
   )
 }
 
-/** The approvals that were carried over to a plan, or the difference that prevented it. */
+/** The approvals that were carried over to a plan, or the difference that prevented the carry-over. */
 const CarryOver = ({ run: { carriedFrom, differsFrom } }: { readonly run: Run }) => {
   const words = useWords(changeReviewWords)
   if (carriedFrom !== undefined) {
@@ -65,8 +65,8 @@ const CarryOver = ({ run: { carriedFrom, differsFrom } }: { readonly run: Run })
           <p>{words.lines}</p>
           <ul className="addresses">
             {differsFrom.lines.map(({ side, text }, index) => (
-              // Lines are not unique, and their order never changes.
-              // oxlint-disable-next-line react/no-array-index-key
+              // The index is the key, because lines are not unique and their order never changes. oxlint-disable-next-line
+              // react/no-array-index-key
               <li key={`${index} ${side} ${text}`}>
                 {side === "approved" ? "− " : "+ "}
                 <span className="visually-hidden">{words.sides[side]}: </span>
@@ -160,7 +160,9 @@ const Given = ({ approval, onWithdraw }: { readonly approval: ChangeApproval; re
   )
 }
 
-/** The approvals of a speculative plan's change, and the actions for people who may approve the later plan. */
+/**
+ * The approvals that a speculative plan's change has received, and the actions for people who may approve the later plan.
+ */
 const ChangeApprovals = ({ run }: { readonly run: Run }) => {
   const words = useWords(changeReviewWords)
   const may = useMay()

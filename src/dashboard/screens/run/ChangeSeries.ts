@@ -57,7 +57,7 @@ const rangesOf = (indexes: ReadonlyArray<number>): string => {
   return texts.length <= rangesAtMost ? texts.join(", ") : `${texts.slice(0, rangesAtMost).join(", ")}, ...`
 }
 
-/** The rows of a group in its order. A series has the position of its first change. */
+/** Returns the rows of a group in the group's order. A series takes the position of its first change. */
 export const rowsOf = (changes: ReadonlyArray<ResourceChange>): ReadonlyArray<ResourceChange | ChangeSeries> => {
   const byShape = new Map<string, Array<Indexed>>()
   const shapes = changes.map((change) => {

@@ -56,7 +56,7 @@ export const CommentForm = ({ runId }: { readonly runId: string }) => {
     if (open === undefined) return
     const inserted = `@${mentionName(person)} `
     const end = open.at + inserted.length
-    // The caret moves in the same step, because a person may type the next letter before the next frame.
+    // The caret moves synchronously, because a person may type the next letter before the next frame.
     flushSync(() => {
       setText(`${text.slice(0, open.at)}${inserted}${text.slice(open.at + 1 + open.typed.length)}`)
       setChosen(new Set([...chosen, person.subject]))

@@ -23,7 +23,7 @@ import { UncertainPlan } from "./UncertainGround.tsx"
 import { decisionWords } from "./DecisionWords.ts"
 import { restoreWords } from "./RestoreWords.ts"
 
-/** The Run that applied this plan, `null` if there is none, and `undefined` while unknown. */
+/** Returns the Run that applied this plan, `null` if no Run has applied it, and `undefined` while unknown. */
 export const useApplyOf = (run: Run): Run | null | undefined => {
   const workspace = useWorkspace()
   const wanted = run.approvedAt !== undefined && run.capsuleId !== undefined
@@ -39,7 +39,7 @@ export const useApplyOf = (run: Run): Run | null | undefined => {
 
 const Queue = lazy(whenReachable(async () => ({ default: (await import("./Queue.tsx")).Queue })))
 
-/** A new plan that replaces a void plan. */
+/** Offers a new plan to replace a void plan. */
 const Again = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) =>
   capsule === undefined ? null : (
     <PlanAgain
@@ -138,8 +138,8 @@ export const Decision = (props: DecisionProps) => {
   const now = useNow(1000)
   const isReviewed = isPlan(run.type) && run.speculative !== true
   const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: isReviewed }).data
-  // Reads the approvals again, because an approved plan may have lost an approval since, and a rule or an orphaned state may
-  // have been added.
+  // Reads the approvals again, because an approved plan may have lost an approval in the meantime, and a rule or an orphaned
+  // state may have been added.
   const acknowledged = (standing?.uncertain ?? []).every((each) => each.acknowledged)
   const approved =
     run.approvedAt !== undefined && acknowledged && (standing === undefined || standing.state === "approved")

@@ -44,7 +44,7 @@ const rules: ReadonlyArray<readonly [RegExp, Advice]> = [
   ]
 ]
 
-/** Advice about the limit that stopped a Run, if there was one. */
+/** Returns advice about the limit that stopped a Run, or `undefined` if no limit did. */
 const limitOf = ({ error }: Pick<Run, "error">, texts: Readonly<Record<RunLimitCode, string>>): string | undefined =>
   Object.entries(texts).find(([code]) => code === error?.code)?.[1]
 
@@ -80,7 +80,7 @@ const fromEvent = ({ data }: Extract<RunEvent, { readonly kind: "diagnostic" }>)
   }
 }
 
-/** The Run's recorded diagnostics or, while it is running, the diagnostics in its events so far. */
+/** The recorded diagnostics of the Run or, while the Run is running, the diagnostics in its events so far. */
 export const diagnosticsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<RunDiagnostic> =>
   run.diagnostics ?? events.filter((event) => event.kind === "diagnostic").map(fromEvent)
 

@@ -8,7 +8,7 @@ import { ChangeSign } from "./ChangeRow.tsx"
 import { firstLooks } from "./LookFirst.ts"
 import { planWords } from "./PlanWords.ts"
 
-/** Number of these changes that are initially listed. */
+/** Number of changes that are initially listed. */
 const looksAtOnce = 6
 
 /** The changes that a reviewer should read first. Selecting a change opens its row. */

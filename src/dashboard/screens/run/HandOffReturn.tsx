@@ -13,8 +13,8 @@ import { useDecision } from "../../ui/Decision.ts"
 const isWeb = (uri: string): boolean => uri.startsWith("https://")
 
 /**
- * The link back to the program from which the person came. The address and its one-time ticket are requested on the click, and
- * are neither shown nor stored. Until then, the program receives nothing.
+ * The link back to the program from which the person came. The address with its one-time ticket is requested when the person
+ * clicks the link, and is neither shown nor stored. Until the click, the program receives nothing.
  */
 export const HandOffReturn = ({ run }: { readonly run: Run }) => {
   const words = useWords(handOffWords)

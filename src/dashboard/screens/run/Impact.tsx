@@ -47,7 +47,7 @@ const Takers = ({ capsule, run }: OfRun) => {
     .map(({ consumerCapsuleId, id, mode, outputs }) => ({
       id,
       consumerCapsuleId,
-      // A consumer of the whole state may read every Output, so every changed Output counts.
+      // A consumer of the whole state may read every Output, so every changed Output affects the consumer.
       names: mode === "remote_state" ? changed : outputs.map(({ from }) => from).filter(isTaken)
     }))
     .filter(({ names }) => isDestroy || names.length > 0)
@@ -195,7 +195,10 @@ const AfterApply = ({ run }: Pick<OfRun, "run">) => {
   )
 }
 
-/** The effects of a plan beyond its own resources, and the checks made on it. Also shows checks that are not configured. */
+/**
+ * The effects of a plan beyond its own resources, and the checks of the plan. Checks that are not configured are listed as
+ * well.
+ */
 export const Impact = ({ capsule, run }: OfRun) => {
   const words = useWords(impactWords)
   return (

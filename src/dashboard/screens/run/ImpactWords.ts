@@ -26,7 +26,10 @@ const en = {
   loading: "Reading…"
 }
 
-/** The service's reasons, as `actors/ledger/run/CostEstimates.ts` writes them: for the whole plan, or after a type and its count. */
+/**
+ * The reasons in the form that `actors/ledger/run/CostEstimates.ts` writes them: either for the whole plan, or after a
+ * resource type and its count.
+ */
 const japaneseReasons: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "The operator of this server has given no price table.": "このサーバーの運用者は価格表を設定していません。",

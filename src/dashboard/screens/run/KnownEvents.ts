@@ -1,6 +1,9 @@
 import type { Run, RunStatus } from "../../api/Types.ts"
 
-/** The status that an event gives a Run, if the Run is then no longer in progress. After an approval, the status is ambiguous. */
+/**
+ * The status of a Run after an event, for events after which the Run is no longer in progress. After an approval, the status
+ * is ambiguous.
+ */
 const restsAt: Readonly<Record<string, RunStatus>> = {
   "run.waiting_approval": "waiting_approval",
   "run.approved": "succeeded",
@@ -11,7 +14,7 @@ const restsAt: Readonly<Record<string, RunStatus>> = {
   "run.expired": "expired"
 }
 
-/** Returns true if a Run already reflects these events, which are then only a replay. */
+/** Returns true if a Run already reflects these events, so that they are only a replay. */
 export const saysAlready = (
   run: Pick<Run, "status"> | undefined,
   events: ReadonlyArray<{ readonly kind: string }>

@@ -3,7 +3,7 @@ import { stripAnsi } from "./Ansi.ts"
 
 type LogLevel = "plain" | "warning" | "error"
 
-// Matches the bar before the text, as printed by tools that draw boxes.
+// The patterns allow for the bar that some tools print before the text to draw a box.
 const error = /^(?:[│╷|] ?)*(?:Error: |panic: |fatal error: )/
 const warning = /^(?:[│╷|] ?)*Warning: /
 const continued = /^(?:[│╵|]| {2}|\t)/
@@ -20,7 +20,7 @@ const levelOf = (text: string, before: LogLevel): LogLevel => {
 }
 
 export interface LogLine {
-  /** Position in the whole log, counting from 1, which people can quote. */
+  /** Line number in the whole log, counting from 1. People can quote this number. */
   readonly number: number
   readonly at: string
   readonly phase: string
@@ -30,8 +30,8 @@ export interface LogLine {
 }
 
 /**
- * The lines of a growing log. An entry may contain several lines. `\r\n` ends a line like `\n`, and after a bare `\r` only the
- * last version is kept. Appending takes linear time in the length of the appended text.
+ * The lines of a growing log. An entry may contain several lines. `\r\n` ends a line like `\n`, and a `\r` without `\n`
+ * discards the line's text so far. Appending takes linear time in the length of the appended text.
  */
 export class LogBuffer {
   private readonly lines: Array<LogLine> = []

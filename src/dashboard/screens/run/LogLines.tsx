@@ -39,7 +39,7 @@ const Row = memo(({ columns, line, linkName, linked, onLink, part, wanted }: Row
     className={`log-line log-${line.stream} log-${line.level}${wanted ? " log-wanted" : ""}${linked ? " log-linked" : ""}`}
   >
     {part === 0 ? (
-      // Cannot be reached by Tab, because hundreds of these links would obstruct keyboard users.
+      // The link is not a Tab stop, because hundreds of Tab stops would obstruct keyboard users.
       <a
         className="log-number"
         href={hashOf({ from: line.number, to: line.number })}

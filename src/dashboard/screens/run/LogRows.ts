@@ -75,7 +75,8 @@ export const piecesBetween = (pieces: ReadonlyArray<Piece>, from: number, to: nu
 
 /**
  * The rows of a growing log. They all have the same height, so that a long log is rendered as fast as a short one. With
- * `columns`, a longer line takes several rows. `only` filters lines. Reading new lines takes linear time in their number.
+ * `columns`, a longer line takes several rows. `only` filters lines. Adding new lines takes time linear in the number of new
+ * lines.
  */
 export class LogRows {
   readonly #lines: Lines
@@ -116,7 +117,7 @@ export class LogRows {
     return this.#first[Math.max(0, this.#before(this.#shown, index))] ?? 0
   }
 
-  /** The last position whose number is at most the given number. */
+  /** Returns the last index whose number is at most the given number. */
   #before(numbers: ReadonlyArray<number>, wanted: number): number {
     let low = 0
     let high = numbers.length

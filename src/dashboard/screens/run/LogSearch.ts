@@ -7,13 +7,13 @@ interface Lines {
 
 /**
  * Searches a growing log in slices, so that a long log never blocks the page. The search is incremental. New lines are searched
- * once, and if the search term grows, only the matches of the shorter term are searched.
+ * once, and if the search term gets longer, only the lines that matched the shorter term are searched.
  */
 export class LogSearch {
   private readonly lines: Lines
   private readonly wanted: string
   private readonly found: Array<number> = []
-  /** Matches of the shorter search term. They are searched first. */
+  /** Lines that matched the shorter search term. These lines are searched first. */
   private readonly likely: ReadonlyArray<number>
   private likelyNext = 0
   private next: number

@@ -77,7 +77,7 @@ const reveal = (element: HTMLElement | null): void => {
   element?.focus({ preventScroll: true })
 }
 
-/** The position of the first match from this line on, or of the first match in the log if no match follows. */
+/** Returns the index of the first match at or after this line, or of the first match in the log if there is none. */
 const nearestMatch = (matches: ReadonlyArray<number>, total: number, line: number): number => {
   let low = 0
   let high = total
@@ -136,7 +136,7 @@ const useErrorLink = (errors: ReadonlyArray<number>, go: (index: number) => void
     const index = wanted.current === undefined ? undefined : latest.current.errors[wanted.current - 1]
     if (index === undefined) return
     wanted.current = undefined
-    // Replace the error's fragment with the line's, so that a second click on the same link changes the URL.
+    // Replace the error's fragment with the fragment of its line, so that a second click on the same link changes the URL.
     window.history.replaceState(window.history.state, "", hashOf({ from: index + 1, to: index + 1 }))
     latest.current.go(index)
   })
@@ -250,7 +250,10 @@ const save = (buffer: LogBuffer, name: string): void => {
   URL.revokeObjectURL(url)
 }
 
-/** Reports when the person scrolls away from the newest line or back to it. Ignores scrolling from any other cause. */
+/**
+ * Reports when the person scrolls away from the newest line or back to the newest line. Ignores scrolling from any other
+ * cause.
+ */
 const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: boolean) => void): void => {
   useEffect(() => {
     const element = scroller.current
@@ -260,7 +263,7 @@ const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: 
     const leave = () => setFollow(false)
     element.addEventListener("wheel", (event) => (event.deltaY < 0 ? leave() : undefined), options)
     element.addEventListener("touchmove", leave, options)
-    // The scroll bar is outside the content box, so this detects clicks on it.
+    // The scroll bar lies outside the content box, so a click beyond that box is a click on the scroll bar.
     element.addEventListener(
       "pointerdown",
       (event) => (event.offsetX >= element.clientWidth ? leave() : undefined),
@@ -281,12 +284,12 @@ const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: 
 interface LogViewProps {
   readonly runId: string
   readonly running: boolean
-  /** No log is expected yet. */
+  /** True if no log is expected yet. */
   readonly queued: boolean
   readonly removedAt: string | undefined
 }
 
-/** The live log. Only the visible lines are in the page. It stops following only when the person scrolls up. */
+/** The live log. Only visible lines are rendered. The log stops following new lines only when the person scrolls up. */
 export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => {
   const words = useWords(logWords)
   const language = useLanguage()
@@ -301,7 +304,7 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   const [chosenMatch, setMatch] = useState<number | undefined>(undefined)
   const [begin, setBegin] = useState(0)
   const [isFull, setFull] = useState(false)
-  /** Wrapping and the full screen change the rows. The line in the middle of the view stays there. */
+  /** The line to keep in the middle of the view when wrapping or full screen changes the rows. */
   const [kept, setKept] = useState<{ readonly line: number } | undefined>(undefined)
   const scroller = useRef<HTMLDivElement>(null)
   const onReader = useCallback((follows: boolean) => {
@@ -332,7 +335,7 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   }
   useEffect(() => {
     if (kept === undefined) return
-    // Run this later, once the size of the view has been measured.
+    // Scroll in the next frame, after the size of the view has been measured.
     const frame = requestAnimationFrame(() => show(rows.rowOf(kept.line)))
     return () => cancelAnimationFrame(frame)
   }, [kept, rows, show])
@@ -399,7 +402,7 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   const onSearchKey = (event: KeyboardEvent) => {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1)
     if (event.key !== "Escape" || search === "") return
-    // The first press ends the search without moving the view. The second press leaves the full screen.
+    // The first press of Escape ends the search without moving the view. A second press leaves full screen.
     event.preventDefault()
     setSearch("")
   }

@@ -37,7 +37,7 @@ const leavesOf = (value: JsonValue, key: string): ReadonlyArray<Leaf> => {
 const isScalar = (value: unknown): value is Leaf["value"] =>
   value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string"
 
-/** Longer documents are not parsed. Only their strings are searched. */
+/** Documents longer than this are searched as text and not parsed. */
 const longestParsed = 64 * 1024
 
 const leaves = (name: string, value: unknown): ReadonlyArray<Leaf> => {

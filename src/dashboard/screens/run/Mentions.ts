@@ -5,7 +5,7 @@ type Person = Pick<Member, "displayName" | "email" | "kind" | "status" | "subjec
 /** The name that follows an `@` in a mention of a member. */
 export const mentionName = ({ displayName, email, subject }: Person): string => displayName ?? email ?? subject
 
-/** The members who can be mentioned because they are people who can read the Run. */
+/** The members who can be mentioned: people who can read the Run. */
 export const mentionable = <P extends Person>(members: ReadonlyArray<P>): ReadonlyArray<P> =>
   members.filter(({ kind, status }) => kind === "person" && status === "active")
 
@@ -45,7 +45,7 @@ export const suggested = <P extends Person>(
 
 const isInWord = /[\p{L}\p{N}_]/u
 
-/** Returns true if the text contains `@name`, and not only a longer name that begins with it. */
+/** Returns true if the text contains `@name` as a whole name, not just as the start of a longer name. */
 const isMentioned = (text: string, name: string, longer: ReadonlyArray<string>): boolean => {
   for (let at = text.indexOf(`@${name}`); at >= 0; at = text.indexOf(`@${name}`, at + 1)) {
     const end = at + 1 + name.length

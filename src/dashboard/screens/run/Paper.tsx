@@ -311,7 +311,7 @@ export const PaperActions = ({ capsule, run }: OfRun) => {
   const workspace = useWorkspace()
   const [how, setHow] = useState<"print" | "save" | undefined>(undefined)
   const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: how !== undefined && run.type !== "drift_check" })
-  // Prints only once the names of people are known.
+  // Waits for the names of the members before printing.
   const members = useQuery({ ...membersQuery(workspace.id), staleTime: 60_000 })
   const isReady = !members.isPending && (run.type === "drift_check" || !standing.isPending)
   return (

@@ -75,10 +75,13 @@ const startsOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Start> => {
   return starts
 }
 
-/** A save also follows a failed apply, so the failed step is not always the last step that began. */
+/** The state is saved even after a failed apply, so the failed step is not always the last step that began. */
 const afterwards: ReadonlySet<string> = new Set(["state", "check"])
 
-/** The step at which the Run ended. If the Run was refused before any step began, the result is a step that never began. */
+/**
+ * Returns the step at which the Run ended. If the Run was refused before any step began, returns `prepare`, although that
+ * step never began.
+ */
 const endedAt = (run: Run, starts: ReadonlyArray<Start>): string | undefined => {
   if (run.startedAt === undefined) return "queue"
   const ids = starts.map(({ id }) => id)
@@ -177,7 +180,7 @@ export const expectedOf = (plan: Pick<Run, "planSummary"> | undefined): number =
     ? 0
     : plan.planSummary.add + plan.planSummary.change + plan.planSummary.destroy + 2 * plan.planSummary.replace
 
-/** The planned actions that the tool reports during an apply. All other actions only change the state. */
+/** The planned actions that the tool reports during an apply. All other actions change only the state. */
 const reportedActions: ReadonlySet<string> = new Set(["create", "update", "delete"])
 
 /** Addresses of the planned changes that the apply has not begun. */

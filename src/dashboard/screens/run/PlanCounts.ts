@@ -11,7 +11,10 @@ export interface KindCount {
 
 const isDone = (kind: ChangeKind): kind is DoneKind => kind !== "none" && kind !== "read"
 
-/** The changes of a plan by kind, with dangerous kinds first. A plan without recorded changes only has its counts. */
+/**
+ * The changes of a plan by kind, with dangerous kinds first. For a plan without recorded changes, returns the counts in its
+ * summary.
+ */
 export const countsOf = ({
   planSummary,
   resourceChanges

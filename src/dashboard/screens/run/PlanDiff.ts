@@ -121,7 +121,10 @@ export type ChangedSides = Pick<
   "before" | "after" | "sensitive" | "beforeSensitive" | "afterSensitive" | "unknown" | "unknownPaths"
 >
 
-/** The existing sides of a hidden value. Earlier releases did not record them, so they are derived from the actions. */
+/**
+ * Returns the sides on which a hidden value exists. Earlier releases did not record the sides, so they are derived from the
+ * actions.
+ */
 const hiddenSides = ({ afterSensitive, beforeSensitive }: ChangedSides, actions: ReadonlyArray<string>) => {
   if (beforeSensitive !== undefined || afterSensitive !== undefined)
     return { before: beforeSensitive !== undefined, after: afterSensitive !== undefined }
@@ -137,7 +140,10 @@ const sizeOf = (value: unknown): unknown => {
   return isRecord(value) ? `(${Object.keys(value).length} keys)` : value
 }
 
-/** A value with the part at a path replaced by its size, so that a part that will be known later is not shown as deleted. */
+/**
+ * Returns the value with the part at a path replaced by the size of that part, so that a part that will be known later is
+ * not shown as deleted.
+ */
 const withSizeAt = (value: unknown, [step, ...rest]: ReadonlyArray<string | number>): unknown => {
   if (step === undefined) return sizeOf(value)
   if (Array.isArray(value)) return value.map((member, index) => (index === step ? withSizeAt(member, rest) : member))
@@ -145,7 +151,7 @@ const withSizeAt = (value: unknown, [step, ...rest]: ReadonlyArray<string | numb
   return { ...value, [step]: withSizeAt(value[step], rest) }
 }
 
-/** The two sides of a value. A hidden value is never shown, and a value computed later is not known yet. */
+/** Returns the two sides of a value. A hidden value is never shown, and a value that is computed later is not known yet. */
 export const sidesOf = (
   changed: ChangedSides,
   actions: ReadonlyArray<string> = []
@@ -167,7 +173,7 @@ const longestInline = 60
 export const inlineText = (value: unknown): string | undefined => {
   const text = typeof value === "string" ? value : JSON.stringify(value)
   if (text.length > longestInline || text.includes("\n")) return undefined
-  // Puts even a short document in a string on several lines, because it is easier to read.
+  // Puts even a short document in a string on several lines, because several lines are easier to read.
   return typeof value === "string" && structureOf(value) !== undefined ? undefined : visibleText(JSON.stringify(value))
 }
 

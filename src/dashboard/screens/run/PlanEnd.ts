@@ -26,9 +26,9 @@ const endedBy: Readonly<Partial<Record<Run["status"], PlanEnd>>> = {
 }
 
 /**
- * The reason why the displayed plan can no longer be decided on, or `undefined` if it still can. The server makes the
- * decision; this check only prevents requests that the server would refuse. A plan that has expired by the browser's clock
- * is shown as expired before the server reports it.
+ * Returns the reason why a decision on the displayed plan is no longer possible, or `undefined` if a decision is still
+ * possible. The server makes the decision; this check only prevents requests that the server would refuse. A plan that has
+ * expired by the browser's clock is shown as expired before the server reports it.
  */
 export const planEndOf = (
   run: Standing,
@@ -45,7 +45,8 @@ export const planEndOf = (
   if (run.status === "waiting_approval" && run.expiresAt !== undefined && Date.parse(run.expiresAt) <= now)
     return "expired"
   if (capsule !== undefined && isEnded(capsule.status)) return "capsule_ended"
-  // Both numbers only increase, so lower numbers mean that the Capsule was read before its plan. The Capsule is then ignored.
+  // Both numbers only increase, so lower numbers mean that the page read the Capsule before the plan. Such an outdated
+  // Capsule is ignored.
   return isPast(capsule?.executionAuthorityEpoch, run.executionAuthorityEpoch) ||
     isPast(capsule?.currentStateGeneration, run.baseStateGeneration)
     ? "moved"

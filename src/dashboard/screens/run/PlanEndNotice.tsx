@@ -33,7 +33,7 @@ export const NewerPlan = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** Shown immediately, even while the person reads the plan, because the server would refuse the next action. */
+/** Shows the reason immediately, even while the person reads the plan, because the server would refuse the next action. */
 export const PlanEndNotice = ({
   run,
   end,

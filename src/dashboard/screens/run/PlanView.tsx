@@ -25,7 +25,7 @@ import {
 } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
-/** The counts of a plan, dangerous ones first. Zeroes are omitted. */
+/** The counts of a plan, with dangerous actions first. Zeroes are omitted. */
 export const Counts = ({ summary, moves = 0 }: { readonly summary: PlanSummary; readonly moves?: number }) => {
   const words = useWords(planWords)
   const shown: ReadonlyArray<VerbCount> = [
@@ -78,7 +78,7 @@ const lossesOpenUpTo = 12
 /** Renders more rows when the person scrolls near the end. */
 const drawnAtOnce = 30
 
-/** Loads more rows on a click, or automatically when it becomes visible. */
+/** Button that loads more rows when it is clicked or becomes visible. */
 const More = ({ count, onReach }: { readonly count: number; readonly onReach: () => void }) => {
   const place = useRef<HTMLDivElement>(null)
   const reach = useEffectEvent(onReach)
@@ -143,7 +143,7 @@ const Group = ({
   )
 }
 
-/** Resources that differ in one index, as one row that expands to their individual rows. */
+/** A row for resources that differ in one index. It expands to a row for each resource. */
 const SeriesRow = ({
   drift,
   series,

@@ -55,7 +55,7 @@ const Base = ({ base }: { readonly base: NonNullable<Run["base"]> }) => {
   )
 }
 
-/** Describes a plan of a ref other than the Capsule's lane: its effect, and the lane's later commits. */
+/** Describes a plan of a ref other than the Capsule's lane: the effect of the plan, and later commits on the lane. */
 export const PlannedRef = ({ run }: { readonly run: Run }) => {
   const words = useWords(plannedRefWords)
   return (

@@ -59,8 +59,8 @@ const urgency: Readonly<Record<ResourceProgress["state"], number>> = { failed: 0
 const shownAtFirst = 40
 
 /**
- * An apply as it happens, resource by resource. Failed and active resources come first, then pending resources, then the most
- * recently finished.
+ * An apply as it happens, resource by resource. Failed and active resources come first, then pending resources, then
+ * finished resources with the newest first.
  */
 export const Progress = ({
   events,
@@ -81,7 +81,7 @@ export const Progress = ({
   const done = items.filter(({ state }) => state === "done").length
   const failed = items.filter(({ state }) => state === "failed").length
   const total = Math.max(expectedOf(plan), items.length)
-  // While the apply is running, the count shows the remaining resources.
+  // While the apply is running, pending resources are not listed, because the count already includes them.
   const waiting = running || lost ? [] : notBegun(plan?.resourceChanges ?? [], items)
   const ordered = items.toReversed().toSorted((one, other) => urgency[one.state] - urgency[other.state])
   const open = ordered.filter(({ state }) => state !== "done")

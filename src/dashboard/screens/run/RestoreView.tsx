@@ -7,7 +7,7 @@ import { restoreWords } from "./RestoreWords.ts"
 
 type Restore = NonNullable<Run["restore"]>
 
-/** The changes of a restore, for its reviewers. */
+/** The changes that a restore makes, for its reviewers. */
 export const RestoreView = ({ restore }: { readonly restore: Restore }) => {
   const words = useWords(restoreWords)
   const plans = useWords(planWords)

@@ -28,7 +28,10 @@ export const Decided = ({ decision, what }: DecidedProps) => {
   )
 }
 
-/** The person who ended a Run before it was finished. Runs of earlier releases only have the reason in their events. */
+/**
+ * The person who ended a Run before it was finished. For Runs from earlier releases, only the reason is known, from their
+ * events.
+ */
 export const Ended = ({ reason, run }: { readonly run: Run; readonly reason: string | undefined }) => {
   const words = useWords(decisionWords)
   if (run.endedBy !== undefined) return <Decided what={words.ends[run.endedBy.kind]} decision={run.endedBy} />

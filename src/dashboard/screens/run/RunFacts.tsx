@@ -29,7 +29,7 @@ const Source = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** The Connection that the Run uses, the rule that selected it, and facts about it for reviewers. */
+/** The Connection that the Run uses, the rule that selected it, and facts about the Connection for reviewers. */
 const Use = ({ use }: { readonly use: GrantedUse }) => {
   const words = useWords(runWords)
   const { refs } = use.rule

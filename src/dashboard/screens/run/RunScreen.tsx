@@ -102,7 +102,7 @@ const NotifyButton = () => {
   )
 }
 
-// Decisions load first, then the log.
+// Loaded lazily, so that decisions load first, and then the log.
 const ApplyResult = lazy(whenReachable(async () => ({ default: (await import("./ApplyResult.tsx")).ApplyResult })))
 const PaperActions = lazy(whenReachable(async () => ({ default: (await import("./Paper.tsx")).PaperActions })))
 const Impact = lazy(whenReachable(async () => ({ default: (await import("./Impact.tsx")).Impact })))

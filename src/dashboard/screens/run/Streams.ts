@@ -41,7 +41,7 @@ const openSocket = (url: string, listener: SocketListener): StreamSocket => {
   socket.addEventListener("message", ({ data }: MessageEvent<unknown>) => turns.add(() => listener.onMessage(data)), {
     signal
   })
-  // The close event waits for its turn too, because the events before it must be processed first.
+  // The close event is queued as well, because all earlier events must be processed first.
   socket.addEventListener("close", ({ code }) => turns.add(() => listener.onClose(code)), { signal })
   return {
     close: () => {

@@ -10,10 +10,13 @@ import { useDecision } from "../../ui/Decision.ts"
 
 export type Look = Answer<typeof capsulesLook>["look"]
 
-/** The result of reading the ref before a plan. It is kept as long as the page is open. */
+/** The cache key for the result of reading the ref before a plan. The result is cached as long as the page is open. */
 export const lookKey = (runId: string) => ["look", runId]
 
-/** A failed read does not prevent the plan, but a withdrawn read does. */
+/**
+ * Reads the ref. If the read fails, the plan is made anyway. If the person cancels the read or has no access, no plan is
+ * made.
+ */
 const look = (capsuleId: string, signal: AbortSignal): Promise<Look | Fault> =>
   call(capsulesLook, { signal, params: { capsuleId } }).then(
     (answer) => answer.look,
@@ -46,5 +49,5 @@ export const useLookedPlan = (capsuleId: string) => {
   })
 }
 
-/** True if this page created the Run's plan, and therefore has the result of the read before it. */
+/** Returns true if this page requested the plan, and therefore has the result of the preceding read. */
 export const useHasLook = (runId: string): boolean => useQueryClient().getQueryData(lookKey(runId)) !== undefined

@@ -6,7 +6,7 @@ import { noticeWords } from "./NoticeWords.ts"
 import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import { progressOf } from "./Phases.ts"
 
-/** The state of a Run, for a person who is looking at another tab. */
+/** The state of a Run, shown in the page title and icon for people who are looking at another tab. */
 type NoticeState = "running" | "waiting" | "done" | "failed"
 
 const states: Readonly<Record<Run["status"], NoticeState | undefined>> = {
@@ -55,7 +55,7 @@ const useIconMark = (state: NoticeState | undefined): void => {
       if (!isGone)
         link.href = `data:image/svg+xml,${encodeURIComponent(icon.replace("</svg>", `${marks[state]}</svg>`))}`
     }
-    // Without the mark, the page keeps its normal icon. The title still shows the state.
+    // If the mark cannot be drawn, the page keeps its normal icon. The title still shows the state.
     draw().catch(() => {})
     return () => {
       isGone = true
@@ -72,7 +72,10 @@ const show = (text: string, tag: string): void => {
   }
 }
 
-/** Shows a desktop notification without values if the Run changes while the page is hidden. */
+/**
+ * Shows a desktop notification if the Run stops running while the page does not have the focus. The notification contains no
+ * values.
+ */
 const useDesktopNotice = (run: Run, state: NoticeState | undefined, name: string): void => {
   const words = useWords(noticeWords)
   const before = useRef(state)

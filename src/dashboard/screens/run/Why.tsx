@@ -10,7 +10,7 @@ import { planWords } from "./PlanWords.ts"
 /** The id of the plan whose changes are explained, if any. */
 export const ExplainedPlan = createContext<string | undefined>(undefined)
 
-// The plan loads first, then the causes.
+// Loaded lazily, so that the plan loads before the causes.
 const ResourceWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).ResourceWhy })))
 const PlanWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).PlanWhy })))
 

@@ -7,13 +7,13 @@ import { shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { whyWords } from "./WhyWords.ts"
 
-/** The first of several addresses. */
+/** Lists the first three addresses. */
 const listed = ({ addresses, count }: { readonly addresses: ReadonlyArray<string>; readonly count: number }) =>
   visibleText(`${addresses.slice(0, 3).join(", ")}${count > 3 ? ", …" : ""}`)
 
 type Resource = ChangeCauses["resources"][number]
 
-/** The names of the Capsules that provide inputs. A Capsule in another Workspace has no name here. */
+/** The names of the Capsules that provide inputs. The names of Capsules in other Workspaces are not available. */
 const useCapsuleNames = (causes: ReadonlyArray<ChangeCause>) => {
   const ids = [
     ...new Set(
@@ -26,7 +26,9 @@ const useCapsuleNames = (causes: ReadonlyArray<ChangeCause>) => {
   return new Map(ids.map((id, index) => [id, names[index]?.data?.name]))
 }
 
-/** Describes a cause as the second half of a sentence. `here` is true if the cause concerns the resource in the sentence. */
+/**
+ * Describes a cause in words that complete a sentence. `here` is true if the cause concerns the resource in the sentence.
+ */
 const useCauseText = (causes: ReadonlyArray<ChangeCause>, here: boolean) => {
   const words = useWords(whyWords)
   const names = useCapsuleNames(causes)

@@ -2,7 +2,7 @@ import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import type { FoldedRun, Run } from "../../api/Types.ts"
 import { dayOf } from "../../words/Days.ts"
 
-/** A line of the list: a Run with the Runs that belong to it, or a series of drift checks without findings. */
+/** A line of the list: a Run with its related Runs, or a series of drift checks without findings. */
 export type Line =
   | { readonly kind: "change"; readonly run: Run; readonly apply?: FoldedRun; readonly fed: ReadonlyArray<FoldedRun> }
   | { readonly kind: "checks"; readonly runs: ReadonlyArray<Run> }

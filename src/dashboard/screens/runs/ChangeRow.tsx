@@ -17,7 +17,7 @@ const changesNothing = ({ planSummary: sum }: Run): boolean =>
   sum !== undefined &&
   [sum.add, sum.change, sum.destroy, sum.replace, sum.import, sum.forget].every((count) => count === 0)
 
-/** The status of a change, described by its latest Run. */
+/** The status of a change, which is the status of its latest Run. */
 const Standing = ({ run, apply }: { readonly run: Run; readonly apply: FoldedRun | undefined }) => {
   const text = useWords(runListWords)
   const terms = useWords(vocabulary)
@@ -100,7 +100,7 @@ interface ChangeRowProps {
   readonly project: string | undefined
 }
 
-/** A change. The line links to its latest Run, and the earlier Runs are collapsed below it. */
+/** A line for a change. It links to the latest Run of the change and lists the earlier Runs in a collapsed section. */
 export const ChangeRow = ({ run, apply, fed, capsule, project }: ChangeRowProps) => {
   const text = useWords(runListWords)
   const terms = useWords(vocabulary)

@@ -3,7 +3,7 @@ import { call } from "../../api/Call.ts"
 import { workspacesProjects, workspacesRunFacets } from "../../api/Endpoints.ts"
 import { listPaceMs } from "../../api/Queries.ts"
 
-/** The number of Runs that match the filter, and the numbers for variations of the filter. */
+/** Counts the Runs that match the filter, and the Runs that would match if one choice were different. */
 export const runFacetsQuery = (workspaceId: string, filter: Readonly<Record<string, string>>) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "run-facets", filter],

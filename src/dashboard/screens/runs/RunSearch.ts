@@ -1,7 +1,7 @@
 import { addressInstant, addressText, boundedText, setOnly } from "../../words/AddressText.ts"
 import { runStatuses, runTriggers, runTypes } from "./RunChoices.ts"
 
-/** The list's filters in its URL, so that a link shows everybody the same list. */
+/** The filters of the list, as stored in the URL, so that a link shows everybody the same list. */
 export interface RunSearch {
   readonly q?: string | undefined
   readonly capsule?: string | undefined
@@ -14,7 +14,10 @@ export interface RunSearch {
   readonly until?: string | undefined
 }
 
-/** Keeps only words that the API accepts, without duplicates. With any other word, the link would show an error and no list. */
+/**
+ * Keeps only words that the API accepts, without duplicates. If any other word were sent, the page would show an error
+ * instead of the list.
+ */
 const known = (value: unknown, words: ReadonlyArray<string>): string | undefined => {
   const chosen = new Set((addressText(value) ?? "").split(",").filter((word) => words.includes(word)))
   return chosen.size === 0 ? undefined : [...chosen].join(",")
@@ -33,7 +36,9 @@ export const runSearch = (search: Record<string, unknown>): RunSearch => ({
 
 export const isFiltered = (search: RunSearch): boolean => Object.values(search).some((value) => value !== undefined)
 
-/** Returns true if the list shows whole changes. The other filters may match only one of the Runs of a change. */
+/**
+ * Returns true if the list shows all Runs of a change together. With other filters, only some Runs of a change may match.
+ */
 export const showsChanges = ({ person, q, status, trigger, type }: RunSearch): boolean =>
   [person, q, status, trigger, type].every((value) => value === undefined)
 

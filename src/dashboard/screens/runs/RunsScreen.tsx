@@ -25,8 +25,8 @@ import { filterOf, isFiltered, type RunSearch, showsChanges } from "./RunSearch.
 const typingPauseMs = 250
 
 /**
- * The search field has its own text. If it waited for the URL, composing Japanese text would be interrupted. The field
- * follows the URL if the URL changes for another reason, such as going back or clearing the filters.
+ * The search field keeps its text in local state. Waiting for the URL to change would interrupt the composition of Japanese
+ * text. The field follows the URL if the URL changes for another reason, such as going back or clearing the filters.
  */
 const useSearchText = (inAddress: string | undefined, change: (q: string | undefined) => void) => {
   const [typed, setTyped] = useState(inAddress ?? "")

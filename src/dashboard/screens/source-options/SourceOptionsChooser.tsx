@@ -21,7 +21,10 @@ import { readSource, useSnapshot, type SourceReading } from "../install/ReadSour
 import { sourceOptionsWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** The progress of reading a link's document. It is stored in this browser tab, so that it continues after a reload. */
+/**
+ * The progress of reading a link's document. The progress is stored in this browser tab, so that reading continues after a
+ * reload.
+ */
 interface DocumentReading extends SourceReading {
   /** Set only if the link contains no revision. */
   readonly tag?: string
@@ -65,7 +68,7 @@ const useDocumentReading = (link: OptionsLink, workspaceId: string) => {
       try {
         sessionStorage.setItem(key, JSON.stringify(next))
       } catch {
-        // Without storage, the progress only lasts as long as the page.
+        // If storage is unavailable, the progress is lost when the page closes.
       }
     }
   }
@@ -224,7 +227,8 @@ const Choices = ({ file }: { readonly file: SnapshotFile }) => {
 }
 
 /**
- * Handles a link to a document with several sources. Shows exactly which document it is, and continues with one of its sources.
+ * Handles a link to a document with several sources. Shows exactly which document the link refers to, and continues with one
+ * of the document's sources.
  */
 export const SourceOptionsChooser = ({ link }: { readonly link: OptionsLink }) => {
   const words = useWords(sourceOptionsWords)

@@ -1,4 +1,4 @@
-/** The Git servers with instructions, each identified by the name of its page in `docs/webhooks`. */
+/** The Git servers for which there are instructions, identified by the names of their pages in `docs/webhooks`. */
 export const forges = ["github", "gitlab", "forgejo-gitea", "bitbucket", "azure-devops", "plain"] as const
 export type Forge = (typeof forges)[number]
 

@@ -32,7 +32,7 @@ import { useDecision } from "../../ui/Decision.ts"
 import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 
-/** Removes a Source without existing Capsules. */
+/** Removes a Source that no existing Capsule uses. */
 const RemoveSource = ({ source, capsules }: { readonly source: Source; readonly capsules: ReadonlyArray<Capsule> }) => {
   const words = useWords(sourceWords)
   const workspace = useWorkspace()
@@ -80,7 +80,7 @@ const useUpdate = (source: Source) => {
 
 const policies: ReadonlyArray<Source["pullRequests"]> = ["off", "static", "own_branches"]
 
-/** Selects the Connection that writes comments. It appears as soon as the Workspace has a Connection of a forge. */
+/** Selects the Connection used to write comments. Shown once the Workspace has a Connection to a forge. */
 const ForgeField = ({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) => {
   const words = useWords(sourceWords)
   const workspace = useWorkspace()

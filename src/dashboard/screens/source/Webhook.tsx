@@ -24,14 +24,15 @@ const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly on
   const words = useWords(sourceWords)
   const queryClient = useQueryClient()
   const renew = useDecision({
-    // The version is a guard: a second click, or a second person, cannot invalidate this secret.
+    // The version is a guard, so that neither a second click nor another person invalidates this secret.
     send: async (signal) => {
       const answer = await call(sourcesRenewHookSecret, {
         signal,
         params: { sourceId: source.id },
         body: { hookSecretVersion: source.hookSecretVersion }
       })
-      // Only a repeated request with the same key gets a response without the secret, and this page does not repeat it.
+      // Only a repeated request with the same key gets a response without the secret, and this page never repeats the
+      // request.
       const secret = "hookSecret" in answer ? answer.hookSecret : undefined
       if (typeof secret !== "string") throw new Error("The response to a renewal contains no secret.")
       return secret

@@ -15,7 +15,7 @@ import { useWords } from "../../words/Words.ts"
 import { workspaceWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** The switch for all Runs that start in the Workspace without a person. */
+/** The switch for all Runs in the Workspace that are not started by a person. */
 export const AutomationSwitch = () => {
   const words = useWords(workspaceWords)
   const terms = useWords(vocabulary)

@@ -27,7 +27,7 @@ const save = (content: unknown, name: string): void => {
   URL.revokeObjectURL(url)
 }
 
-/** Asks for the Capsule if the backup contains several, and links to the Run in which the restore is reviewed. */
+/** Asks which Capsule to restore if the backup contains several, and links to the Run in which the restore is reviewed. */
 const RestoreDialog = ({ backup, onClose }: { readonly backup: Backup; readonly onClose: () => void }) => {
   const words = useWords(backupWords)
   const terms = useWords(vocabulary)

@@ -8,14 +8,14 @@ import { type Place, PlaceFields } from "./PlaceFields.tsx"
 
 const grantable = ["viewer", "member", "admin"] as const
 
-/** A role that a team adds, as stored in the form. */
+/** A role that a team grants, as stored in the form. */
 export interface GrantForm extends Place {
   /** Distinguishes the entries of the form. */
   readonly key: number
   readonly role: string
 }
 
-/** The roles that a team adds, each for a Project and an environment. */
+/** The roles that a team grants, each for a Project and an environment. */
 export const GrantFields = ({
   grants,
   onChange

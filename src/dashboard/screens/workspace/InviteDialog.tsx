@@ -18,7 +18,7 @@ const all: ReadonlyArray<Role> = [...open, "admin", "owner"]
 const days = [1, 7, 30] as const
 
 const dayMillis = 86_400_000
-/** Margin for the server's clock, which limits the period and may be slightly behind. */
+/** Margin for a server clock that is slightly behind, because the server limits the period by its own clock. */
 const slackMillis = 60_000
 
 const daysFromNow = (count: number): string => new Date(Date.now() + count * dayMillis - slackMillis).toISOString()
@@ -34,7 +34,8 @@ export const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [wanted, setWanted] = useState<Role>("member")
   const [period, setPeriod] = useState<number>(7)
   const { capabilities, sendsMail } = useBootstrap()
-  // An address works only if the link can be mailed to it, or a sign-in provider can prove it.
+  // An invitation can be limited to an address only if svc can mail the link to the address or a sign-in provider can verify
+  // the address.
   const takesAddress = sendsMail || capabilities.auth.oidc
   const isOpen = email.trim() === ""
   const roles = (isOpen && !may("owner") ? open : all).filter((role) => role !== "owner" || may("owner"))

@@ -154,7 +154,7 @@ const Row = ({ member }: { readonly member: Member }) => {
         <RemovalDialog
           title={people.leaveTitle(workspace.displayName)}
           action={people.leave}
-          // Leaves the page, which belongs to the Workspace that the person has left.
+          // Leaves the page, because the page is about the Workspace that the person has left.
           remove={(signal) => call(workspacesRemoveMember, { signal, params }).then(() => window.location.assign("/"))}
           details={<DepartureNotice subject={member.subject} />}
           list={membersQuery(workspace.id).queryKey}
@@ -187,7 +187,7 @@ const Row = ({ member }: { readonly member: Member }) => {
   )
 }
 
-/** Invited people are listed only with the invitations. */
+/** Invited people are listed with the invitations, not with the members. */
 const isMember = ({ status }: Member): boolean => status !== "invited"
 
 export const Members = () => {

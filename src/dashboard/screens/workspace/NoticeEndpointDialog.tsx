@@ -28,7 +28,7 @@ const usualKinds: ReadonlyArray<NoticeKind> = [
 
 const formats = ["json", "slack", "teams"] as const
 
-/** Changes an endpoint, or adds one and shows its secret once. */
+/** Changes an endpoint, or adds a new endpoint and shows its secret once. */
 export const NoticeEndpointDialog = ({
   endpoint,
   onClose

@@ -17,7 +17,7 @@ export const useProjects = () => {
   return useQuery(projectsQuery(workspace.id)).data ?? []
 }
 
-/** A Project, and the name of an environment. */
+/** Fields for a Project and the name of an environment. */
 export const PlaceFields = ({
   environmentLabel,
   onChange,

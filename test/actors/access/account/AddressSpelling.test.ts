@@ -36,7 +36,7 @@ describe("Address spelling", () => {
   )
 
   it.effect(
-    "startup respells stored addresses of an earlier release in accounts, identities, links and invitations",
+    "startup converts addresses from an earlier release in accounts, identities, links and invitations to the current spelling",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -61,7 +61,7 @@ describe("Address spelling", () => {
   )
 
   it.effect(
-    "an address keeps its earlier spelling if another account already has the current spelling, and lookups find both",
+    "an address keeps its earlier spelling if another account already has the current spelling, and lookups find both accounts",
     () =>
       Effect.gen(function* () {
         const users = yield* Users

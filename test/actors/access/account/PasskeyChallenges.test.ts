@@ -4,12 +4,12 @@ import { claimedChallenge } from "../../../../actors/access/account/PasskeyChall
 const answer = (data: unknown) => Buffer.from(JSON.stringify(data)).toString("base64url")
 const challenge = "c".repeat(43)
 
-test("a passkey response claims the challenge in the response", () => {
+test("the challenge is read from a passkey response", () => {
   expect(claimedChallenge(answer({ challenge, origin: "https://svc.example.com" }))).toBe(challenge)
   expect(claimedChallenge(answer({ challenge, crossOrigin: false }))).toBe(challenge)
 })
 
-test("an unreadable passkey response, or a response from another site's frame, claims no challenge", () => {
+test("no challenge is read from an unreadable passkey response, or from a response in another site's frame", () => {
   expect(claimedChallenge(answer({ challenge, crossOrigin: true }))).toBe("")
   expect(claimedChallenge(answer({ challenge, topOrigin: "https://other.example.com" }))).toBe("")
   expect(claimedChallenge(answer({}))).toBe("")

@@ -10,7 +10,7 @@ afterAll(it.dispose)
 
 const secret = (text: string) => Redacted.make(text)
 
-it.live("a password is hashed with argon2id at the configured cost, and only the same password verifies", () =>
+it.live("a password is hashed with argon2id at the configured cost, and only the same password matches the hash", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const hash = yield* passwords.hash(secret("correct horse battery"))
@@ -31,7 +31,7 @@ it.live("sign-in to an unknown account compares against a hash of the same cost"
   })
 )
 
-it.live("a password verifies in every Unicode normalisation form", () =>
+it.live("a password matches its hash in every Unicode normalisation form", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const hash = yield* passwords.hash(secret("caf\u00e9 caf\u00e9 caf\u00e9"))
@@ -39,28 +39,30 @@ it.live("a password verifies in every Unicode normalisation form", () =>
   })
 )
 
-it.live("svc rejects passwords that are short, long, common or contain NUL, without quoting them", () =>
-  Effect.sync(() => {
-    for (const wrong of [
-      "",
-      "eleven char",
-      "é".repeat(11),
-      "a".repeat(257),
-      "é".repeat(129),
-      "with a \u0000 in it",
-      "PasswordPassword"
-    ]) {
-      const refusal = passwordRefusal(secret(wrong))
-      expect(refusal?.code).toBe("invalid_request")
-      if (wrong !== "") expect(refusal?.message).not.toContain(wrong)
-    }
-    for (const fine of ["twelve chars", "a".repeat(256).replace(/a$/, "b"), "パスワードは十二文字です"]) {
-      expect(passwordRefusal(secret(fine))).toBeUndefined()
-    }
-  })
+it.live(
+  "svc rejects passwords that are too short, too long, common or contain NUL, and does not quote them in the error",
+  () =>
+    Effect.sync(() => {
+      for (const wrong of [
+        "",
+        "eleven char",
+        "é".repeat(11),
+        "a".repeat(257),
+        "é".repeat(129),
+        "with a \u0000 in it",
+        "PasswordPassword"
+      ]) {
+        const refusal = passwordRefusal(secret(wrong))
+        expect(refusal?.code).toBe("invalid_request")
+        if (wrong !== "") expect(refusal?.message).not.toContain(wrong)
+      }
+      for (const fine of ["twelve chars", "a".repeat(256).replace(/a$/, "b"), "パスワードは十二文字です"]) {
+        expect(passwordRefusal(secret(fine))).toBeUndefined()
+      }
+    })
 )
 
-it.live("svc rejects password requests with a retry time while eighteen others are running or waiting", () =>
+it.live("svc rejects a password request, with a retry time, while eighteen others are running or waiting", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const outcomes = yield* Effect.forEach(

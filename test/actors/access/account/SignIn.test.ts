@@ -19,23 +19,25 @@ const firstLink = Effect.flatMap(SetupLinks, (links) => links.issueFirst).pipe(E
 const redeem = (secret: Redacted.Redacted, email = "admin@example.com") =>
   Effect.flatMap(SetupLinks, (links) => links.redeem({ secret, password, email, displayName: "Admin" }))
 
-it.effect("the first-account link creates an operator account and signs it in, and no further link is issued", () =>
-  Effect.gen(function* () {
-    const users = yield* Users
-    const accounts = yield* Accounts
-    const links = yield* SetupLinks
-    const { secret } = yield* firstLink
-    const opened = yield* redeem(secret)
-    const principal = yield* accounts.authenticateSession(opened.secret)
-    expect(principal).toMatchObject({ credential: "session", subject: opened.subject, scopes: "all" })
-    expect(Option.getOrThrow(yield* users.find(opened.subject))).toMatchObject({
-      email: "admin@example.com",
-      isOperator: true
-    })
-    expect((yield* Effect.flip(redeem(secret))).code).toBe("not_found")
-    expect(yield* links.inspect(secret)).toEqual({ state: "used", purpose: "first_account" })
-    expect(Option.isNone(yield* links.issueFirst)).toBe(true)
-  }).pipe(fresh)
+it.effect(
+  "the first-account link creates an operator account and a session for it, and svc issues no further link",
+  () =>
+    Effect.gen(function* () {
+      const users = yield* Users
+      const accounts = yield* Accounts
+      const links = yield* SetupLinks
+      const { secret } = yield* firstLink
+      const opened = yield* redeem(secret)
+      const principal = yield* accounts.authenticateSession(opened.secret)
+      expect(principal).toMatchObject({ credential: "session", subject: opened.subject, scopes: "all" })
+      expect(Option.getOrThrow(yield* users.find(opened.subject))).toMatchObject({
+        email: "admin@example.com",
+        isOperator: true
+      })
+      expect((yield* Effect.flip(redeem(secret))).code).toBe("not_found")
+      expect(yield* links.inspect(secret)).toEqual({ state: "used", purpose: "first_account" })
+      expect(Option.isNone(yield* links.issueFirst)).toBe(true)
+    }).pipe(fresh)
 )
 
 it.effect(
@@ -107,12 +109,12 @@ it.effect("a reset link sets a new password and revokes every session", () =>
   }).pipe(fresh)
 )
 
-it.effect("a reset link shows its account only while it is valid, and afterwards only its purpose", () =>
+it.effect("a reset link shows its account while the link is valid, and only its purpose afterwards", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const { email, subject } = yield* newPerson("ann")
     const { expiresAt, mailed, secret } = yield* links.issueReset(subject, true)
-    // The server sends no email, so the operator receives the link.
+    // The server cannot send email, so the operator receives the link.
     expect(mailed).toBe(false)
     expect(yield* links.inspect(secret)).toEqual({ state: "live", purpose: "recovery", email, expiresAt })
     yield* links.redeem({ secret, password })
@@ -125,7 +127,7 @@ it.effect("a reset link shows its account only while it is valid, and afterwards
   }).pipe(fresh)
 )
 
-it.effect("sign-in ignores the case of the address, and every failure gets the same response", () =>
+it.effect("sign-in ignores the case of the email address, and every failed sign-in gets the same response", () =>
   Effect.gen(function* () {
     const signIn = yield* PasswordSignIn
     const users = yield* Users
@@ -173,7 +175,7 @@ it.effect("using a session extends it for 30 days, and the session secret is not
     expect(dump).not.toContain(text(secret))
     yield* TestClock.adjust(Duration.days(29))
     expect((yield* sessions.authenticate(secret)).subject).toBe(subject)
-    // The session is extended in the background, and the list shows its new expiry.
+    // The session is extended in the background, and the list of sessions shows the new expiry.
     while ((yield* sessions.list(subject))[0]?.expiresAt === session.expiresAt) yield* Effect.yieldNow
     yield* TestClock.adjust(Duration.days(29))
     expect((yield* sessions.authenticate(secret)).subject).toBe(subject)

@@ -6,14 +6,14 @@ const password = { kind: "password", issuer: "" } as const
 const passkey = { kind: "passkey", issuer: "" } as const
 const upstream = { kind: "upstream", issuer: "https://id.example.com/" } as const
 
-test("a sign-in method counts only while the installation offers it", () => {
+test("a sign-in method of an account counts only while the installation offers the method", () => {
   expect([password, passkey, upstream].filter((method) => isOffered(method, none))).toEqual([])
   expect(isOffered(password, { ...none, password: true })).toBe(true)
   expect(isOffered(passkey, { ...none, passkeys: true })).toBe(true)
   expect(isOffered(passkey, { ...none, password: true })).toBe(false)
 })
 
-test("an identity counts if its issuer is the sign-in provider, with or without a trailing slash", () => {
+test("an identity counts if its issuer is the sign-in provider, even if only one of the two URLs has a trailing slash", () => {
   expect(isOffered(upstream, { ...none, upstreamIssuer: "https://id.example.com" })).toBe(true)
   expect(
     isOffered({ ...upstream, issuer: "https://id.example.com" }, { ...none, upstreamIssuer: upstream.issuer })

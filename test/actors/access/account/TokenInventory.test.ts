@@ -52,28 +52,30 @@ it.effect("the token inventory counts all tokens, orders them by time and id, an
   }).pipe(fresh)
 )
 
-it.effect("the token inventory rejects malformed and foreign cursors, and cursors that point at a deleted token", () =>
-  Effect.gen(function* () {
-    const tokens = yield* AccessTokens
-    const sql = yield* SqlClient.SqlClient
-    const ann = yield* newPerson("ann")
-    const bob = yield* newPerson("bob")
-    for (let n = 0; n < 3; n++) yield* newToken(ann.subject)
-    const page = yield* tokens.inventory(ann.subject, { limit: 1 })
-    const cursor = page.next_cursor ?? ""
-    const listed = yield* tokens.list(ann.subject, { limit: 1 })
-    const refused: ReadonlyArray<Effect.Effect<unknown, ApiError>> = [
-      tokens.inventory(ann.subject, { limit: 1, cursor: "nonsense" }),
-      tokens.inventory(ann.subject, { limit: 1, cursor: "" }),
-      tokens.inventory(bob.subject, { limit: 1, cursor }),
-      tokens.list(ann.subject, { limit: 1, cursor }),
-      tokens.inventory(ann.subject, { limit: 1, cursor: listed.nextCursor })
-    ]
-    for (const attempt of refused) expect((yield* Effect.flip(Effect.asVoid(attempt))).code).toBe("invalid_request")
-    expect((yield* tokens.inventory(ann.subject, { limit: 5, cursor })).returned).toBe(2)
-    yield* sql`DELETE FROM access_tokens WHERE token_id = ${page.tokens[0]?.token_id ?? ""}`
-    expect((yield* Effect.flip(tokens.inventory(ann.subject, { limit: 1, cursor }))).code).toBe("invalid_request")
-  }).pipe(fresh)
+it.effect(
+  "the token inventory rejects malformed cursors, cursors for another person or list, and cursors at a deleted token",
+  () =>
+    Effect.gen(function* () {
+      const tokens = yield* AccessTokens
+      const sql = yield* SqlClient.SqlClient
+      const ann = yield* newPerson("ann")
+      const bob = yield* newPerson("bob")
+      for (let n = 0; n < 3; n++) yield* newToken(ann.subject)
+      const page = yield* tokens.inventory(ann.subject, { limit: 1 })
+      const cursor = page.next_cursor ?? ""
+      const listed = yield* tokens.list(ann.subject, { limit: 1 })
+      const refused: ReadonlyArray<Effect.Effect<unknown, ApiError>> = [
+        tokens.inventory(ann.subject, { limit: 1, cursor: "nonsense" }),
+        tokens.inventory(ann.subject, { limit: 1, cursor: "" }),
+        tokens.inventory(bob.subject, { limit: 1, cursor }),
+        tokens.list(ann.subject, { limit: 1, cursor }),
+        tokens.inventory(ann.subject, { limit: 1, cursor: listed.nextCursor })
+      ]
+      for (const attempt of refused) expect((yield* Effect.flip(Effect.asVoid(attempt))).code).toBe("invalid_request")
+      expect((yield* tokens.inventory(ann.subject, { limit: 5, cursor })).returned).toBe(2)
+      yield* sql`DELETE FROM access_tokens WHERE token_id = ${page.tokens[0]?.token_id ?? ""}`
+      expect((yield* Effect.flip(tokens.inventory(ann.subject, { limit: 1, cursor }))).code).toBe("invalid_request")
+    }).pipe(fresh)
 )
 
 it.effect("the token inventory reads each page with a single SQL statement", () => {

@@ -61,7 +61,7 @@ const facts = (
   changes: Partial<ApprovalFacts> = {}
 ): ApprovalFacts => ({ rules, approvals, planAuthors: startedBy(plans), commitAuthors: new Set([commits]), ...changes })
 
-/** An independent model of the rules, which computes with set operations the people that each documented rule excludes. */
+/** An independent model of the rules. It uses set operations to compute the people whom each documented rule excludes. */
 const modelApproves = (rules: ReadonlyArray<BindingRule>, approvers: ReadonlyArray<Someone>): boolean => {
   if (rules.length === 0) return approvers.length > 0
   return rules.every((each) => {
@@ -103,7 +103,7 @@ const combinations: ReadonlyArray<BindingRule> = [1, 2, 3].flatMap((approvers) =
   )
 )
 
-/** Every subset of these people. */
+/** Every subset of `people`. */
 const sets = Array.from({ length: 2 ** people.length }, (_, bits) =>
   people.filter((_one, at) => (bits >> at) % 2 === 1)
 )
@@ -133,7 +133,7 @@ describe("Approval decisions", () => {
     expect(wrong).toEqual([])
   })
 
-  test("another approval never invalidates an earlier one, and every unmet requirement is reported", () => {
+  test("a further approval never invalidates earlier approvals, and every unmet requirement is reported", () => {
     for (const each of combinations) {
       for (const approvers of sets) {
         const { state, tallies } = decideApproval(facts([each], approvers.map(given)))

@@ -30,7 +30,7 @@ const tests = approvalSuite()
 
 describe("an approval", () => {
   tests.live(
-    "a plan whose approver loses the right to approve cannot be applied until another person approves the plan",
+    "if the approver of a plan loses the right to approve, another person must approve the plan before it is applied",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -69,40 +69,42 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("svc rejects an approval and records nothing if no open rule requires its approver", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const second = yield* admin
-      const third = yield* admin
-      const teams = yield* Teams
-      const { plan } = yield* planned("refused", pureModule)
-      const team = yield* teams.create(context, yield* ownerScope, { name: "sre", members: [subjectOf(second)] })
-      yield* ruled({ approvers: 1, teamId: team.id, planAuthorCounts: false })
-      const refusal = yield* Effect.flip(approve(third, plan))
-      expect([refusal.code, refusal.message]).toEqual([
-        "permission_denied",
-        "This approval would not count: the approver is not in the team that has to approve."
-      ])
-      expect((yield* standing(plan.id, third)).own).toEqual({ status: "does_not_count", problem: "team" })
-      yield* teams.update(context, yield* ownerScope, team.id, { members: [subjectOf(second), subjectOf(context)] })
-      expect((yield* Effect.flip(approve(context, plan))).message).toContain("the author of the plan does not count")
-      expect((yield* standing(plan.id)).approvals).toEqual([])
-      yield* approve(second, plan)
-      const { items } = yield* (yield* Audit).list(
-        workspaceId,
-        subjectOf(context),
-        { action: "run.approve" },
-        { limit: 1 }
-      )
-      expect(items[0]).toMatchObject({ actor: { subject: subjectOf(second) }, runId: plan.id })
-      // The rule requires a team member, so suspending the member invalidates the approval.
-      expect((yield* Effect.flip(teams.remove(context, yield* ownerScope, team.id))).code).toBe("failed_precondition")
-      const scope = { workspaceId, acting: { subject: subjectOf(context) } }
-      yield* (yield* Members).update(context, scope, subjectOf(second), { status: "suspended" })
-      expect((yield* standing(plan.id)).state).toBe("lapsed")
-      const [left] = (yield* teams.list(workspaceId, { limit: 10 })).items
-      expect(left?.members).toEqual([subjectOf(context)])
-    })
+  tests.live(
+    "svc rejects an approval, and does not record it, if the approver does not count under any open rule",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const second = yield* admin
+        const third = yield* admin
+        const teams = yield* Teams
+        const { plan } = yield* planned("refused", pureModule)
+        const team = yield* teams.create(context, yield* ownerScope, { name: "sre", members: [subjectOf(second)] })
+        yield* ruled({ approvers: 1, teamId: team.id, planAuthorCounts: false })
+        const refusal = yield* Effect.flip(approve(third, plan))
+        expect([refusal.code, refusal.message]).toEqual([
+          "permission_denied",
+          "This approval would not count: the approver is not in the team that has to approve."
+        ])
+        expect((yield* standing(plan.id, third)).own).toEqual({ status: "does_not_count", problem: "team" })
+        yield* teams.update(context, yield* ownerScope, team.id, { members: [subjectOf(second), subjectOf(context)] })
+        expect((yield* Effect.flip(approve(context, plan))).message).toContain("the author of the plan does not count")
+        expect((yield* standing(plan.id)).approvals).toEqual([])
+        yield* approve(second, plan)
+        const { items } = yield* (yield* Audit).list(
+          workspaceId,
+          subjectOf(context),
+          { action: "run.approve" },
+          { limit: 1 }
+        )
+        expect(items[0]).toMatchObject({ actor: { subject: subjectOf(second) }, runId: plan.id })
+        // The rule requires a team member, so suspending the member invalidates the approval.
+        expect((yield* Effect.flip(teams.remove(context, yield* ownerScope, team.id))).code).toBe("failed_precondition")
+        const scope = { workspaceId, acting: { subject: subjectOf(context) } }
+        yield* (yield* Members).update(context, scope, subjectOf(second), { status: "suspended" })
+        expect((yield* standing(plan.id)).state).toBe("lapsed")
+        const [left] = (yield* teams.list(workspaceId, { limit: 10 })).items
+        expect(left?.members).toEqual([subjectOf(context)])
+      })
   )
 
   tests.live("an approval by an author of the commit does not count under a rule that excludes authors", () =>
@@ -180,7 +182,7 @@ tests.live("only owners change approval rules and teams, regardless of the reque
 )
 
 tests.live(
-  "an approval rule carries approvals over only once an owner enables this, and the audit log records the change",
+  "an approval rule carries approvals over only after an owner enables carry-over, and the audit log records the change",
   () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane

@@ -58,7 +58,7 @@ test("no approval counts under a rule that excludes the commit's authors while t
   expect(approvalProblem(rule(), owner, { planAuthors: startedBy(plans), commitAuthors: "unknown" })).toBeUndefined()
 })
 
-test("an approval that counts for one of several rules is accepted", () => {
+test("an approval is accepted if it counts under at least one of several rules", () => {
   const admin = approvalOf(subject("a"), "admin")
   const both = [rule({ role: "owner" }), rule({ id: ruleId("b"), approvers: 2 })]
   const authors = { planAuthors: startedBy(plans), commitAuthors: new Set<Subject>() }

@@ -68,34 +68,36 @@ const refusal = Effect.fnUntraced(function* (planRunId: RunId, acknowledged?: Re
 })
 
 describe("Uncertain state", () => {
-  tests.live("a plan over uncertain state starts with a diagnostic, and its approver must acknowledge the codes", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const runs = yield* Runs
-      const runCommands = yield* RunCommands
-      const { capsuleId, record } = yield* withOrphanedState("left-over")
-      const plan = yield* replanned(capsuleId)
-      expect(plan.diagnostics?.[0]?.summary).toContain("left a state behind")
-      expect(plan.diagnostics?.[0]?.detail).toContain(record.id)
-      expect(plan.diagnostics?.[0]?.detail).toContain("adopt or discard it")
+  tests.live(
+    "a plan that is based on uncertain state starts with a diagnostic, and its approver must acknowledge the codes",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const runs = yield* Runs
+        const runCommands = yield* RunCommands
+        const { capsuleId, record } = yield* withOrphanedState("left-over")
+        const plan = yield* replanned(capsuleId)
+        expect(plan.diagnostics?.[0]?.summary).toContain("left a state behind")
+        expect(plan.diagnostics?.[0]?.detail).toContain(record.id)
+        expect(plan.diagnostics?.[0]?.detail).toContain("adopt or discard it")
 
-      const refused = yield* refusal(plan.id)
-      expect(refused.code).toBe("failed_precondition")
-      expect(refused.message).toContain("--acknowledge left_over_state")
-      const waiting = yield* standing(plan.id)
-      expect(waiting.approvals).toEqual([])
-      expect(waiting.uncertain).toMatchObject([{ code: "left_over_state", acknowledged: false }])
+        const refused = yield* refusal(plan.id)
+        expect(refused.code).toBe("failed_precondition")
+        expect(refused.message).toContain("--acknowledge left_over_state")
+        const waiting = yield* standing(plan.id)
+        expect(waiting.approvals).toEqual([])
+        expect(waiting.uncertain).toMatchObject([{ code: "left_over_state", acknowledged: false }])
 
-      const leftOvers = (yield* capsulesWithOrphanedStates(yield* SqlClient.SqlClient, workspaceId)).filter(
-        ({ id }) => id === capsuleId
-      )
-      expect(attentionOf({ leftOvers })).toMatchObject([{ kind: "uncertain_ground", capsuleId, runId: record.runId }])
+        const leftOvers = (yield* capsulesWithOrphanedStates(yield* SqlClient.SqlClient, workspaceId)).filter(
+          ({ id }) => id === capsuleId
+        )
+        expect(attentionOf({ leftOvers })).toMatchObject([{ kind: "uncertain_ground", capsuleId, runId: record.runId }])
 
-      yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
-      expect((yield* standing(plan.id)).uncertain).toMatchObject([{ code: "left_over_state", acknowledged: true }])
-      const { value } = yield* runs.apply(context, plan.id, undefined)
-      expect((yield* settled(value.id)).status).toBe("succeeded")
-    })
+        yield* runCommands.Approve(plan.id, { context, acknowledged: ["left_over_state"] })
+        expect((yield* standing(plan.id)).uncertain).toMatchObject([{ code: "left_over_state", acknowledged: true }])
+        const { value } = yield* runs.apply(context, plan.id, undefined)
+        expect((yield* settled(value.id)).status).toBe("succeeded")
+      })
   )
 
   tests.live("a plan needs no acknowledgement once the uncertain state is adopted or discarded", () =>
@@ -117,7 +119,7 @@ describe("Uncertain state", () => {
     })
   )
 
-  tests.live("svc rejects a plan's approval if an uncertain state arrives after the plan", () =>
+  tests.live("svc rejects the approval of a plan if an uncertain state arrives after the plan was created", () =>
     Effect.gen(function* () {
       const capsule = yield* active("before-approval", pureModule)
       const plan = yield* replanned(capsule.capsule.id)
@@ -170,7 +172,7 @@ describe("Uncertain state", () => {
     })
   )
 
-  tests.live("neither auto-update nor a group approves a plan over uncertain state", () =>
+  tests.live("neither auto-update nor a group approves a plan that is based on uncertain state", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules

@@ -27,7 +27,10 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 
 const tests = approvalSuite()
 
-/** Checks that one person with both a session and a token cannot get the plan applied, but that a second person can. */
+/**
+ * Checks that one person cannot get the plan applied by approving with both a session and a token, and that the approval of
+ * a second person is enough.
+ */
 const needsTwo = Effect.fnUntraced(function* (plan: Run) {
   const { context } = yield* TestPlane
   expect((yield* approve(context, plan)).status).toBe("waiting_approval")
@@ -47,7 +50,7 @@ const needsTwo = Effect.fnUntraced(function* (plan: Run) {
 })
 
 describe("Paths to apply", () => {
-  tests.live("an install needs the approvals its rules require, from people or their tokens", () =>
+  tests.live("an install needs the approvals that its rules require, and a person and their token count once", () =>
     Effect.gen(function* () {
       yield* ruled()
       yield* needsTwo((yield* planned("install", pureModule)).plan)
@@ -145,7 +148,7 @@ describe("Paths to apply", () => {
   )
 })
 
-// Only this function creates an apply and uses up a plan, so not even an operator command can bypass the approvals.
+// Only `createApply` creates an apply and uses up a plan, so that not even an operator command can bypass the approvals.
 tests.live("only one function in the code creates an apply", () =>
   Effect.sync(() => {
     const files = ["actors", "src", "runner"].flatMap((room) =>
@@ -162,7 +165,7 @@ tests.live("only one function in the code creates an apply", () =>
     expect(using(/lifecycle\.approve\(/)).toEqual([
       "actors/commands/capsule/FollowedApply.ts",
       "actors/commands/run/RunActor.ts",
-      // The approvals that people gave to the same change in a pull request.
+      // Approves a plan if people have approved the same change in a pull request.
       "actors/running/execution/PlanSettlement.ts"
     ])
   })

@@ -31,7 +31,7 @@ test("a Capsule's application receives the Interfaces it declares and the Capsul
   expect(boundPermissions(ownerOf(other), use, policy)).toEqual([])
 })
 
-test("the operator's current policy also limits Interface permissions that were delivered earlier", () => {
+test("the operator's current policy limits even Interface permissions that were delivered earlier", () => {
   expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: [] })).toEqual([])
   const elsewhere = [{ permission: "read", delivery: "header" }]
   expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: elsewhere })).toEqual([])

@@ -36,7 +36,7 @@ const stale: ReadonlyArray<Partial<CapsuleAuthority>> = [
 ]
 
 test.each(stale.map((different) => [JSON.stringify(different), different] as const))(
-  "with %s a Capsule's client is rejected until the next apply",
+  "if the authority differs in %s, a Capsule's client is rejected until the next apply",
   (_shown, different) => {
     expect(capsuleDenial(owner, { ...authority, ...different })).toEqual({ reason: "capsule_stale", lasting: false })
   }

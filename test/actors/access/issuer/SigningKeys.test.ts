@@ -25,7 +25,7 @@ const storage = (folder: string) =>
     Layer.provideMerge(platform)
   )
 
-/** Runs `use` within one process lifetime of an issuer whose keys are stored in a folder. */
+/** Runs `use` in a simulated process of an issuer that stores its keys in `folder`. */
 const life = <A, E, R>(folder: string, use: Effect.Effect<A, E, R>, generation: Layer.Layer<never> = Layer.empty) =>
   Effect.scoped(
     Effect.provide(use, SigningKeys.layer.pipe(Layer.provide(generation), Layer.provideMerge(storage(folder))))
@@ -58,7 +58,7 @@ const held = Effect.gen(function* () {
 const claims = { sub: "somebody" }
 
 it.live(
-  "a new installation starts while its keys are generated; reads and rotations of the key set wait for them",
+  "a new installation starts before its keys are generated, and reads and rotations of the key set wait for the keys",
   () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
@@ -84,7 +84,7 @@ it.live(
         keys.layer
       )
       expect(first.length).toBe(4)
-      // An installation that already has keys generates no new keys.
+      // An installation that already has keys does not generate new keys.
       const again = yield* held
       expect(yield* life(folder, keyIds, again.layer)).toEqual(first)
     }).pipe(Effect.scoped)

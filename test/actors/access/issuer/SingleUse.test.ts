@@ -68,7 +68,7 @@ const newCode = Effect.gen(function* () {
 })
 
 tests.live(
-  "an authorization code can be redeemed once, and redeeming it again is distinguished from an unknown code",
+  "an authorization code can be redeemed once, and a second attempt is distinguished from an unknown code",
   () =>
     Effect.gen(function* () {
       const codes = yield* AuthorizationCodes
@@ -126,7 +126,7 @@ const newDevice = Effect.gen(function* () {
   return { deviceCode, userCode, id: (yield* devices.waiting(userCode))?.id ?? "" }
 })
 
-tests.live("a device request can be settled once and yields tokens once", () =>
+tests.live("a device request can be settled only once and yields tokens only once", () =>
   Effect.gen(function* () {
     const devices = yield* DeviceCodes
     const { deviceCode, id, userCode } = yield* newDevice

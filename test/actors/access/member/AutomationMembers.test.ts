@@ -46,7 +46,7 @@ const code = <A, E extends { readonly code: string }, R>(effect: Effect.Effect<A
   Effect.map(Effect.result(effect), (outcome) => (Result.isFailure(outcome) ? outcome.failure.code : "ok"))
 
 it.effect(
-  "owners and admins create automations with roles up to their own, but nobody creates an automation as owner",
+  "owners and admins can create automations with roles up to their own, but nobody can create an automation with the owner role",
   () =>
     Effect.gen(function* () {
       const { admin, id, member, owner } = yield* team
@@ -85,7 +85,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("owners and admins rename, suspend and remove automations, which can never become owners", () =>
+it.effect("owners and admins can rename, suspend and remove automations, and automations can never become owners", () =>
   Effect.gen(function* () {
     const { admin, id, member, owner } = yield* team
     const { subject } = yield* make(id, owner, "admin")
@@ -105,63 +105,67 @@ it.effect("owners and admins rename, suspend and remove automations, which can n
   }).pipe(fresh)
 )
 
-it.effect("removing an automation revokes its tokens, but removing a person does not", () =>
-  Effect.gen(function* () {
-    const { id, member, owner } = yield* team
-    const tokens = yield* AccessTokens
-    const authority = yield* TokenAuthority
-    const { subject } = yield* make(id, owner)
-    const tokenOf = (holder: string) =>
-      tokens.create(as(owner), holder, { name: "ci", scopes: ["read"], workspaceId: id })
-    const ofAutomation = yield* tokenOf(subject)
-    const ofMember = yield* tokenOf(member)
-    expect(yield* code(authority.current(ofAutomation.secret))).toBe("ok")
-    expect(yield* code(authority.current(ofMember.secret))).toBe("ok")
-    yield* remove(id, owner, subject)
-    yield* remove(id, owner, member)
-    expect(yield* code(authority.authenticate(ofAutomation.secret))).toBe("invalid_token")
-    expect(yield* code(authority.current(ofMember.secret))).toBe("workspace_membership_inactive")
-  }).pipe(fresh)
+it.effect(
+  "removing an automation revokes its tokens, but removing a person does not revoke the tokens of the person",
+  () =>
+    Effect.gen(function* () {
+      const { id, member, owner } = yield* team
+      const tokens = yield* AccessTokens
+      const authority = yield* TokenAuthority
+      const { subject } = yield* make(id, owner)
+      const tokenOf = (holder: string) =>
+        tokens.create(as(owner), holder, { name: "ci", scopes: ["read"], workspaceId: id })
+      const ofAutomation = yield* tokenOf(subject)
+      const ofMember = yield* tokenOf(member)
+      expect(yield* code(authority.current(ofAutomation.secret))).toBe("ok")
+      expect(yield* code(authority.current(ofMember.secret))).toBe("ok")
+      yield* remove(id, owner, subject)
+      yield* remove(id, owner, member)
+      expect(yield* code(authority.authenticate(ofAutomation.secret))).toBe("invalid_token")
+      expect(yield* code(authority.current(ofMember.secret))).toBe("workspace_membership_inactive")
+    }).pipe(fresh)
 )
 
-it.effect("no sign-in method gives access to an automation, even if its credentials are in the database", () =>
-  Effect.gen(function* () {
-    const { id, owner } = yield* team
-    const sql = yield* SqlClient.SqlClient
-    const users = yield* Users
-    const sessions = yield* Sessions
-    const { subject } = yield* make(id, owner, "admin")
-    const password = Redacted.make("a password of twelve")
-    const hash = yield* Effect.flatMap(Passwords, (passwords) => passwords.hash(password))
-    const [{ email } = { email: "" }] = yield* sql<{
-      email: string
-    }>`SELECT email FROM users WHERE subject = ${subject}`
+it.effect(
+  "no sign-in method gives access to an automation, even if credentials for the automation are in the database",
+  () =>
+    Effect.gen(function* () {
+      const { id, owner } = yield* team
+      const sql = yield* SqlClient.SqlClient
+      const users = yield* Users
+      const sessions = yield* Sessions
+      const { subject } = yield* make(id, owner, "admin")
+      const password = Redacted.make("a password of twelve")
+      const hash = yield* Effect.flatMap(Passwords, (passwords) => passwords.hash(password))
+      const [{ email } = { email: "" }] = yield* sql<{
+        email: string
+      }>`SELECT email FROM users WHERE subject = ${subject}`
 
-    expect(Option.isNone(yield* users.find(subject))).toBe(true)
-    expect(Option.isNone(yield* users.findByEmail(email))).toBe(true)
-    expect(yield* code(users.setPassword(serviceContext, subject, hash))).toBe("not_found")
-    expect(yield* code(Effect.flatMap(SetupLinks, (links) => links.issueReset(subject)))).toBe("not_found")
-    // Addresses contain an @ and subjects do not, so no account can take over an automation's subject.
-    expect(yield* code(users.create(serviceContext, { email: subject, isOperator: false }))).toBe("invalid_request")
+      expect(Option.isNone(yield* users.find(subject))).toBe(true)
+      expect(Option.isNone(yield* users.findByEmail(email))).toBe(true)
+      expect(yield* code(users.setPassword(serviceContext, subject, hash))).toBe("not_found")
+      expect(yield* code(Effect.flatMap(SetupLinks, (links) => links.issueReset(subject)))).toBe("not_found")
+      // Addresses contain an @ and subjects do not, so no account can take over an automation's subject.
+      expect(yield* code(users.create(serviceContext, { email: subject, isOperator: false }))).toBe("invalid_request")
 
-    yield* sql`INSERT INTO user_passwords ${sql.insert({ subject, password_hash: hash, updated_at: "2026-01-01T00:00:00.000Z" })}`
-    yield* sql`UPDATE users SET email = 'deploy@example.com' WHERE subject = ${subject}`
-    const byPassword = Effect.flatMap(PasswordSignIn, (entrance) =>
-      entrance.signIn({ email: "deploy@example.com", password })
-    )
-    expect(yield* code(byPassword)).toBe("unauthenticated")
-    yield* users.proveAddress(subject, "deploy@example.com", "operator")
-    const identity = { issuer: "https://id.example.com", subject: "x", verifiedEmail: "deploy@example.com" }
-    const arrived = Effect.flatMap(UpstreamArrivals, ({ enter }) => enter(identity, { trust: "email_verified" }))
-    expect(yield* Effect.flip(arrived)).toMatchObject({ reason: "unknown_identity" })
-    const planted = yield* sessions.open({ subject, method: "passkey" })
-    expect(yield* code(sessions.authenticate(planted.secret))).toBe("unauthenticated")
+      yield* sql`INSERT INTO user_passwords ${sql.insert({ subject, password_hash: hash, updated_at: "2026-01-01T00:00:00.000Z" })}`
+      yield* sql`UPDATE users SET email = 'deploy@example.com' WHERE subject = ${subject}`
+      const byPassword = Effect.flatMap(PasswordSignIn, (entrance) =>
+        entrance.signIn({ email: "deploy@example.com", password })
+      )
+      expect(yield* code(byPassword)).toBe("unauthenticated")
+      yield* users.proveAddress(subject, "deploy@example.com", "operator")
+      const identity = { issuer: "https://id.example.com", subject: "x", verifiedEmail: "deploy@example.com" }
+      const arrived = Effect.flatMap(UpstreamArrivals, ({ enter }) => enter(identity, { trust: "email_verified" }))
+      expect(yield* Effect.flip(arrived)).toMatchObject({ reason: "unknown_identity" })
+      const planted = yield* sessions.open({ subject, method: "passkey" })
+      expect(yield* code(sessions.authenticate(planted.secret))).toBe("unauthenticated")
 
-    // An automation cannot be invited to another Workspace either.
-    const elsewhere = yield* newWorkspace(owner, { handle: "other" })
-    const invited = Effect.flatMap(Invitations, (invitations) =>
-      invitations.create(as(owner), scopeOf(elsewhere.id, owner), { subject })
-    )
-    expect(yield* code(invited)).toBe("not_found")
-  }).pipe(fresh)
+      // An automation cannot be invited to another Workspace.
+      const elsewhere = yield* newWorkspace(owner, { handle: "other" })
+      const invited = Effect.flatMap(Invitations, (invitations) =>
+        invitations.create(as(owner), scopeOf(elsewhere.id, owner), { subject })
+      )
+      expect(yield* code(invited)).toBe("not_found")
+    }).pipe(fresh)
 )

@@ -4,7 +4,9 @@ import type { Role } from "../../../../schema/records/Workspace.ts"
 
 const roles = ["owner", "admin", "member", "viewer"] as const satisfies ReadonlyArray<Role>
 
-/** The roles that a member may grant by an invitation to a given address and by an open link. */
+/**
+ * For each role of a member: the roles that the member may grant by an invitation to a given address, and by an open link.
+ */
 const grantable: ReadonlyArray<
   readonly [held: Role | undefined, named: ReadonlyArray<Role>, open: ReadonlyArray<Role>]
 > = [
@@ -16,7 +18,7 @@ const grantable: ReadonlyArray<
 ]
 
 test.each(grantable)(
-  "with the role %p a person may invite as %p to an address, and as %p by an open link",
+  "a member with the role %p may invite people as %p by address, and as %p by open link",
   (held, named, open) => {
     const allowed = (isOpen: boolean) => roles.filter((role) => invitationRefusal(held, role, isOpen) === undefined)
     expect(allowed(false)).toEqual([...named])

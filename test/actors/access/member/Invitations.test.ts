@@ -61,7 +61,7 @@ it.effect("an invitation's secret is stored only as a digest", () =>
   }).pipe(fresh)
 )
 
-it.effect("only an owner's open link offers more than the member role, and only owners invite owners", () =>
+it.effect("only an owner's open link can offer a role above member, and only owners can invite owners", () =>
   Effect.gen(function* () {
     const of = yield* setting
     yield* joinWorkspace(of.owner, of.id, of.bob, "member")
@@ -177,7 +177,7 @@ it.effect("an invitation grants nothing once its inviter is demoted, removed or 
   }).pipe(fresh)
 )
 
-it.effect("an invitation becomes invalid when it expires, is withdrawn or declined, or a backup is restored", () =>
+it.effect("an invitation becomes invalid when it expires, is withdrawn or declined, or when a backup is restored", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const invitations = yield* Invitations

@@ -11,7 +11,7 @@ import { fresh, setting, invite, accept, code, roleOf } from "./support/InvitedW
 
 const password = Redacted.make("a password of somebody new")
 
-it.effect("an open link creates one account with an unverified address and makes it a member at once", () =>
+it.effect("an open link creates one account with an unverified address, which becomes a member at once", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users

@@ -48,7 +48,7 @@ const handOver = (of: Team, acting: string, to: string) =>
 const code = <A, E extends { readonly code: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.result(effect), (outcome) => (Result.isFailure(outcome) ? outcome.failure.code : "ok"))
 
-it.effect("members with lower roles and people outside the Workspace can change nothing", () =>
+it.effect("members with lower roles and people outside the Workspace cannot change anything", () =>
   Effect.gen(function* () {
     const of = yield* team
     for (const acting of [of.member, of.viewer, of.outsider]) {
@@ -67,7 +67,7 @@ it.effect("only owners can change roles or modify an owner's membership", () =>
     expect(yield* code(update(of, of.admin, of.admin, { role: "owner" }))).toBe("permission_denied")
     expect(yield* code(update(of, of.admin, of.owner, { status: "suspended" }))).toBe("permission_denied")
     expect(yield* code(remove(of, of.admin, of.owner))).toBe("permission_denied")
-    // Setting the current role again changes nothing, so svc accepts the request.
+    // Setting the role to its current value is not a change, so svc accepts the request.
     expect(yield* code(update(of, of.admin, of.viewer, { role: "viewer", status: "suspended" }))).toBe("ok")
     expect((yield* update(of, of.owner, of.member, { role: "owner" })).role).toBe("owner")
   }).pipe(fresh)
@@ -119,7 +119,7 @@ it.effect("removing a member immediately revokes the role and stops the member's
 )
 
 it.effect(
-  "a role counts only in its own Workspace, and only while both the membership and the account are active",
+  "a role is valid only in its own Workspace, and only while both the membership and the account are active",
   () =>
     Effect.gen(function* () {
       const of = yield* team

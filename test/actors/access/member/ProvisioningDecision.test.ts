@@ -219,7 +219,7 @@ describe("Sign-in effects", () => {
     })
   }
 
-  test("provisioning decides each Workspace separately", () => {
+  test("provisioning decides separately for each Workspace", () => {
     const rules: ReadonlyArray<ProvisioningRule> = [
       { groups: ["platform"], workspaces: [...inAcme("admin"), { workspaceId: other, role: "viewer" }] }
     ]

@@ -107,7 +107,7 @@ describe("Notice mails", () => {
   )
 
   it.effect(
-    "a plan's notice is mailed to the people whose approval counts, which excludes the plan's author if an approval rule applies",
+    "a notice about a plan is mailed only to people whose approval counts, so not to the plan's author if an approval rule applies",
     () =>
       Effect.gen(function* () {
         yield* emptyMailbox
@@ -140,19 +140,21 @@ describe("Notice mails", () => {
       }).pipe(Effect.provide(Layer.fresh(layer)))
   )
 
-  it.effect("a notice mail contains only text from the server, with quoted names that are not links", () =>
-    Effect.gen(function* () {
-      yield* emptyMailbox
-      yield* person("olga", "owner", ["run.failed"])
-      yield* failed()
-      yield* mailDue
-      yield* deliver
-      const [mail] = post.sent
-      expect(mail?.subject).toBe(`Acme svc: A Run failed: "shop' https[:]//evil[.]example"`)
-      expect(mail?.text).toContain("https://svc.example.com/w/")
-      expect(mail?.text).toContain("https://svc.example.com/account")
-      expect(mail?.text).not.toContain("https://evil")
-    }).pipe(Effect.provide(Layer.fresh(layer)))
+  it.effect(
+    "a notice mail contains only text from the server, with quoted names that mail programs do not turn into links",
+    () =>
+      Effect.gen(function* () {
+        yield* emptyMailbox
+        yield* person("olga", "owner", ["run.failed"])
+        yield* failed()
+        yield* mailDue
+        yield* deliver
+        const [mail] = post.sent
+        expect(mail?.subject).toBe(`Acme svc: A Run failed: "shop' https[:]//evil[.]example"`)
+        expect(mail?.text).toContain("https://svc.example.com/w/")
+        expect(mail?.text).toContain("https://svc.example.com/account")
+        expect(mail?.text).not.toContain("https://evil")
+      }).pipe(Effect.provide(Layer.fresh(layer)))
   )
 
   it.effect("a notice queues one mail per person, and no mail if nobody has subscribed to that kind of notice", () =>

@@ -58,7 +58,7 @@ it.live("the audit log lists events with the same timestamp in the order of thei
   })
 )
 
-it.live("the audit log pages through a Workspace's own history, newest first, by filter", () =>
+it.live("the audit log lists only the events of the given Workspace, newest first, in pages and with filters", () =>
   Effect.gen(function* () {
     const audit = yield* Audit
     for (let n = 0; n < 7; n++)

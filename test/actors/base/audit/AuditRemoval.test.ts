@@ -43,7 +43,10 @@ const kept = (days: number | undefined) =>
     Layer.provideMerge(testFoundation)
   )
 
-/** Sets the clock back. Sleeping fibers wake only after the test's start time, so returning to the present wakes none of them. */
+/**
+ * Sets the clock back. Sleeping fibers wake only after the test's start time, so setting the clock to the present again does
+ * not wake them.
+ */
 const daysAgo = (days: number) => TestClock.setTime(-Duration.toMillis(Duration.days(days)))
 const now = TestClock.setTime(0)
 
@@ -94,7 +97,7 @@ it.effect(
           { workspaceId: quiet, position: 2, prunedPosition: 1 }
         ]
       })
-      // Both chain heads, noted before and after the removed events, still verify.
+      // Both chain heads still verify: the head recorded before the removed events, and the head recorded after them.
       expect((yield* verify(before)).faults).toEqual([])
       expect((yield* verify(later)).faults).toEqual([])
       expect((yield* headNow).chains[1]).toMatchObject({ position: 456, count: 6 })
@@ -113,7 +116,7 @@ it.effect(
         [200, 400],
         [50, 450]
       ])
-      // If one more event than retention recorded is deleted, the check reports tampering.
+      // If one event more than recorded by the retention is deleted, the check reports tampering.
       const sql = yield* SqlClient.SqlClient
       yield* sql`DELETE FROM audit_events WHERE position = 451`
       expect((yield* verify()).faults).toMatchObject([{ workspaceId: workspace, position: 451 }])
@@ -137,39 +140,42 @@ it.effect("a recent audit event protects all later events of its chain, regardle
   }).pipe(Effect.provide(kept(30)))
 )
 
-it.effect("an audit removal killed between any two steps leaves a valid chain, and removes nothing twice", () => {
-  /** Number of kill points that the process passes before it is killed. */
-  let survived = 0
-  const passed = new Set<KillPointName>()
-  const mortal = Layer.succeed(KillPoint, (name) =>
-    Effect.suspend(() => {
-      passed.add(name)
-      survived -= 1
-      return survived < 0 ? Effect.die("killed") : Effect.void
-    })
-  )
-  return Effect.gen(function* () {
-    yield* daysAgo(40)
-    yield* many("old", 450)
-    const head = yield* headNow
-    yield* now
-    const removal = yield* AuditRemoval
-    let deaths = 0
-    for (let isDone = false; !isDone; ) {
-      survived = deaths % 3
-      const exit = yield* Effect.exit(patiently(removal.removeAll))
-      isDone = Exit.isSuccess(exit)
-      if (Exit.isFailure(exit)) {
-        expect(Cause.squash(exit.cause)).toBe("killed")
-        deaths += 1
+it.effect(
+  "an audit removal that is killed between any two steps leaves a valid chain, and removes no event twice",
+  () => {
+    /** Number of kill points that the process passes before it is killed. */
+    let survived = 0
+    const passed = new Set<KillPointName>()
+    const mortal = Layer.succeed(KillPoint, (name) =>
+      Effect.suspend(() => {
+        passed.add(name)
+        survived -= 1
+        return survived < 0 ? Effect.die("killed") : Effect.void
+      })
+    )
+    return Effect.gen(function* () {
+      yield* daysAgo(40)
+      yield* many("old", 450)
+      const head = yield* headNow
+      yield* now
+      const removal = yield* AuditRemoval
+      let deaths = 0
+      for (let isDone = false; !isDone; ) {
+        survived = deaths % 3
+        const exit = yield* Effect.exit(patiently(removal.removeAll))
+        isDone = Exit.isSuccess(exit)
+        if (Exit.isFailure(exit)) {
+          expect(Cause.squash(exit.cause)).toBe("killed")
+          deaths += 1
+        }
+        expect((yield* verify(head)).faults).toEqual([])
+        expect(deaths).toBeLessThan(50)
       }
-      expect((yield* verify(head)).faults).toEqual([])
-      expect(deaths).toBeLessThan(50)
-    }
-    expect(deaths).toBeGreaterThan(3)
-    expect([...passed].toSorted()).toEqual(["audit_removal.deleted", "audit_removal.removed"])
-    const lines = yield* Stream.runCollect(exportChain(workspace, {}, 0))
-    const removed = [...lines].map((line) => JSON.parse(line)).filter(({ action }) => action === "audit_event.remove")
-    expect(removed.map(({ data }) => data.events)).toEqual([200, 200, 50])
-  }).pipe(Effect.provide(kept(30).pipe(Layer.provide(mortal))))
-})
+      expect(deaths).toBeGreaterThan(3)
+      expect([...passed].toSorted()).toEqual(["audit_removal.deleted", "audit_removal.removed"])
+      const lines = yield* Stream.runCollect(exportChain(workspace, {}, 0))
+      const removed = [...lines].map((line) => JSON.parse(line)).filter(({ action }) => action === "audit_event.remove")
+      expect(removed.map(({ data }) => data.events)).toEqual([200, 200, 50])
+    }).pipe(Effect.provide(kept(30).pipe(Layer.provide(mortal))))
+  }
+)

@@ -214,7 +214,7 @@ fresh(
     expect(rows.map(({ target_id }) => target_id)).toEqual(["a7", "a1", "a2", "a3", "a4", "a5", "a6"])
     const begun = yield* AuditRow.rows(sql)`SELECT * FROM audit_events WHERE action = 'audit_chain.begin'`
     expect(begun.map(({ data, position }) => [JSON.parse(data), position])).toEqual([[{ events: 12 }, 3]])
-    // A second verification changes nothing, because every event is already in a chain.
+    // Starting the chains again has no effect, because every event is already in a chain.
     yield* beginChains(key)
     expect((yield* verify).chains[0]?.position).toBe(3)
   })
@@ -237,7 +237,7 @@ fresh(
   })
 )
 
-it.live("the format of audit links and seals never changes, because stored digests depend on it", () =>
+it.live("the format of audit links and seals never changes, because stored digests depend on the format", () =>
   Effect.sync(() => {
     const scope: AuditScope = workspace
     const event = {

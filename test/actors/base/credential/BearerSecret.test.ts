@@ -43,7 +43,7 @@ it.live("a new secret consists of a prefix, 30 characters and a checksum of both
   }).pipe(Effect.provide(NodeCrypto.layer))
 )
 
-it.live("svc detects a secret with a typo, a missing part or the wrong kind without a lookup", () =>
+it.live("svc detects a secret of the wrong kind, or with a typo or a missing part, without a lookup", () =>
   Effect.gen(function* () {
     const token = Redacted.value(yield* mintSecret("personalToken"))
     for (let at = 0; at < token.length; at++) {
@@ -62,7 +62,7 @@ it.live("svc detects a secret with a typo, a missing part or the wrong kind with
   }).pipe(Effect.provide(NodeCrypto.layer))
 )
 
-it.live("svc stores only the SHA-256 digest of a whole secret", () =>
+it.live("svc stores only the SHA-256 digest of a complete secret", () =>
   Effect.sync(() => {
     expect(secretHash(Redacted.make("abc"))).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
   })

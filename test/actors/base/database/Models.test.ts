@@ -43,7 +43,7 @@ test("every table has exactly one model", () => {
   const modelled = models.map(({ model }) => model.name).sort()
   const tables = [...new Set(columns.map(({ table }) => table))]
   expect(modelled).toEqual(tables.sort())
-  // A model must be exported, or this test cannot compare it with its table.
+  // Every model must be exported, because this test cannot compare other models with their tables.
   const declared = sourceFiles.flatMap(({ text }) =>
     [...text.matchAll(/= table\(\s*"(\w+)"/g)].map((found) => found[1])
   )

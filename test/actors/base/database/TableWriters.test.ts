@@ -4,11 +4,11 @@ import { models, sourceFiles } from "./support/Models.ts"
 const ownerOf = new Map(models.map(({ folder, model }) => [model.name, folder]))
 const tableOf = new Map(models.map(({ constant, model }) => [constant, model.name]))
 
-/** Known writes to another folder's tables. Remove entries, but never add any. */
+/** Known writes to tables of other folders. Entries may be removed, but never added. */
 const exceptions: ReadonlyArray<string> = [
   // Any folder may read roles, but only the role commands write them.
   "actors/access/member/Members.ts writes memberships of actors/ledger/workspace",
-  // Dependencies are stored with the consumption of Outputs, which is one layer below the commands that create them.
+  // Dependencies are stored with the consumption of Outputs, which is one layer below the commands that create dependencies.
   "actors/ledger/dependency/Dependencies.ts writes dependencies of actors/ledger/consumption",
   "actors/ledger/dependency/DependencyRules.ts writes dependencies of actors/ledger/consumption",
   // Removing a Source also removes its snapshots and reports.

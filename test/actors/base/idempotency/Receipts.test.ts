@@ -99,7 +99,7 @@ it.live("parsing an idempotency key returns the key, or the reason why it is inv
   })
 )
 
-it.live("requests with the same meaning have the same digest, whatever their spelling", () =>
+it.live("equivalent JSON requests have the same digest, however they are written", () =>
   Effect.sync(() => {
     const same = ['{"b":[1,2.0,1e1],"a":{"y":null,"x":true}}', ' { "a" : {"x":true,"y":null}, "b":[1.0,2,10] } ']
     expect(new Set(same.map((text) => requestDigest(JSON.parse(text)))).size).toBe(1)

@@ -24,7 +24,7 @@ const invite = Effect.fnUntraced(function* (subject: string, { workspaceId }: Wh
   return yield* invitations.create(as(subject), { workspaceId, acting: { subject } }, { email, role: "viewer" })
 })
 
-/** Inserts emails that a person sent earlier, because actually sending each would be slow. */
+/** Inserts emails that a person sent earlier, because sending each email would be slow. */
 const sentBefore = Effect.fnUntraced(function* (count: number, sender: string | null, workspaceId: string | null) {
   const sql = yield* SqlClient.SqlClient
   const at = "1970-01-01T00:00:00.000Z"
@@ -60,7 +60,7 @@ describe("Mail limits", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a Workspace over its hourly limit can send no emails, but another Workspace can", () =>
+  it.effect("a Workspace over its hourly limit cannot send emails, but another Workspace can", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       const ann = yield* newPerson("ann")
@@ -76,7 +76,7 @@ describe("Mail limits", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("people on a server over its hourly limit can send no emails, but the operator can", () =>
+  it.effect("people on a server over its hourly limit cannot send emails, but the operator can", () =>
     Effect.gen(function* () {
       const { olga, ...where } = yield* world
       yield* sentBefore(perHour.server, "usr_others", "ws_others")
@@ -95,16 +95,18 @@ describe("Mail limits", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("email limits include address-change links, and a rejected link leaves the earlier link valid", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const changes = yield* AddressChanges
-      const ann = yield* newPerson("ann")
-      for (let n = 0; n < perHour.sender; n++) yield* changes.mail(ann.subject, `a${n}@example.com`)
-      const before = yield* sql`SELECT * FROM address_changes`
-      expect((yield* Effect.flip(changes.mail(ann.subject, "eve@example.com"))).code).toBe("rate_limited")
-      expect(yield* sql`SELECT * FROM address_changes`).toEqual(before)
-    }).pipe(Effect.provide(layer))
+  it.effect(
+    "emails with address-change links count toward the limits, and a rejected email leaves the earlier link valid",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const changes = yield* AddressChanges
+        const ann = yield* newPerson("ann")
+        for (let n = 0; n < perHour.sender; n++) yield* changes.mail(ann.subject, `a${n}@example.com`)
+        const before = yield* sql`SELECT * FROM address_changes`
+        expect((yield* Effect.flip(changes.mail(ann.subject, "eve@example.com"))).code).toBe("rate_limited")
+        expect(yield* sql`SELECT * FROM address_changes`).toEqual(before)
+      }).pipe(Effect.provide(layer))
   )
 
   it.effect("email limits do not apply on a server without a mail server", () =>

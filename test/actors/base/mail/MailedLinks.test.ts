@@ -17,7 +17,7 @@ const proofOf = Effect.fnUntraced(function* (name: string) {
 
 describe("Address links", () => {
   it.effect(
-    "an address change emails a link to the new address, verifies that address, and notifies the previous one",
+    "an address change emails a link to the new address, verifies the new address, and notifies the previous address",
     () =>
       Effect.gen(function* () {
         const users = yield* Users
@@ -63,7 +63,7 @@ describe("Address links", () => {
 })
 
 describe("Password links", () => {
-  it.effect("a password link that the operator hands over verifies no address", () =>
+  it.effect("a password link that the operator hands over does not verify an address", () =>
     Effect.gen(function* () {
       const links = yield* SetupLinks
       const ann = yield* newPerson("ann")

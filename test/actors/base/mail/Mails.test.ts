@@ -177,7 +177,7 @@ describe("Mailed invitations", () => {
       }).pipe(Effect.provide(layer))
   )
 
-  it.effect("an invitation without an address sends no email, and an unavailable mail server does not delay it", () =>
+  it.effect("an invitation without an address sends no email and is not delayed by an unavailable mail server", () =>
     Effect.gen(function* () {
       const { mailed } = yield* invite(undefined)
       yield* deliver
@@ -221,7 +221,7 @@ describe("Email texts", () => {
   ] as const
 
   for (const [index, mail] of mails.entries()) {
-    test(`the email ${mail.kind} ${index} contains the server, the link and the time, in one language at a time`, () => {
+    test(`the email ${mail.kind} ${index} contains the server, the link and the time, in a single language`, () => {
       const [en, ja] = [mailText("en", "Acme svc", mail), mailText("ja", "Acme svc", mail)]
       for (const { subject, text: body } of [en, ja]) {
         expect(`${subject} ${body}`).toContain("Acme svc")

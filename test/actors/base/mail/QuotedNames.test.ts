@@ -40,7 +40,7 @@ describe("Quoted names", () => {
   })
 })
 
-test("the subject and first line of an invitation email begin with the server's own words", () => {
+test("the subject and first line of an invitation email begin with the server's text, not the inviter's", () => {
   const hostile = "Your account is locked"
   for (const language of languages) {
     const { subject, text } = mailText(language, "Acme svc", invitation(hostile, hostile))
@@ -51,7 +51,7 @@ test("the subject and first line of an invitation email begin with the server's 
   }
 })
 
-test("an invitation shows its inviter's address if the name is missing, unless the address looks like a link", () => {
+test("an invitation shows the inviter's address if the name is missing, and escapes an address that looks like a link", () => {
   expect(mailText("en", "svc", invitation("Acme", "olga@example.com")).text).toContain("Invited by: olga@example.com\n")
   const page = mailText("en", "svc", invitation("Acme", "www.evil.example/x@example.com")).text
   expect(page).toContain('Invited by: "www[.]evil[.]example/x[@]example[.]com"\n')

@@ -15,26 +15,28 @@ const work = (name: string, active: Array<string>) =>
     () => Effect.sync(() => void active.splice(active.indexOf(name), 1))
   )
 
-describe("Work that one server does for all servers", () => {
-  it.effect("only one server does exclusive work, and another server takes over within 15 seconds of silence", () =>
-    on(
-      Effect.gen(function* () {
-        const [a, b] = [yield* server(), yield* server()]
-        const active: Array<string> = []
-        yield* Effect.forkScoped(a.exclusive.during("sweep")(work("a", active)))
-        yield* pass(2, a, b)
-        yield* Effect.forkScoped(b.exclusive.during("sweep")(work("b", active)))
-        yield* pass(60, a, b)
-        expect(active).toEqual(["a"])
-        // The silent server stops its work before the other server begins.
-        let most = 0
-        for (let second = 0; second < 16; second += 2) {
-          yield* pass(2, b)
-          most = Math.max(most, active.length)
-        }
-        expect({ active, most }).toEqual({ active: ["b"], most: 1 })
-      })
-    )
+describe("Work that one server performs on behalf of all servers", () => {
+  it.effect(
+    "only one server does exclusive work, and another server takes over within 15 seconds if that server goes silent",
+    () =>
+      on(
+        Effect.gen(function* () {
+          const [a, b] = [yield* server(), yield* server()]
+          const active: Array<string> = []
+          yield* Effect.forkScoped(a.exclusive.during("sweep")(work("a", active)))
+          yield* pass(2, a, b)
+          yield* Effect.forkScoped(b.exclusive.during("sweep")(work("b", active)))
+          yield* pass(60, a, b)
+          expect(active).toEqual(["a"])
+          // The silent server stops its work before the other server begins.
+          let most = 0
+          for (let second = 0; second < 16; second += 2) {
+            yield* pass(2, b)
+            most = Math.max(most, active.length)
+          }
+          expect({ active, most }).toEqual({ active: ["b"], most: 1 })
+        })
+      )
   )
 
   it.effect("exclusive work that fails restarts on the same server, because no other server could take it", () =>
@@ -89,7 +91,7 @@ describe("Work that one server does for all servers", () => {
     )
   )
 
-  it.effect("a server that waits for another server's work begins no transaction", () =>
+  it.effect("a server that waits for another server's work starts no transaction", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -100,7 +102,7 @@ describe("Work that one server does for all servers", () => {
         })
         yield* b.exclusive.onlyHere("cleanup")(Effect.die("not here"))
         stop()
-        // Returns the holder of the lock from its row.
+        // The second statement reads the holder of the lock from the lock's row.
         expect(statements).toBe(2)
       })
     )
@@ -130,7 +132,7 @@ describe("Work that one server does for all servers", () => {
 })
 
 describe("Locks", () => {
-  it.effect("a lock that could not be released at once is released later, and another server takes it", () =>
+  it.effect("a server retries a failed lock release, and then another server can take the lock", () =>
     on(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -146,21 +148,19 @@ describe("Locks", () => {
     )
   )
 
-  it.effect(
-    "a server that shuts down stops waiting for a lock, even after other servers have counted the server as gone",
-    () =>
-      on(
-        Effect.gen(function* () {
-          const [a, b] = [yield* server(), yield* server()]
-          yield* pass(14, b)
-          yield* a.nodes.turn
-          yield* a.nodes.expelled
-          const waiting = yield* Effect.forkScoped(a.exclusive.locked("group 1")(Effect.die("not here")))
-          yield* pass(2, b)
-          yield* Fiber.interrupt(waiting)
-          expect(yield* b.exclusive.locked("group 1")(Effect.succeed("free"))).toBe("free")
-        })
-      )
+  it.effect("a server that shuts down stops waiting for a lock, even after other servers have declared it gone", () =>
+    on(
+      Effect.gen(function* () {
+        const [a, b] = [yield* server(), yield* server()]
+        yield* pass(14, b)
+        yield* a.nodes.turn
+        yield* a.nodes.expelled
+        const waiting = yield* Effect.forkScoped(a.exclusive.locked("group 1")(Effect.die("not here")))
+        yield* pass(2, b)
+        yield* Fiber.interrupt(waiting)
+        expect(yield* b.exclusive.locked("group 1")(Effect.succeed("free"))).toBe("free")
+      })
+    )
   )
 
   it.effect(

@@ -7,9 +7,9 @@ import { beatingServers } from "../../../../actors/base/node/Nodes.ts"
 import { it } from "../../../support/Effect.ts"
 import { on, onFile, pass, server } from "./support/Servers.ts"
 
-describe("Servers of a shared database", () => {
+describe("Servers that share a database", () => {
   it.effect(
-    "a server that writes heartbeats never counts as gone, and a silent server counts as gone after 10 seconds",
+    "a server that writes heartbeats is never considered gone, and a silent server is considered gone after 10 seconds",
     () =>
       on(
         Effect.gen(function* () {
@@ -26,7 +26,7 @@ describe("Servers of a shared database", () => {
   )
 
   it.effect(
-    "a server stops its work before other servers can count it as gone, and detects when they have done so",
+    "a server stops its work before other servers can declare it gone, and detects that they have declared it gone",
     () =>
       on(
         Effect.gen(function* () {
@@ -43,7 +43,7 @@ describe("Servers of a shared database", () => {
       )
   )
 
-  it.effect("a server that was frozen does not count the other servers as gone", () =>
+  it.effect("a server that was frozen does not declare the other servers gone", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -59,7 +59,7 @@ describe("Servers of a shared database", () => {
     )
   )
 
-  it.effect("a server whose heartbeat arrives at the last moment does not count as gone", () =>
+  it.effect("a server whose heartbeat arrives at the last moment is not considered gone", () =>
     onFile((databaseFile) =>
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]
@@ -118,7 +118,7 @@ describe("Servers of a shared database", () => {
   )
 
   it.effect(
-    "a server that shuts down is gone immediately, regardless of the order of starts, and agents do not count as servers",
+    "a server that shuts down is gone immediately, regardless of the order in which servers started, and agents do not count as servers",
     () =>
       on(
         Effect.gen(function* () {
@@ -134,7 +134,7 @@ describe("Servers of a shared database", () => {
 })
 
 describe("A single server on a database", () => {
-  it.effect("a single server counts every earlier server as gone immediately", () =>
+  it.effect("a single server immediately considers every earlier server gone", () =>
     on(
       Effect.gen(function* () {
         const earlier = yield* server(false)

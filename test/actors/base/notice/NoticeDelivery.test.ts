@@ -167,7 +167,7 @@ describe("An endpoint", () => {
     )
   )
 
-  it.effect("an endpoint pauses for up to ten hours at its receiver's request", () =>
+  it.effect("delivery to an endpoint pauses for up to ten hours if its receiver requests a pause", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -191,7 +191,7 @@ describe("An endpoint", () => {
     )
   )
 
-  it.effect("an endpoint is disabled visibly after five days without an accepted notice", () =>
+  it.effect("an endpoint is disabled and shows the reason after five days without an accepted notice", () =>
     withReceivers((receivers) =>
       Effect.gen(function* () {
         const scope = yield* aWorkspace
@@ -286,45 +286,47 @@ describe("An endpoint", () => {
 })
 
 describe("Deliveries", () => {
-  it.effect("a notice is sent to the endpoints of its Workspace and of the server, and to no other Workspace", () =>
-    withReceivers((receivers) =>
-      Effect.gen(function* () {
-        const scope = yield* aWorkspace
-        const other = yield* newPerson("other")
-        const { id } = yield* newWorkspace(other.subject, { handle: "other", displayName: "Other" })
-        const own = yield* addEndpoint(scope, "own")
-        yield* addEndpoint({ workspaceId: id, subject: other.subject }, "foreign")
-        const { value } = yield* (yield* NoticeEndpoints).create(as("operator"), "operator", {
-          name: "server",
-          format: "json",
-          address: "https://hooks.example.test/server",
-          kinds: ["run.failed"]
-        })
-        yield* following
-        yield* report(scope.workspaceId)
-        yield* settled
-        expect(receivers.got.map(({ address }) => address).toSorted()).toEqual([
-          own.address,
-          "https://hooks.example.test/server"
-        ])
-        const endpoints = yield* NoticeEndpoints
-        const strangers = { workspaceId: id, subject: other.subject }
-        for (const endpointId of [own.id, value.endpoint.id]) {
-          expect((yield* Effect.flip(endpoints.read(strangers, endpointId))).code).toBe("not_found")
-          expect((yield* Effect.flip(endpoints.remove(as(other.subject), strangers, endpointId))).code).toBe(
-            "not_found"
+  it.effect(
+    "a notice is sent to the endpoints of its Workspace and of the server, but not to the endpoints of other Workspaces",
+    () =>
+      withReceivers((receivers) =>
+        Effect.gen(function* () {
+          const scope = yield* aWorkspace
+          const other = yield* newPerson("other")
+          const { id } = yield* newWorkspace(other.subject, { handle: "other", displayName: "Other" })
+          const own = yield* addEndpoint(scope, "own")
+          yield* addEndpoint({ workspaceId: id, subject: other.subject }, "foreign")
+          const { value } = yield* (yield* NoticeEndpoints).create(as("operator"), "operator", {
+            name: "server",
+            format: "json",
+            address: "https://hooks.example.test/server",
+            kinds: ["run.failed"]
+          })
+          yield* following
+          yield* report(scope.workspaceId)
+          yield* settled
+          expect(receivers.got.map(({ address }) => address).toSorted()).toEqual([
+            own.address,
+            "https://hooks.example.test/server"
+          ])
+          const endpoints = yield* NoticeEndpoints
+          const strangers = { workspaceId: id, subject: other.subject }
+          for (const endpointId of [own.id, value.endpoint.id]) {
+            expect((yield* Effect.flip(endpoints.read(strangers, endpointId))).code).toBe("not_found")
+            expect((yield* Effect.flip(endpoints.remove(as(other.subject), strangers, endpointId))).code).toBe(
+              "not_found"
+            )
+          }
+          const intruder = { ...scope, subject: other.subject }
+          expect((yield* Effect.flip(endpoints.remove(as(other.subject), intruder, own.id))).code).toBe(
+            "permission_denied"
           )
-        }
-        const intruder = { ...scope, subject: other.subject }
-        expect((yield* Effect.flip(endpoints.remove(as(other.subject), intruder, own.id))).code).toBe(
-          "permission_denied"
-        )
-      })
-    )
+        })
+      )
   )
 
   it.effect(
-    "a notice is removed thirty days after its end, and the oldest is dropped if more than ten thousand wait",
+    "a notice is removed thirty days after delivery ends, and the oldest notice is dropped if more than ten thousand wait",
     () =>
       withReceivers(() =>
         Effect.gen(function* () {

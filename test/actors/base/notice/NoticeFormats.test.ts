@@ -29,7 +29,7 @@ describe("Notice kinds", () => {
     }
   })
 
-  test("every kind of notice has a text with its link for each chat service", () => {
+  test("every kind of notice produces a message with a link for each chat service", () => {
     for (const type of kinds) {
       const notice = exampleOf(type)
       for (const format of ["slack", "teams"] as const) {
@@ -58,7 +58,7 @@ describe("JSON format", () => {
 })
 
 describe("a chat", () => {
-  test("a chat shows names as plain text, without mentions, markup, line breaks or direction changes", () => {
+  test("chat messages show names as plain text, without mentions, markup, line breaks or direction changes", () => {
     for (const format of ["slack", "teams"] as const) {
       const text = JSON.stringify(bodyOf(format, hostile))
       expect([format, text.includes("\u202e"), text.includes("\\u0000"), text.includes("\\n#")]).toEqual([

@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("Moved sealed values", () => {
       expect(Exit.isFailure(partly) && hasIntegrityFault(partly.cause)).toBe(true)
       const still = yield* Effect.exit(connectionCommands.Test(one.id, { context }))
       expect(Exit.isFailure(still) && hasIntegrityFault(still.cause)).toBe(true)
-      // Checks the remedy that the message suggests: entering the value again in the same place.
+      // Checks the remedy that the message suggests: entering the value again in the same field.
       const { notesDir } = yield* TestPlane
       yield* connectionCommands.Update(one.id, {
         context,

@@ -53,14 +53,14 @@ it.live("a long sealed value is stored in parts, and a short one inline", () =>
       expect(Buffer.compare(yield* opened(place("run_a"), value), bytes)).toBe(0)
       const extent = yield* extentOf(value)
       expect(extent?.parts).toBe(parts)
-      // Every part has a bounded size, so no single read or write grows with the value.
+      // Every part has a bounded size, so the size of a single read or write does not grow with the value.
       expect(extent?.longest ?? 0).toBeLessThanOrEqual(partBytes + 16)
       if (parts > 0) expect(value.length).toBeLessThan(100)
     }
   })
 )
 
-it.live("sealing and opening a long value yields between parts, so other work continues", () =>
+it.live("sealing and opening a long value yields between parts so that other work continues", () =>
   Effect.gen(function* () {
     const parts = 6
     let turns = 0
@@ -83,7 +83,7 @@ it.live("sealing and opening a long value yields between parts, so other work co
   })
 )
 
-it.live("sealed values that leave the installation are a single text without parts", () =>
+it.live("a sealed value that leaves the installation is a single string without parts", () =>
   Effect.gen(function* () {
     const archive: SealContext = { table: "backups", column: "archive", workspaceId: "ws_a", rowId: "bkp_a" }
     const bytes = bytesOf(2 * partBytes)
@@ -136,7 +136,7 @@ it.live("svc detects a sealed part that is changed, missing, swapped or taken fr
   })
 )
 
-it.live("deleting a row deletes exactly the sealed parts of its value", () =>
+it.live("deleting a row deletes the sealed parts of its value and no other parts", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     // The rows refer to records that do not exist, so foreign keys must be off.

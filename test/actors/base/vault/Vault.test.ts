@@ -158,7 +158,7 @@ it.live("no file in the data folder contains a sealed value or a key in plain te
     const canary = "canary-5d41402abc4b2a76"
     yield* sql`CREATE TABLE sealed (v TEXT)`
     yield* sql`INSERT INTO sealed VALUES (${yield* vault.seal(place, secret(canary))})`
-    // The checkpoint also removes traces of a private value that was stored in plain text and later deleted.
+    // The WAL checkpoint removes the remains of a private value that was stored in plain text and later deleted.
     const passing = "passing-7215ee9c7d9dc229"
     yield* sql`INSERT INTO sealed VALUES (${passing})`
     yield* sql`DELETE FROM sealed WHERE v = ${passing}`

@@ -49,7 +49,8 @@ const encodeFile = Schema.encodeSync(Schema.fromJsonString(SealedBackup))
 const bytesOf = (file: SealedBackup) => new TextEncoder().encode(encodeFile(file))
 
 /**
- * An installation with a backup of a Capsule and a backup of the whole Workspace, from which the tests import the Capsule.
+ * An installation with a backup of a Capsule and a backup of the whole Workspace, both of which the tests use to import the
+ * Capsule.
  */
 const original = (masterKey: string) =>
   Effect.gen(function* () {
@@ -240,7 +241,7 @@ describe.skipIf(Bun.which("terraform") === null)("Imported Capsules", () => {
         )
         expect(twice.code).toBe("failed_precondition")
 
-        // The Capsule cannot be applied without a reviewed plan.
+        // The Capsule cannot be changed without a reviewed plan.
         for (const request of [
           Effect.asVoid(capsuleCommands.DestroyPlan(capsuleId, { context })),
           Effect.asVoid(capsuleCommands.DriftCheck(capsuleId, { context }))

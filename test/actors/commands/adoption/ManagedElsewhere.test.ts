@@ -32,7 +32,7 @@ const found = Effect.gen(function* () {
 
 /**
  * The first Capsule manages a resource whose id is a secret, and previously managed `vpc-gone`. The second Capsule manages
- * neither resource.
+ * neither of these resources.
  */
 const world = Effect.gen(function* () {
   yield* emptyCapsules
@@ -41,7 +41,7 @@ const world = Effect.gen(function* () {
   yield* committed(1, stateText([resource("aws_vpc.b", { id: "vpc-other" })]), { capsuleId: second })
 })
 
-tests.live("the index finds a Capsule's managed resources without opening a state", () =>
+tests.live("the index lists a Capsule's managed resources, so svc opens no state to find them", () =>
   Effect.gen(function* () {
     yield* world
     const sql = yield* SqlClient.SqlClient

@@ -23,7 +23,7 @@ test("a state fits a module that declares all of its providers and addresses", (
   expect(findings(scan, fitting, [])).toEqual([])
   expect(codes(scan, [...fitting, object("demo_note.a", "acme/other")], [])).toEqual(["state_provider_unknown"])
   expect(codes(scan, [...fitting, object("terraform_data.two")], [])).toEqual(["state_address_undeclared"])
-  // A decision covers only the exact address that the person typed.
+  // A confirmation covers only the exact address that the person typed.
   expect(codes(scan, [object("terraform_data.two[1]")], ["terraform_data.two"])).toEqual(["state_address_undeclared"])
   expect(codes(scan, [object("terraform_data.two[1]")], ["terraform_data.two[1]"])).toEqual([])
   const many = Array.from({ length: 130 }, (_, at) => object(`terraform_data.more_${at}`))
@@ -34,7 +34,7 @@ test("a state cannot be checked against a module report without addresses", () =
   expect(codes({ providerPackages: [] }, [], [])).toEqual(["state_check_outdated"])
 })
 
-test("objects are identified by provider, type and id; incomplete values yield no key", () => {
+test("objects are identified by provider, type and id, and an object with an incomplete value has no key", () => {
   const vpc = { provider: "hashicorp/aws", type: "aws_vpc", id: "vpc-1" }
   expect(objectKey(vpc)).toBe(objectKey({ ...vpc }))
   for (const other of [{ provider: "acme/aws" }, { type: "aws_subnet" }, { id: "vpc-2" }]) {

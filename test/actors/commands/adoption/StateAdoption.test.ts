@@ -196,8 +196,8 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted infrastructure", () =>
         )
         expect(elsewhere.code).toBe("failed_precondition")
 
-        // The plan is cancelled before its first apply, so svc keeps the state as evidence, and the Capsule can be planned or
-        // released.
+        // The plan is cancelled before the Capsule's first apply. svc keeps the state as evidence, and the Capsule can be
+        // planned or released.
         yield* (yield* RunCommands).Cancel(plan.id, { context })
         const capsules = yield* Capsules
         const capsuleCommands = yield* CapsuleCommands

@@ -161,7 +161,8 @@ describe("Uploaded states", () => {
       yield* sql`UPDATE state_uploads SET expires_at = '2020-01-01T00:00:00.000Z' WHERE used_at IS NULL`
       yield* uploads.eraseUnused
       expect(yield* sql`SELECT id FROM state_uploads WHERE used_at IS NULL`).toEqual([{ id: held }])
-      // The install fails, and the next cleanup erases the upload, because the install held it for longer than an hour.
+      // The install fails, and the next cleanup erases the upload, because the upload was more than an hour old when the
+      // install failed.
       yield* uploads.release(install)
       expect((yield* Effect.flip(uploads.claim(workspaceId, adopt, another))).code).toBe("failed_precondition")
       yield* uploads.eraseUnused

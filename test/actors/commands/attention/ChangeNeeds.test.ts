@@ -18,7 +18,7 @@ setDefaultTimeout(120_000)
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** The entries about changes in this person's list. */
+/** Attention entries about changes in this person's list. */
 const changesFor = Effect.fnUntraced(function* (person: CommandContext) {
   const { workspaceId } = yield* TestPlane
   const page = yield* (yield* Needs).list(workspaceId, { subject: subjectOf(person) }, { limit: 100 })
@@ -26,7 +26,7 @@ const changesFor = Effect.fnUntraced(function* (person: CommandContext) {
 })
 
 tests.live(
-  "a pull request's change waits for people who may approve it, and its verdict follows the plans through the merge",
+  "a pull request waits for people who may approve it, and its status follows its plans until after the merge",
   () =>
     Effect.gen(function* () {
       const { context: owner, moveBranch, workspaceId } = yield* TestPlane

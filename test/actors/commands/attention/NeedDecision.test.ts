@@ -133,12 +133,12 @@ describe("a Capsule", () => {
     })
   }
 
-  test("a Capsule's attention entry shows the newest of its waiting plans", () => {
+  test("a Capsule's attention entry shows the newest of the Capsule's waiting plans", () => {
     const { entries } = decided({ capsules: [capsule(1)], waiting: [plan(2, 1), plan(3, 1, { at: later })] })
     expect(entries.map(({ runId }) => runId)).toEqual([runId(3)])
   })
 
-  test("a Capsule that was never applied appears in the attention list with its failure", () => {
+  test("a Capsule that was never applied appears in the attention list with the failure that prevented the apply", () => {
     const current_state_version_id = StateVersionId.make(`sv_${"a".repeat(24)}`)
     const neverApplied = (change: Partial<StandingRow>) =>
       decided({ capsules: [capsule(1, { run_status: "failed", ...change })] }).entries[0]?.neverApplied
@@ -184,7 +184,7 @@ describe("one commit", () => {
   })
 })
 
-test("a plan without a Capsule is a separate attention entry", () => {
+test("a plan without a Capsule has its own attention entry", () => {
   const { entries } = decided({ waiting: [plan(7, 1), plan(8, 1, { capsule_id: null })] })
   expect(entries.map(({ key, kind }) => [key, kind])).toEqual([
     [runId(7), "waiting_approval"],
@@ -215,7 +215,7 @@ test("every Capsule is counted once in the attention list, under its most seriou
   })
 })
 
-test("the attention counts are marked incomplete if there are more Capsules than the query reads", () => {
+test("the attention counts are marked incomplete if the Workspace has more Capsules than the query reads", () => {
   const capsules = Array.from({ length: mostCapsules + 1 }, (_, index) => capsule(index))
   expect(decided({ capsules }).health).toMatchObject({ capsules: mostCapsules, complete: false })
 })

@@ -19,7 +19,7 @@ afterAll(tests.dispose)
 
 const subjectOf = ({ actor }: CommandContext) => Subject.make(actor.subject ?? "")
 
-/** Reads the plan's entry in this person's list. */
+/** Reads the plan's entry in this person's attention list. */
 const entryFor = Effect.fnUntraced(function* (person: CommandContext, runId: string) {
   const { workspaceId } = yield* TestPlane
   const page = yield* (yield* Needs).list(workspaceId, { subject: subjectOf(person) }, { limit: 100 })
@@ -40,7 +40,7 @@ const requestsTo = Effect.fnUntraced(function* (person: CommandContext) {
 })
 
 tests.live(
-  "a plan waits for people whose approval counts, and other people's lists show that it waits for others",
+  "a plan is listed as waiting for people whose approval counts, and for everyone else as waiting for others",
   () =>
     Effect.gen(function* () {
       const { context: owner, workspaceId } = yield* TestPlane

@@ -48,31 +48,29 @@ const later = (millis: number) =>
   }))
 
 describe("Capsule exports", () => {
-  tests.live(
-    "an export is recorded with its contents before the response, and each download before its first byte",
-    () =>
-      Effect.gen(function* () {
-        const { capsule } = yield* active("recorded", pureModule)
-        const state = yield* currentState(capsule.id)
-        const answer = yield* granted(capsule.id)
-        const link = linkOf(answer)
-        expect((yield* recorded(capsule.id)).map(({ action }) => action)).toEqual(["capsule.export"])
-        const archive = yield* downloaded(capsule.id, link)
-        const [first, second] = yield* recorded(capsule.id)
-        expect(second?.action).toBe("capsule.export_download")
-        expect(JSON.parse(first?.data ?? "")).toEqual({
-          stateVersionId: state.id,
-          generation: 1,
-          digest: state.digest,
-          resolvedCommit: answer.resolvedCommit
-        })
-        // The audit events contain only the part that identifies the link, so reading the database does not allow a
-        // download.
-        expect(`${first?.data}${second?.data}`).not.toContain(link.slice(-20))
-        expect(yield* Stream.runCount(archive.bytes)).toBeGreaterThan(0)
-        expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
-        expect(yield* recorded(capsule.id)).toHaveLength(2)
+  tests.live("svc records an export before it responds, and records each download before it sends the first byte", () =>
+    Effect.gen(function* () {
+      const { capsule } = yield* active("recorded", pureModule)
+      const state = yield* currentState(capsule.id)
+      const answer = yield* granted(capsule.id)
+      const link = linkOf(answer)
+      expect((yield* recorded(capsule.id)).map(({ action }) => action)).toEqual(["capsule.export"])
+      const archive = yield* downloaded(capsule.id, link)
+      const [first, second] = yield* recorded(capsule.id)
+      expect(second?.action).toBe("capsule.export_download")
+      expect(JSON.parse(first?.data ?? "")).toEqual({
+        stateVersionId: state.id,
+        generation: 1,
+        digest: state.digest,
+        resolvedCommit: answer.resolvedCommit
       })
+      // The audit events contain only the link's identifier, so nobody can use the database contents to download the
+      // export.
+      expect(`${first?.data}${second?.data}`).not.toContain(link.slice(-20))
+      expect(yield* Stream.runCount(archive.bytes)).toBeGreaterThan(0)
+      expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
+      expect(yield* recorded(capsule.id)).toHaveLength(2)
+    })
   )
 
   tests.live("an export requires the Capsule's exact name", () =>
@@ -138,7 +136,7 @@ describe("Capsule exports", () => {
       expect(yield* codeOf(downloaded(capsule.id, link).pipe(later(600_000)))).toBe("failed_precondition")
       yield* downloaded(capsule.id, link).pipe(later(590_000))
       expect(yield* codeOf(downloaded(capsule.id, link).pipe(later(590_000)))).toBe("failed_precondition")
-      // Of two concurrent downloads, one succeeds.
+      // Only one of two concurrent downloads succeeds.
       const twice = linkOf(yield* granted(capsule.id))
       const both = yield* Effect.all(
         [1, 2].map(() => Effect.exit(downloaded(capsule.id, twice))),

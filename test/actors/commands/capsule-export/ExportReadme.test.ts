@@ -50,7 +50,7 @@ test("an export's README lists each value that must be supplied, with the reason
   expect(exportReadme(facts)).toContain("needs no input besides")
 })
 
-test("an export's README lists the differences from the commit, with the people responsible for them", () => {
+test("an export's README explains who manages the infrastructure and lists the differences from the commit", () => {
   expect(exportReadme(facts)).toContain("svc still manages this infrastructure")
   expect(exportReadme({ ...facts, isReleased: true })).not.toContain("svc still manages")
   expect(exportReadme({ ...facts, isPartial: true })).toContain("The last apply did not finish")

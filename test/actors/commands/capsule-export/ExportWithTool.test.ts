@@ -184,7 +184,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exported Capsules", () => {
   )
 
   tests.live(
-    "an export locks the providers of the last apply, but leaves their credentials to the new maintainer",
+    "an export locks the providers of the last apply, but omits their credentials, which the new maintainer must supply",
     () =>
       Effect.gen(function* () {
         const { context, notesDir, workspaceId } = yield* TestPlane
@@ -207,7 +207,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exported Capsules", () => {
         expect(yield* taken.read("README.md")).toContain("- `example.test/acme/demo` (`demo`): `DEMO_TOKEN`")
         for (const name of taken.files) expect(yield* taken.read(name)).not.toContain(token)
         const folder = `${taken.root}/module`
-        // The archive itself contains the provider's other arguments; only the token comes from this test.
+        // The archive contains all the provider's arguments except the token, which this test supplies.
         const environment = { ...mirror.environment, DEMO_TOKEN: token }
         expect(yield* barePlan(folder, {}, environment)).toMatchObject({ code: 0 })
       }),

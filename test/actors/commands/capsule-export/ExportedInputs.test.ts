@@ -39,7 +39,7 @@ test("an input value is exported unless it is marked as secret", () => {
   expect(of(declared("it"), { delivered: given("made here", true) })).toBe("generated")
 })
 
-test("an export requests a missing input only if the module requires it", () => {
+test("an export lists a missing input to supply only if the module requires it", () => {
   expect(of(declared("it"), {})).toBeUndefined()
   expect(of(declared("it", { required: true }), {})).toBe("missing")
   expect(exportedInputs([declared("constructor")], { given: {}, delivered: {} })).toEqual({ values: {}, toSupply: [] })

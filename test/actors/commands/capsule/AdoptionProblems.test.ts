@@ -68,12 +68,12 @@ describe("Left-over states", () => {
     expect(codes({ isRestored: true })).toEqual(["restored"])
   })
 
-  test("a left-over state that somebody has already decided on reports only that decision", () => {
+  test("for a left-over state that was adopted or discarded, svc reports only that decision", () => {
     expect(left({ adopted_at: "2026-01-01T00:00:00.000Z", lineage: "two" })).toEqual(["adopted"])
     expect(left({ discarded_at: "2026-01-01T00:00:00.000Z", serial: 1 })).toEqual(["discarded"])
   })
 
-  test("for every combination of adoption problems, exactly the blocking facts are reported, each with its message", () => {
+  test("svc reports every problem that blocks an adoption, each with its message, and no others", () => {
     const flags = fc.record({
       lineage: fc.boolean(),
       older: fc.boolean(),

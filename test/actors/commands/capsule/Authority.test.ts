@@ -64,7 +64,7 @@ const configureRefused = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("Capsule authority", () => {
   tests.live(
-    "a configuration plan replaces the private configuration and the authority, and starts nothing but a plan",
+    "a configuration plan replaces the private configuration and the authority, and starts only a plan",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId, dataDir } = yield* TestPlane

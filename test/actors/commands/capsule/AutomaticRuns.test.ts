@@ -42,7 +42,7 @@ const paused = Effect.gen(function* () {
 })
 
 describe("Stopped automation", () => {
-  tests.live("a paused automation starts no later wave of an update, even if it was paused at the last moment", () =>
+  tests.live("paused automation starts no further wave of an update, even if it was paused at the last moment", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const command = yield* CapsuleCommands
@@ -55,7 +55,7 @@ describe("Stopped automation", () => {
     })
   )
 
-  tests.live("an update starts no later wave if the person who started it has just left", () =>
+  tests.live("an update starts no further wave if the person who started it has just left the Workspace", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -18,7 +18,7 @@ const disabled = {
   import_confirmed_at: null
 } as const
 
-test("enabling a Capsule restores the status that the evidence supports", () => {
+test("enabling a Capsule restores the status that its recorded state justifies", () => {
   expect(resultingStatus(disabled, "active")).toEqual(Result.succeed("active"))
   expect(resultingStatus({ ...disabled, current_state_version_id: null }, "active")).toEqual(Result.succeed("pending"))
   // This Capsule has adopted a state, but has never been applied.

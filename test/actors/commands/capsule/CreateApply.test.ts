@@ -54,7 +54,7 @@ const at = "2026-01-01T00:00:00.000Z"
 const planRunId = world.runId
 const applyRunId = namedRun("apply")
 
-/** A plan that can be applied. Tests override single columns. */
+/** A plan that can be applied. Tests override individual columns. */
 const approvedPlan: Partial<RunRow> = {
   status: "succeeded",
   install_config_id: world.capsuleConfigId,
@@ -90,7 +90,7 @@ const refused = Effect.gen(function* () {
   return error.code
 })
 
-it.live("an approved plan made under the current authority is leased to exactly one apply", () =>
+it.live("an approved plan that was created under the current authority is leased to exactly one apply", () =>
   Effect.gen(function* () {
     yield* setPlan({})
     yield* apply

@@ -49,7 +49,7 @@ const stateOf = Effect.fnUntraced(function* ({ currentStateVersionId }: Capsule)
   return new TextDecoder().decode(Redacted.value(yield* states.open(version)))
 })
 
-/** The state that the bare tool writes when it accepts the same drift. */
+/** The state that the tool writes when it accepts the same drift outside svc. */
 const acceptedOutside = Effect.fnUntraced(function* (module: string, state: string) {
   const { notesDir } = yield* TestPlane
   const mirror = yield* providerMirror
@@ -86,7 +86,7 @@ output "content" { value = demo_note.kept.content }
 
 describe.skipIf(Bun.which("terraform") === null)("Accepting drift", () => {
   tests.live(
-    "accepting drift changes only the state, as the tool itself does, and needs a review like every plan",
+    "accepting drift changes only the state, exactly as the tool would, and needs a review like any other plan",
     () =>
       Effect.gen(function* () {
         const { commit, context, notesDir } = yield* TestPlane
@@ -167,7 +167,7 @@ describe.skipIf(Bun.which("terraform") === null)("Accepting drift", () => {
   )
 
   tests.live(
-    "svc rejects accepting drift if the state has a different configuration than the Capsule, or the plan is outdated",
+    "svc refuses to accept drift if the state has a different configuration than the Capsule, or if the plan is outdated",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

@@ -38,7 +38,7 @@ const checksOf = Effect.fnUntraced(function* (id: CapsuleId) {
 
 describe.skipIf(Bun.which("terraform") === null)("Scheduled drift checks", () => {
   tests.live(
-    "drift checks run at the Capsule's or Workspace's interval, spread out, and never while automation is paused",
+    "drift checks run at the Capsule's or Workspace's interval with random offsets, but not while automation is paused",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane

@@ -129,7 +129,7 @@ const others: ReadonlyArray<readonly [decision: string | undefined, table: strin
 ]
 
 for (const [expected, table, columns] of others) {
-  tests.live(`a newer commit is not planned with ${JSON.stringify(columns)}`, () =>
+  tests.live(`a newer commit is not planned for a Capsule with ${JSON.stringify(columns)}`, () =>
     Effect.gen(function* () {
       yield* behind
       yield* change(table, columns)
@@ -156,7 +156,7 @@ tests.live("without autoSync a commit is planned only if a person requested the 
   Effect.gen(function* () {
     yield* behind
     sourceChanges = { auto_sync: 0 }
-    // `undefined` stands for a message from an earlier release, which does not record what triggered the check.
+    // `undefined` represents a message from an earlier release. Such messages do not record what triggered the check.
     for (const look of ["webhook", "schedule", undefined] as const) {
       expect(yield* decisionOn(look)).toBe("source_stopped")
       expect(planned).toEqual([])

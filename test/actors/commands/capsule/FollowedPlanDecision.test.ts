@@ -46,7 +46,7 @@ test.each(waits.map(([reason, different]) => [reason, JSON.stringify(different),
   }
 )
 
-test("the message of a waiting plan counts the resources it would destroy", () => {
+test("the message of a waiting plan contains the number of resources that the plan would destroy", () => {
   const summary = { ...nothing, destroy: 1, replace: 2, forget: 3 }
   expect(personNeeded({ ...followed, summary })?.[1]).toContain(": 6 of them")
 })

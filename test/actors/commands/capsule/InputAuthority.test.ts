@@ -74,7 +74,7 @@ const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 
 describe.skipIf(Bun.which("terraform") === null)("Input authority", () => {
   tests.live(
-    "a change accepts only user inputs of the manifest, and an install also accepts required inputs that it omits",
+    "a change accepts only user inputs from the manifest, and an install also accepts required inputs that are not in the manifest",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane

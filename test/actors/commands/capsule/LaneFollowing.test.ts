@@ -41,7 +41,7 @@ const delivered = (capsuleId: CapsuleId) =>
     yield* (yield* CapsuleCommands).Update(capsuleId, { context })
   })
 
-/** Waits until the Capsule has seen the newest commit of its lane, and returns its automatic plans. */
+/** Waits until the Capsule has processed the newest commit of its lane, and returns the Capsule's automatic plans. */
 const afterSync = Effect.fnUntraced(function* ({ id, sourceId }: Capsule) {
   const { context } = yield* TestPlane
   const sync = yield* (yield* Sources).sync(context, sourceId, {})

@@ -25,7 +25,7 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer: befor
 afterAll(tests.dispose)
 
 describe("Left-over states", () => {
-  tests.live("a left-over state is stored encrypted, listed with its known facts, and is no longer a checkpoint", () =>
+  tests.live("svc encrypts a left-over state, lists its metadata, and no longer treats it as a checkpoint", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsule } = yield* active("kept", pureModule)
@@ -157,7 +157,7 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("an owner can adopt a left-over state with a value that is too long for the request thread", () =>
+  tests.live("an owner can adopt a left-over state that contains a value too long to parse on the request thread", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("adopted-long", pureModule)
       const { lineage, serial } = yield* currentState(capsule.id)
@@ -190,7 +190,7 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("svc rejects an adoption with a wrong name or guard, and an adoption that a problem blocks", () =>
+  tests.live("svc rejects an adoption if its name or guard is wrong, or if a problem blocks the adoption", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleOrphanedStates
@@ -262,7 +262,7 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("a left-over state is erased when an owner discards it, and its record remains", () =>
+  tests.live("discarding a left-over state erases the state but keeps its record", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -51,42 +51,44 @@ const outputsOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Service"
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
-  tests.live("Outputs that repeat a secret remain private, and the review shows the reason before approval", () =>
-    Effect.gen(function* () {
-      const { capsuleId, plan } = yield* planned("output-privacy", repeating(), { variables })
-      const change = (name: string, origin: string) => ({
-        name,
-        actions: ["create"],
-        sensitive: true,
-        afterSensitive: true,
-        reason: "holds_secret",
-        origins: [origin]
-      })
-      const reviewed = plan.outputChanges?.toSorted((left, right) => left.name.localeCompare(right.name))
-      expect(reviewed).toEqual([
-        change("names", "var.db key 1"),
-        {
-          name: "plain",
+  tests.live(
+    "Outputs that repeat a secret remain private, and the review shows the reason before the plan is approved",
+    () =>
+      Effect.gen(function* () {
+        const { capsuleId, plan } = yield* planned("output-privacy", repeating(), { variables })
+        const change = (name: string, origin: string) => ({
+          name,
           actions: ["create"],
-          sensitive: false,
-          after: "nothing secret",
-          publication: { change: "published", reason: "new" }
-        },
-        change("short", "var.db.password"),
-        change("url", "var.db.port")
-      ] as typeof reviewed)
-      expect((yield* applied(plan)).status).toBe("succeeded")
-      expect(yield* outputsOf(capsuleId)).toEqual(["plain"])
+          sensitive: true,
+          afterSensitive: true,
+          reason: "holds_secret",
+          origins: [origin]
+        })
+        const reviewed = plan.outputChanges?.toSorted((left, right) => left.name.localeCompare(right.name))
+        expect(reviewed).toEqual([
+          change("names", "var.db key 1"),
+          {
+            name: "plain",
+            actions: ["create"],
+            sensitive: false,
+            after: "nothing secret",
+            publication: { change: "published", reason: "new" }
+          },
+          change("short", "var.db.password"),
+          change("url", "var.db.port")
+        ] as typeof reviewed)
+        expect((yield* applied(plan)).status).toBe("succeeded")
+        expect(yield* outputsOf(capsuleId)).toEqual(["plain"])
 
-      // This plan changes nothing, but its review still lists the private Outputs.
-      const again = yield* replanned(capsuleId)
-      expect(again.outputChanges?.map(({ actions, name, reason }) => [name, actions[0], reason]).toSorted()).toEqual([
-        ["names", "no-op", "holds_secret"],
-        ["short", "no-op", "holds_secret"],
-        ["url", "no-op", "holds_secret"]
-      ])
-      expect(JSON.stringify(again)).not.toContain("kq7zx")
-    })
+        // This plan changes nothing, but its review still lists the private Outputs.
+        const again = yield* replanned(capsuleId)
+        expect(again.outputChanges?.map(({ actions, name, reason }) => [name, actions[0], reason]).toSorted()).toEqual([
+          ["names", "no-op", "holds_secret"],
+          ["short", "no-op", "holds_secret"],
+          ["url", "no-op", "holds_secret"]
+        ])
+        expect(JSON.stringify(again)).not.toContain("kq7zx")
+      })
   )
 
   tests.live("Outputs become public or are withdrawn only by an apply whose reviewed plan lists them", () =>
@@ -150,7 +152,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect((yield* applied(same)).status).toBe("succeeded")
       expect(yield* outputsOf(capsuleId)).toEqual(["lone"])
 
-      // Only the secret changes. The tool finds no difference in an Output that used to repeat the secret.
+      // Only the secret changes. The tool reports no change for an Output that used to repeat the secret.
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE outputs SET sensitive = 1, private_origins = '["var.key"]' WHERE name = 'lone'
         AND capsule_id = ${capsuleId}`
@@ -233,7 +235,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
         "invalid_request",
         "outputs[0].name: The Output url is private: it repeats var.db.port."
       ])
-      // An Output that is private although no secret is recorded as the reason.
+      // The Output is private, although no secret is recorded as the reason.
       yield* sql`UPDATE outputs SET private_origins = NULL WHERE name = 'url'
         AND capsule_id = ${producer.capsuleId}`
       const unknown = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
@@ -241,8 +243,8 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect(yield* sql`SELECT id FROM output_shares`).toHaveLength(1)
       yield* share(producer.capsuleId, "plain", "plain")
 
-      // The other Workspace can see that the Output is a secret, but not which secret. It can no longer accept an existing
-      // offer.
+      // The other Workspace can see that the Output is a secret, but not which secret. That Workspace can no longer accept
+      // an offer made earlier.
       const late = yield* Effect.flip(shares.approve(receiver.context, early.id, receiver.workspaceId))
       expect(late.code).toBe("failed_precondition")
       expect(late.message).toBe(
@@ -271,7 +273,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect((yield* Effect.flip(dependency)).message).toBe(
         "outputs[0].from: The Output word is private: it repeats a secret."
       )
-      // Simulates a read that happened when the Output was public.
+      // Simulates a request that read the Output while it was still public.
       yield* hide(0)
       yield* dependency
       yield* hide(1)
@@ -281,7 +283,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
     })
   )
 
-  tests.live("a plan made under an earlier privacy rule is superseded when the service starts", () =>
+  tests.live("a plan created under an earlier privacy rule is superseded when the service starts", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, plan } = yield* planned("output-earlier", repeating(), { variables })

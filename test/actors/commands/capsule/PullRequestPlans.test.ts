@@ -21,7 +21,7 @@ import { active, applied, eventOf, replanned, settled } from "../../../support/J
 import { newMember, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { newCommit, pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
 
-/** While this gate is set, plans of commits whose id starts with `e` wait for it. */
+/** While this gate is set, plans of commits whose id starts with `e` wait for the gate to open. */
 const gate: { open?: Deferred.Deferred<void> } = {}
 
 const modules = pureModules()
@@ -81,7 +81,7 @@ const rowsOf = (capsule: Capsule) =>
       (SELECT COUNT(*) FROM plan_authors) AS authors, (SELECT updated_at FROM capsules WHERE id = ${capsule.id}) AS at`
   )
 
-/** Tables into which a speculative plan inserts its own rows. */
+/** Tables into which a speculative plan inserts rows. */
 const ownTables = [
   "runs",
   "run_events",
@@ -116,7 +116,7 @@ const nothingUnderWay = Effect.gen(function* () {
 })
 
 describe("Speculative plans of pull requests", () => {
-  tests.live("the same commit of a pull request is planned once, unless another attempt is requested", () =>
+  tests.live("a commit of a pull request is planned only once, unless another attempt is requested", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* CapsuleCommands
@@ -136,30 +136,32 @@ describe("Speculative plans of pull requests", () => {
     })
   )
 
-  tests.live("a newer head supersedes the running plan of its pull request, but no plan of another pull request", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const capsules = yield* CapsuleCommands
-      const { capsule } = yield* active("newer", pureModule)
-      const pullRequestId = pullRequest()
-      const open = yield* Deferred.make<void>()
-      gate.open = open
-      const plan = Effect.fnUntraced(function* (commit: string, of = pullRequestId) {
-        const sourceSnapshotId = yield* headOf(capsule, commit)
-        return yield* capsules.PlanSpeculatively(capsule.id, { context, pullRequestId: of, sourceSnapshotId })
+  tests.live(
+    "a newer head supersedes the running plan of its pull request, but not the plans of other pull requests",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const capsules = yield* CapsuleCommands
+        const { capsule } = yield* active("newer", pureModule)
+        const pullRequestId = pullRequest()
+        const open = yield* Deferred.make<void>()
+        gate.open = open
+        const plan = Effect.fnUntraced(function* (commit: string, of = pullRequestId) {
+          const sourceSnapshotId = yield* headOf(capsule, commit)
+          return yield* capsules.PlanSpeculatively(capsule.id, { context, pullRequestId: of, sourceSnapshotId })
+        })
+        const running = yield* plan("e1")
+        yield* eventOf(running.id, "run.started")
+        const other = yield* plan("b2", pullRequest())
+        const newest = yield* plan("a2")
+        const replaced = yield* settled(running.id)
+        expect(replaced.status).toBe("superseded")
+        expect(replaced.endedBy).toMatchObject({ kind: "superseded", reason: expect.stringContaining("newer commit") })
+        expect((yield* settled(newest.id)).status).toBe("succeeded")
+        yield* Deferred.succeed(open, undefined)
+        delete gate.open
+        expect((yield* settled(other.id)).status).toBe("succeeded")
       })
-      const running = yield* plan("e1")
-      yield* eventOf(running.id, "run.started")
-      const other = yield* plan("b2", pullRequest())
-      const newest = yield* plan("a2")
-      const replaced = yield* settled(running.id)
-      expect(replaced.status).toBe("superseded")
-      expect(replaced.endedBy).toMatchObject({ kind: "superseded", reason: expect.stringContaining("newer commit") })
-      expect((yield* settled(newest.id)).status).toBe("succeeded")
-      yield* Deferred.succeed(open, undefined)
-      delete gate.open
-      expect((yield* settled(other.id)).status).toBe("succeeded")
-    })
   )
 
   tests.live("closing a pull request cancels its unfinished plans and keeps the finished ones", () =>
@@ -191,7 +193,7 @@ describe("Speculative plans of pull requests", () => {
   )
 
   tests.live(
-    "without a person, svc plans only a head of the same repository, and only if the Source's rule allows it",
+    "svc automatically plans only heads from the same repository, and only if the Source's rule allows automatic plans",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -228,7 +230,7 @@ describe("Speculative plans of pull requests", () => {
   )
 
   tests.live(
-    "a member who may not read the Capsule's state cannot start a plan of the head, and nothing is written",
+    "if a member who may not read the Capsule's state tries to plan the head, svc rejects the request and writes nothing",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -281,7 +283,7 @@ describe("Speculative plans of pull requests", () => {
   )
 
   tests.live(
-    "a speculative plan changes no row except its own, whatever its Capsule is doing and however the plan ends",
+    "a speculative plan changes only its own rows, whatever its Capsule is doing and however the plan ends",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

@@ -115,7 +115,7 @@ const others: ReadonlyArray<readonly [refusal: string, table: string, id: string
 ]
 
 for (const [words, table, id, columns] of others) {
-  tests.live(`svc rejects a re-adoption with ${JSON.stringify(columns)}`, () =>
+  tests.live(`svc rejects a re-adoption if the records contain ${JSON.stringify(columns)}`, () =>
     Effect.gen(function* () {
       yield* recoverable
       yield* change(table, id, columns)

@@ -26,7 +26,7 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** The only note in the demo provider's cloud, with a function that edits it from outside svc. */
+/** The only note in the demo provider's cloud, with a function that edits the note from outside svc. */
 const noteIn = (folder: string) => {
   const [name] = readdirSync(folder).filter((entry) => entry.endsWith(".json"))
   const file = join(folder, name ?? "")
@@ -39,7 +39,7 @@ const noteIn = (folder: string) => {
 
 describe.skipIf(Bun.which("terraform") === null)("Reconcile plans", () => {
   tests.live(
-    "a reconcile plan reverts external changes at the deployed revision, and needs a review like every plan",
+    "a reconcile plan reverts external changes at the deployed revision, and needs a review like any other plan",
     () =>
       Effect.gen(function* () {
         const { commit, context, notesDir, workspaceId } = yield* TestPlane

@@ -18,17 +18,19 @@ const resource = 'resource "terraform_data" "a" {\n  input = 1\n}\n'
 const backend = 'terraform {\n  backend "s3" {\n    bucket = "not-ours"\n  }\n}\n'
 
 describe.skipIf(Bun.which("terraform") === null)("Self-contained modules", () => {
-  tests.live("a module without providers is planned and applied without init, unless it declares a backend", () =>
-    Effect.gen(function* () {
-      const alone = yield* planned("self-contained", { "main.tf": resource })
-      expect(yield* phasesOf(alone.plan.id)).toEqual(["prepare", "plan", "show"])
-      const apply = yield* applied(alone.plan)
-      expect(apply.status).toBe("succeeded")
-      expect(yield* phasesOf(apply.id)).toEqual(["prepare", "apply", "state", "outputs"])
+  tests.live(
+    "svc plans and applies a module without providers without running init, unless the module declares a backend",
+    () =>
+      Effect.gen(function* () {
+        const alone = yield* planned("self-contained", { "main.tf": resource })
+        expect(yield* phasesOf(alone.plan.id)).toEqual(["prepare", "plan", "show"])
+        const apply = yield* applied(alone.plan)
+        expect(apply.status).toBe("succeeded")
+        expect(yield* phasesOf(apply.id)).toEqual(["prepare", "apply", "state", "outputs"])
 
-      const elsewhere = yield* planned("state-elsewhere", { "main.tf": resource, "backend.tf": backend })
-      expect(yield* phasesOf(elsewhere.plan.id)).toEqual(["prepare", "init", "plan", "show"])
-      expect((yield* applied(elsewhere.plan)).status).toBe("succeeded")
-    })
+        const elsewhere = yield* planned("state-elsewhere", { "main.tf": resource, "backend.tf": backend })
+        expect(yield* phasesOf(elsewhere.plan.id)).toEqual(["prepare", "init", "plan", "show"])
+        expect((yield* applied(elsewhere.plan)).status).toBe("succeeded")
+      })
   )
 })

@@ -58,7 +58,7 @@ describe.skipIf(Bun.which("terraform") === null)("Speculative plans", () => {
         expect((yield* (yield* Runs).read(run.id)).approvedAt).toBeUndefined()
         const sql = yield* SqlClient.SqlClient
         expect(yield* sql`SELECT run_id FROM run_plans WHERE run_id = ${run.id}`).toEqual([])
-        // The database rejects an approval even if the code is faulty.
+        // A database constraint rejects the approval, in case a bug lets the code accept it.
         const decisions = [
           { approved_at: "2026-01-01T00:00:00.000Z" },
           { status: "waiting_approval" },

@@ -150,27 +150,29 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live("anyone who may apply can complete a hand-off, and each ticket identifies its requester (R4)", () =>
-    Effect.gen(function* () {
-      const { complete, owner, workspaceId } = yield* world("finisher")
-      const sql = yield* SqlClient.SqlClient
-      const tickets = yield* SetupTickets
-      const people: Array<string> = []
-      for (const role of ["admin", "member"]) {
-        const { subject } = yield* newPerson(`finisher-${role}`)
-        yield* sql`INSERT INTO memberships ${sql.insert({ id: id("mbr", `finisher-${role}`), workspace_id: workspaceId, subject, role, status: "active", created_at: at, updated_at: at })}`
-        people.push(subject)
-      }
-      const [admin = "", member = ""] = people
-      const ofOwner = ticketOf(yield* complete(owner))
-      const ofAdmin = ticketOf(yield* complete(admin))
-      expect((yield* Effect.flip(complete(member))).code).toBe("permission_denied")
-      expect((yield* tickets.redeem(ofAdmin, "r")).subject).toBe(admin)
-      expect((yield* tickets.redeem(ofOwner, "r")).subject).toBe(owner)
-      // svc checks the address again when it changes, even if the original link was valid.
-      const tampered = { ...target, returnUri: "https://app.example.com@evil.example/x" }
-      expect((yield* Effect.flip(complete(owner, tampered))).code).toBe("invalid_request")
-    })
+  tests.live(
+    "anyone who may apply can complete a hand-off, and each ticket identifies the person who completed it (R4)",
+    () =>
+      Effect.gen(function* () {
+        const { complete, owner, workspaceId } = yield* world("finisher")
+        const sql = yield* SqlClient.SqlClient
+        const tickets = yield* SetupTickets
+        const people: Array<string> = []
+        for (const role of ["admin", "member"]) {
+          const { subject } = yield* newPerson(`finisher-${role}`)
+          yield* sql`INSERT INTO memberships ${sql.insert({ id: id("mbr", `finisher-${role}`), workspace_id: workspaceId, subject, role, status: "active", created_at: at, updated_at: at })}`
+          people.push(subject)
+        }
+        const [admin = "", member = ""] = people
+        const ofOwner = ticketOf(yield* complete(owner))
+        const ofAdmin = ticketOf(yield* complete(admin))
+        expect((yield* Effect.flip(complete(member))).code).toBe("permission_denied")
+        expect((yield* tickets.redeem(ofAdmin, "r")).subject).toBe(admin)
+        expect((yield* tickets.redeem(ofOwner, "r")).subject).toBe(owner)
+        // svc rejects a return address that was changed after the original link was validated.
+        const tampered = { ...target, returnUri: "https://app.example.com@evil.example/x" }
+        expect((yield* Effect.flip(complete(owner, tampered))).code).toBe("invalid_request")
+      })
   )
 
   tests.live("a hand-off ticket redeemed many times concurrently is accepted exactly once", () =>
@@ -186,23 +188,25 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live("svc rejects a hand-off by a stranger, after an unfinished apply or with an invalid link", () =>
-    Effect.gen(function* () {
-      const stranger = yield* newPerson("stranger")
-      const good = yield* world("refused")
-      const failed = yield* world("unfinished", { status: "failed" })
-      const code = <A>(asked: Effect.Effect<A, { readonly code: string }>) =>
-        Effect.map(Effect.flip(asked), (error) => error.code)
-      expect(yield* code(good.complete(stranger.subject))).toBe("permission_denied")
-      expect(yield* code(failed.complete(failed.owner))).toBe("failed_precondition")
-      for (const bad of [
-        { ...target, product: "Not A Key" },
-        { ...target, returnUri: "javascript://x" },
-        { ...target, returnUri: `${service}/auth` },
-        { ...target, returnUri: "https://a.example.com/?x=1" }
-      ]) {
-        expect(yield* code(good.complete(good.owner, bad))).toBe("invalid_request")
-      }
-    })
+  tests.live(
+    "svc rejects a hand-off by a person from outside the Workspace, after an unfinished apply, or with an invalid link",
+    () =>
+      Effect.gen(function* () {
+        const stranger = yield* newPerson("stranger")
+        const good = yield* world("refused")
+        const failed = yield* world("unfinished", { status: "failed" })
+        const code = <A>(asked: Effect.Effect<A, { readonly code: string }>) =>
+          Effect.map(Effect.flip(asked), (error) => error.code)
+        expect(yield* code(good.complete(stranger.subject))).toBe("permission_denied")
+        expect(yield* code(failed.complete(failed.owner))).toBe("failed_precondition")
+        for (const bad of [
+          { ...target, product: "Not A Key" },
+          { ...target, returnUri: "javascript://x" },
+          { ...target, returnUri: `${service}/auth` },
+          { ...target, returnUri: "https://a.example.com/?x=1" }
+        ]) {
+          expect(yield* code(good.complete(good.owner, bad))).toBe("invalid_request")
+        }
+      })
   )
 })

@@ -32,7 +32,7 @@ const network = { from: "network", to: "network", required: true }
 
 describe.skipIf(Bun.which("terraform") === null)("Install dependencies", () => {
   tests.live(
-    "an install's dependencies fill required inputs from the first plan on, or the install is rejected",
+    "the dependencies of an install supply required inputs from the first plan onwards, and svc rejects dependencies that cannot",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -69,7 +69,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install dependencies", () => {
         }
         expect(yield* sql`SELECT 1 AS one FROM install_plans WHERE capsule_id IS NULL`).toEqual([])
 
-        // Problems that appear only once the module is read: the install fails and creates no Capsule.
+        // These problems are found only when svc reads the module. The install fails and creates no Capsule.
         for (const [dependencies, words] of [
           [
             [{ ...dependency, outputs: [{ ...network, to: "none" }] }],
@@ -90,7 +90,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install dependencies", () => {
         expect(twice.diagnostics[0]?.message).toStartWith("variables.network: a dependency fills this input.")
         expect(yield* sql`SELECT 1 AS one FROM dependencies`).toEqual([])
 
-        // Reusing the key with other dependencies conflicts, because the request is different.
+        // Reusing the key with other dependencies is a conflict, because the request is different.
         const key = freshKey()
         const whole = { ...(yield* requestOf("consumer")), dependencies: [dependency] }
         const installed = yield* driven((yield* installs.create(context, workspaceId, whole, key)).value.id)

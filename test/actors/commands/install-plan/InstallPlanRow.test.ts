@@ -37,7 +37,7 @@ const shown = (fields: Partial<PlanEnd>, isCapsuleOpen = true) => {
   return [nextAction, ...diagnostics.map(({ code, message }) => `${code}: ${message}`)]
 }
 
-test("an install whose plan is void requests a new plan while its Capsule still needs one", () => {
+test("an install whose plan is void suggests a new plan as long as its Capsule still needs a plan", () => {
   expect(shown({})).toEqual(["review_run"])
   expect(shown({ status: "succeeded" })).toEqual(["review_run"])
   expect(shown({ status: "superseded", reason: "The configuration has changed." })).toEqual([

@@ -68,7 +68,7 @@ const refusedCreate = Effect.fnUntraced(function* (request: CreateInstallPlan) {
 
 describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
   tests.live(
-    "concurrent identical install requests create one record and discard the other private values",
+    "concurrent identical install requests create one record and discard the private values of the other requests",
     () =>
       Effect.gen(function* () {
         const { commit, context, dataDir, workspaceId } = yield* TestPlane
@@ -120,7 +120,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
   )
 
   tests.live(
-    "an install selects the only module, requires a choice among several, and reports the errors of a module",
+    "an install selects the only module, requires a choice among several, and reports the errors in a module",
     () =>
       Effect.gen(function* () {
         const failed = Effect.fnUntraced(function* (
@@ -302,7 +302,8 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
           (yield* refusedCreate({ ...free, source: { ...free.source, url: "https://user:pw@example.com/x.git" } }))[1]
         ).toBe("source.url")
         expect((yield* refusedCreate({ ...free, variables: { greeting: "[REDACTED]" } }))[0]).toBe("invalid_request")
-        // A reviewed build may contain only what a manifest may propose: no credentials, not even split across two arguments.
+        // A reviewed build has the same limits as a build in a manifest: it may contain no credentials, not even split
+        // across two arguments.
         for (const argv of [
           ["sh", "-c", "curl -u me:x https://u:hunter22@h/"],
           ["deploy", "--token", "hunter22"]

@@ -13,7 +13,7 @@ const compiled: Compiled = {
   ]
 }
 
-test("the install warns about each feature that a rejected manifest offers, with every reason", () => {
+test("the install warns that it ignores the features of a rejected manifest, and lists every reason", () => {
   const findings = droppedAssistance(compiled)
   expect(findings.map(({ code, severity }) => [severity, code])).toEqual([
     ["warning", "manifest_assistance_dropped"],
@@ -24,13 +24,13 @@ test("the install warns about each feature that a rejected manifest offers, with
   expect(findings.slice(1).map(({ message }) => message)).toEqual(["All of it.", "/install/modules: Not this."])
 })
 
-test("an install uses nothing from an invalid manifest, and abbreviates a long list of names to a count", () => {
+test("an install uses nothing from an invalid manifest, and shortens a long list of names and shows how many it omits", () => {
   expect(droppedAssistance({ ...compiled, assistance: "invalid" })[0]?.message).toContain("nothing of it is used")
   const dropped = Array.from({ length: 21 }, (_, index) => `n${index}`)
   expect(droppedAssistance({ ...compiled, dropped })[0]?.message).toEndWith("n19 and 1 more.")
 })
 
-test("a manifest that is valid, absent, or does not mention the module causes no warnings", () => {
+test("a manifest causes no warnings if it is valid, is absent, or does not mention the module", () => {
   const others: ReadonlyArray<CompiledInstall["assistance"]> = ["adopted", "absent", "not_declared"]
   expect(others.flatMap((assistance) => droppedAssistance({ ...compiled, assistance }))).toEqual([])
 })

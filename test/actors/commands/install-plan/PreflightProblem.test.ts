@@ -37,7 +37,7 @@ const request = { source: { name: "a", url } }
 const wordsOf = (result: object) => (result instanceof ApiError ? result.message : undefined)
 const notOneCheck = "not one successful compatibility check"
 
-test("a preflight must pin one successful compatibility check in the Workspace", () => {
+test("a preflight must identify one successful compatibility check in the Workspace", () => {
   expect(pinnedRecords(workspace, request, undefined, records)).toEqual({ source, snapshot, report, run })
   expect(pinnedRecords(workspace, request, config, records)).not.toBeInstanceOf(ApiError)
   expect(
@@ -59,13 +59,10 @@ const inexact: ReadonlyArray<Partial<NamedRecords>> = [
   { run: { ...run, status: "failed" } }
 ]
 
-test.each(inexact)(
-  "svc rejects a preflight with %p, because it does not identify a single successful check",
-  (different) => {
-    const refusal = pinnedRecords(workspace, request, undefined, { ...records, ...different })
-    expect(wordsOf(refusal)).toContain(notOneCheck)
-  }
-)
+test.each(inexact)("svc rejects a preflight that does not identify a single successful check: %p", (different) => {
+  const refusal = pinnedRecords(workspace, request, undefined, { ...records, ...different })
+  expect(wordsOf(refusal)).toContain(notOneCheck)
+})
 
 test("svc rejects a preflight whose check covers another configuration", () => {
   const other = InstallConfigId.make(id("icfg", "2"))
@@ -82,7 +79,7 @@ test.each([
   expect(wordsOf(pinnedRecords(workspace, asked, undefined, { ...records, ...different }))).toContain(words)
 })
 
-test("the preflight accepts another spelling of the same repository location", () => {
+test("the preflight accepts a different spelling of the ref and module path", () => {
   const asked = { source: { ...request.source, ref: "refs/heads/main", path: "." }, options: { modulePath: "web" } }
   expect(pinnedRecords(workspace, asked, undefined, records)).not.toBeInstanceOf(ApiError)
 })

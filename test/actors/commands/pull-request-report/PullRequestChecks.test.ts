@@ -13,8 +13,8 @@ setDefaultTimeout(120_000)
 const tests = suite(planeOfApp)
 afterAll(tests.dispose)
 
-describe("The checks of a GitHub App", () => {
-  tests.live("a check of a GitHub App has the verdict and the text of the comment, and no value, log or action", () =>
+describe("GitHub App checks", () => {
+  tests.live("a GitHub App check shows the same verdict and text as the comment, and no values, logs or actions", () =>
     Effect.gen(function* () {
       const { base, checkOf, opens, secret, source, state } = yield* onGitHub("checks", greeting("one"))
       state.accounts.set("acme-svc[bot]", { id: 21, login: "acme-svc[bot]" })
@@ -36,7 +36,7 @@ describe("The checks of a GitHub App", () => {
         changeDigest: run.changeDigest ?? ""
       })
       yield* checkOf(opened.headCommit, (title) => title.includes("approved"))
-      // There is one check for the Workspace, however often its state changes.
+      // The commit has only one check for the Workspace, however often the check's state changes.
       expect(state.checks.filter(({ commit }) => commit === opened.headCommit)).toHaveLength(1)
 
       // The queue's commit changes another value. The commit's check lists the differing lines without values.

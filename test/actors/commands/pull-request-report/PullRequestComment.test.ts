@@ -109,8 +109,8 @@ const anyReport: fc.Arbitrary<PullRequestReport> = fc.record({
   differences: fc.array(anyName, { maxLength: 40 })
 } as const)
 
-describe("The comment on a pull request", () => {
-  test("the comment shows the verdict first, a row for each change with risks first, and unchanged Capsules in one line", () => {
+describe("Pull request comment", () => {
+  test("the comment shows the verdict first, a row for each changed Capsule with risks first, and unchanged Capsules in one line", () => {
     const text = commentOf(
       report([
         capsule("dns", "unchanged"),
@@ -146,7 +146,7 @@ describe("The comment on a pull request", () => {
     expect(text).toContain("Differs from the approved change:\n\n- `+ aws_vpc.extra`\n- `- aws_vpc.main`")
   })
 
-  test("the comment shows the static review of a pull request without a plan", () => {
+  test("the comment shows the static review of a pull request that has no plan", () => {
     const text = commentOf(
       report([capsule("web", "refused", { note: "a maintainer may plan commit 0123456" })], {
         review: [{ kind: "code that runs", added: ["null_resource.run"], removed: [] }]
@@ -165,7 +165,7 @@ describe("The comment on a pull request", () => {
     expect(text).toContain(`And ${200 - rows} more, see svc.`)
   })
 
-  test("the comment never exceeds 8 KiB, and always has its verdict first and its marker last", () => {
+  test("the comment never exceeds 8 KiB, and always begins with the verdict and ends with the marker", () => {
     fc.assert(
       fc.property(anyReport, (given) => {
         const text = commentOf(given, marker)
@@ -179,7 +179,7 @@ describe("The comment on a pull request", () => {
     )
   })
 
-  test("the comment uses its 8 KiB without exceeding them, whatever the lengths of its rows", () => {
+  test("the comment fills as much of its 8 KiB as possible without exceeding the limit, whatever the lengths of its rows", () => {
     const sizes = [1, 7, 20, 41, 79, 80, 200].flatMap((length) => {
       const name = "ü".repeat(length)
       const text = commentOf(
@@ -235,7 +235,7 @@ describe("The comment on a pull request", () => {
   })
 })
 
-describe("The status of a commit", () => {
+describe("Commit status", () => {
   test.each<[ReadonlyArray<CapsuleVerdict>, ForgeStatusState]>([
     [[], "success"],
     [["unchanged", "planned", "approved", "applied"], "success"],
@@ -249,7 +249,7 @@ describe("The status of a commit", () => {
     expect(statusStateOf({ capsules: verdicts.map((verdict) => capsule("web", verdict)) })).toBe(state)
   })
 
-  test("the status of a merge group fails if svc may not plan it, and explains the most urgent Capsule", () => {
+  test("the status of a merge group is a failure if svc may not plan the group, and explains the most urgent Capsule", () => {
     const group = (...verdicts: ReadonlyArray<CapsuleVerdict>) => ({
       mergeGroup: [7],
       capsules: verdicts.map((verdict, index) => capsule(`c${index}`, verdict, { note: `Because of ${verdict}.` }))
@@ -269,7 +269,7 @@ describe("The status of a commit", () => {
     )
   })
 
-  test("the status of a head that svc could not read is pending, with the reason", () => {
+  test("the status of a head that svc has not read is pending and shows the reason", () => {
     const unread = { capsules: [], unread: "svc reads the files of this merge group." }
     expect([statusStateOf(unread), statusTextOf(unread)]).toEqual(["pending", unread.unread])
   })

@@ -79,14 +79,14 @@ afterAll(tests.dispose)
 const bodyOf = Schema.decodeUnknownSync(CreateConnection)
 let worlds = 0
 
-/** The permissions that a token needs, in each fake forge's terms. */
+/** The permissions that a token needs on each fake forge. */
 const sufficient: Readonly<Record<ForgeKind, ReadonlyArray<string>>> = {
   github: ["pull_requests=read", "pull_requests=write", "statuses=write"],
   gitlab: ["api", "notes", "statuses"],
   forgejo: ["user", "repository", "issue"]
 }
 
-/** The report stopped at a kill point, as if the process had been killed there. */
+/** Thrown at a kill point to simulate that the process was killed there. */
 class Killed extends Schema.TaggedError<Killed>()("Killed", {}) {}
 
 /** A Capsule whose Source has a forge Connection, and a pull request that affects the Capsule. */
@@ -147,7 +147,7 @@ const worldOn = Effect.fnUntraced(function* (kind: ForgeKind) {
   const { take } = yield* PullRequestReporter.pipe(
     Effect.provide(yield* Layer.build(Layer.fresh(PullRequestReporter.layer).pipe(Layer.provide(ReportFacts.layer))))
   )
-  /** Reports once in a process that is killed at this point. */
+  /** Sends the report once, from a simulated process that is killed at this point. */
   const takeUntil = (point: KillPointName) =>
     Effect.gen(function* () {
       const dying = Layer.fresh(PullRequestReporter.layer).pipe(
@@ -197,32 +197,34 @@ const world = worldOn("forgejo")
 
 const own = ({ comments }: FakePullRequest) => comments.filter(({ author }) => author.id === robot.id)
 
-describe("The report on a pull request", () => {
-  tests.live("a report is one comment and one status, edited in place, without a request if nothing changed", () =>
-    Effect.gen(function* () {
-      const { head, id, opened, refuse, state, take } = yield* world
-      opened.comments.push({ id: 1, author: ada, body: "Nice", at: "2026-01-01T00:00:00.000Z" })
-      yield* take(id)
-      expect(own(opened)).toHaveLength(1)
-      expect(own(opened)[0]?.body).toStartWith("**1 Capsule: 1 not planned.**")
-      expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit, state: "pending" })
-      const calls = state.calls.length
-      yield* take(id)
-      expect(state.calls).toHaveLength(calls)
+describe("Pull request report", () => {
+  tests.live(
+    "a report consists of one comment and one status, both updated in place, and sends no request if nothing changed",
+    () =>
+      Effect.gen(function* () {
+        const { head, id, opened, refuse, state, take } = yield* world
+        opened.comments.push({ id: 1, author: ada, body: "Nice", at: "2026-01-01T00:00:00.000Z" })
+        yield* take(id)
+        expect(own(opened)).toHaveLength(1)
+        expect(own(opened)[0]?.body).toStartWith("**1 Capsule: 1 not planned.**")
+        expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit, state: "pending" })
+        const calls = state.calls.length
+        yield* take(id)
+        expect(state.calls).toHaveLength(calls)
 
-      yield* refuse("Another reason.")
-      yield* take(id)
-      expect(own(opened)).toHaveLength(1)
-      expect(own(opened)[0]?.body).toContain("Another reason.")
-      // One request for the repository and one for the edit. The status is unchanged.
-      expect(state.calls.slice(calls)).toHaveLength(2)
+        yield* refuse("Another reason.")
+        yield* take(id)
+        expect(own(opened)).toHaveLength(1)
+        expect(own(opened)[0]?.body).toContain("Another reason.")
+        // One request for the repository and one for the edit. The status is unchanged.
+        expect(state.calls.slice(calls)).toHaveLength(2)
 
-      yield* head(commitOf("a later head"))
-      yield* take(id)
-      expect(own(opened)).toHaveLength(1)
-      expect(own(opened)[0]?.body).toContain(commitOf("a later head").slice(0, 7))
-      expect(state.statuses.at(-1)?.commit).toBe(commitOf("a later head"))
-    })
+        yield* head(commitOf("a later head"))
+        yield* take(id)
+        expect(own(opened)).toHaveLength(1)
+        expect(own(opened)[0]?.body).toContain(commitOf("a later head").slice(0, 7))
+        expect(state.statuses.at(-1)?.commit).toBe(commitOf("a later head"))
+      })
   )
 
   tests.live("a report creates exactly one comment, even if the server is killed at any step", () =>
@@ -240,7 +242,7 @@ describe("The report on a pull request", () => {
         yield* take(id)
         expect([point, own(opened).length]).toEqual([point, 1])
         expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit })
-        // A later report behaves in the same way.
+        // Killing the process during a later report has the same result.
         yield* head(commitOf(point))
         yield* takeUntil(point)
         yield* take(id)
@@ -252,7 +254,7 @@ describe("The report on a pull request", () => {
     })
   )
 
-  tests.live("a report finds its comment again if the forge's response was lost", () =>
+  tests.live("a report finds its existing comment if the response that confirmed the comment was lost", () =>
     Effect.gen(function* () {
       const { id, opened, report, state, take } = yield* world
       // svc reads the repository, account and comments, and loses the response to the new comment.
@@ -267,7 +269,7 @@ describe("The report on a pull request", () => {
   )
 
   tests.live(
-    "a report recreates its deleted comment, restores its edited comment, and never edits another person's comment",
+    "a report recreates its comment if it is deleted, restores the comment if it is edited, and never edits another person's comment",
     () =>
       Effect.gen(function* () {
         const { id, opened, refuse, take } = yield* world
@@ -326,7 +328,7 @@ describe("The report on a pull request", () => {
     })
   )
 
-  tests.live("a report follows the lane's plan and apply automatically after the merge", () =>
+  tests.live("after the merge, a report is updated automatically as the lane is planned and applied", () =>
     Effect.gen(function* () {
       const { capsule, context, forgeUrl, gitUrl, id, opened, servedAt, sql, state } = yield* world
       const { commit } = yield* TestPlane
@@ -334,7 +336,8 @@ describe("The report on a pull request", () => {
       yield* sql`UPDATE pull_requests SET head_snapshot_id = ${"snap_seen"} WHERE id = ${id}`
       const statusBecomes = (description: string) =>
         eventually(
-          // Ignores the minimum time between two edits, and wakes the due work instead of waiting for its next pass.
+          // Ignores the minimum time between two edits, and triggers the due work immediately instead of waiting for its
+          // next pass.
           sql`UPDATE pull_request_reports SET next_at = NULL WHERE id = ${id}`.pipe(
             Effect.andThen(work.wake),
             Effect.map(() => state.statuses.findLast((one) => one.commit === opened.headCommit)?.description)
@@ -370,7 +373,7 @@ describe("The report on a pull request", () => {
   )
 
   tests.live(
-    "the comment /svc plan plans the head again if its author has write access, and otherwise does nothing",
+    "the comment /svc plan plans the head again if the comment author has write access, and otherwise does nothing",
     () =>
       Effect.gen(function* () {
         const { capsule, context, id, opened, repository, sql, state } = yield* world
@@ -406,7 +409,7 @@ describe("The report on a pull request", () => {
         yield* readAfter(1)
         expect(yield* attempts).toBe(0)
         comment({ id: 9, login: "mallory" }, "/svc plan")
-        // Forges return no data about deleted accounts.
+        // A forge returns no data about a deleted account.
         comment({ id: 404, login: "deleted" }, "/svc plan")
         comment(ada, "/svc apply")
         comment(ada, "Please /svc plan")
@@ -428,7 +431,7 @@ describe("The report on a pull request", () => {
   )
 
   tests.live(
-    "a report under another Connection creates a separate comment, and does not touch the earlier comment",
+    "a report through another Connection creates a separate comment, and does not change the earlier comment",
     () =>
       Effect.gen(function* () {
         const { address, capsule, context, id, opened, repository, state, take } = yield* world
@@ -458,7 +461,7 @@ describe("The report on a pull request", () => {
   )
 
   for (const kind of ["github", "gitlab"] as const) {
-    tests.live(`a report on ${kind} is also one comment and a status`, () =>
+    tests.live(`a report on ${kind} consists of one comment and one status`, () =>
       Effect.gen(function* () {
         const { head, id, opened, report, state, take, takeUntil } = yield* worldOn(kind)
         opened.comments.push({ id: 1, author: ada, body: "Nice", at: "2026-01-01T00:00:00.000Z" })

@@ -45,7 +45,7 @@ describe("Forge polls", () => {
         const { opens, secret, source } = yield* onGitHub("hooks", greeting("one"))
         const [first, second] = [yield* opens(1, greeting("two")), yield* opens(2, greeting("three"))]
         expect(published.length).toBeGreaterThan(20)
-        // Every published kind of event, delivered twice and in the wrong order, only triggers a poll.
+        // Every published kind of event, delivered twice and in the wrong order, has no effect other than to trigger a poll.
         const all = yield* deliver(source.id, secret, [...published.toReversed(), ...published].slice(0, 12))
         expect(all.map(({ author, number, state, title }) => [number, state, title, author])).toEqual([
           [1, "open", "Change 1", "ada"],
@@ -53,7 +53,7 @@ describe("Forge polls", () => {
         ])
         const ids = all.map(({ id }) => id)
 
-        // The webhooks about the merge, the closing and the new title are lost, and an unrelated webhook arrives late.
+        // The webhooks about the merge and the new title are lost, and an unrelated webhook arrives late.
         const mergeCommit = commitOf("merged")
         Object.assign(first, { merged: true, state: "closed", mergeCommit })
         Object.assign(second, { title: "Renamed", draft: true })
@@ -63,7 +63,7 @@ describe("Forge polls", () => {
           { state: "merged", mergeCommit, headCommit: first.headCommit },
           { state: "open", title: "Renamed", draft: true }
         ])
-        // The pull request was closed without a merge, and reopened.
+        // The pull request was closed without being merged, and then reopened.
         second.state = "closed"
         expect(yield* deliver(source.id, secret, [published[0]])).toMatchObject([{}, { state: "closed" }])
         second.state = "open"
@@ -99,7 +99,7 @@ describe("Forge polls", () => {
         expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
         expect(yield* lookErrorOf(source.id)).toBe("forge_unavailable")
       }
-      // The pull request has been closed in the meantime, which cannot be seen from the refs.
+      // The pull request has been closed in the meantime, but the refs do not show this.
       opened.state = "closed"
       expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
       state.tokens.set(token, { account: robot, permissions: new Set(everyPermission) })
@@ -109,7 +109,7 @@ describe("Forge polls", () => {
   )
 
   tests.live(
-    "a pull request that the forge deleted is closed, but a pull request that the list omits by mistake stays open",
+    "svc closes a pull request that was deleted on the forge, but not a pull request that the list omits by mistake",
     () =>
       Effect.gen(function* () {
         const { opens, repository, secret, source, state } = yield* onGitHub("gone", greeting("one"))
@@ -190,7 +190,7 @@ describe("Forge polls", () => {
       })
   )
 
-  tests.live("a pull request into another base affects no Capsule of the lane", () =>
+  tests.live("a pull request with a different base branch affects no Capsule that follows the lane", () =>
     Effect.gen(function* () {
       const { opens, secret, source } = yield* onGitHub("bases", greeting("one"))
       const opened = yield* opens(51, greeting("two"))

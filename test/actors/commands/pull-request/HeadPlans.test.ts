@@ -24,9 +24,9 @@ const runOf = Effect.fnUntraced(function* ({ capsules }: PullRequest) {
   return id === undefined ? yield* Effect.die("no Run") : yield* (yield* Runs).read(id)
 })
 
-describe("Plans of a pull request's head", () => {
+describe("Plans for the head of a pull request", () => {
   tests.live(
-    "svc plans own branches under the rule, replaces the plan for a newer head, and does not plan a stranger's head",
+    "svc plans branches of the same repository if the rule allows it, replaces the plan when the head changes, and does not plan a head from another repository",
     () =>
       Effect.gen(function* () {
         const { base, capsule, secret, source } = yield* followed("own", greeting("one"), {
@@ -58,7 +58,7 @@ describe("Plans of a pull request's head", () => {
       })
   )
 
-  tests.live("an admin allows plans of exactly one commit, and a later push revokes the permission", () =>
+  tests.live("an admin can allow plans of exactly one commit, and a later push revokes the permission", () =>
     Effect.gen(function* () {
       const { context, moveBranch, workspaceId } = yield* TestPlane
       const commands = yield* PullRequestCommands
@@ -107,7 +107,7 @@ describe("Plans of a pull request's head", () => {
     })
   )
 
-  tests.live("a plan that the Workspace's full queue refuses is made at a later poll", () =>
+  tests.live("a plan that svc could not queue because the Workspace's queue was full is created at a later poll", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -116,7 +116,7 @@ describe("Plans of a pull request's head", () => {
       yield* pullRef(41, yield* branched(base, "waiting-topic", greeting("two")))
       yield* looked(source.id, secret)
       expect((yield* readOf(source.id, 41)).capsules).toMatchObject([{ refusal: { code: "static_review" } }])
-      // Fills the queue with Runs that wait for a Capsule, so that nothing starts them.
+      // Fills the queue with Runs that never start, because each waits for a Capsule.
       yield* sql`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
         INSERT INTO runs (id, workspace_id, type, status, requires_approval, trigger_kind, attempt, spec, evidence, created_at,
           queued_at, capsule_wait)
@@ -143,7 +143,10 @@ describe("Plans of a pull request's head", () => {
           AND coordinator_id = (SELECT id FROM pull_requests WHERE source_id = ${source.id} AND number = 7)
           ORDER BY created_at, id`
       )
-      /** Waits until the pull request has this number of plans. The tool takes longer than the next change of the test. */
+      /**
+       * Waits until the pull request has this number of plans. The tool runs long enough that these plans are unfinished
+       * when the test makes its next change.
+       */
       const planned = (count: number) => eventually(plans, (rows) => rows.length === count)
       yield* pullRef(7, yield* branched(base, "ends-topic", greeting("two")))
       yield* Effect.raceFirst(looked(source.id, secret), planned(1))

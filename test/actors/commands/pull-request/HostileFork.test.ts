@@ -50,112 +50,118 @@ output "key" { value = nonsensitive(var.key) }
 `
 
 describe("A hostile fork", () => {
-  tests.live("a hostile fork gets only a static review, which runs no code, decrypts nothing and makes no plan", () =>
-    Effect.gen(function* () {
-      const { context, dataDir, moveBranch, workspaceId } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      process.env["SVC_TEST_CANARY"] = canaries.environment
-      const connection = yield* demoConnection(canaries.token)
-      const { base, capsule, secret, source } = yield* followed(
-        "hostile",
-        { "main.tf": module },
-        { pullRequests: "own_branches" },
-        { variables: { key: canaries.input }, options: { providerBindings: [bound(connection.id)] } }
-      )
-      const witness = join(dataDir, "..", "witness")
-      const head = yield* branched(base, "eve", {
-        "main.tf": module,
-        "evil.tf": hostile(witness),
-        "evil.tf.json": JSON.stringify({ data: { external: { json: { program: ["touch", `${witness}-json`] } } } }),
-        "terraform.tfvars": 'key = "mine"',
-        ".terraformrc": `provider_installation { filesystem_mirror { path = "${witness}" } }`,
-        ".terraform/providers/registry.opentofu.org/hashicorp/external/linux_amd64/terraform-provider-external": `#!/bin/sh\ntouch ${witness}-provider\n`
-      })
-      yield* moveBranch("eve", undefined)
-      yield* pullRef(1, head)
-      // Pull request 1 is older than the first poll, and no branch points to its head, so svc ignores it. Pull request 2 has
-      // the same head.
-      yield* looked(source.id, secret)
-      yield* pullRef(2, head)
-      yield* looked(source.id, secret)
+  tests.live(
+    "svc gives a hostile fork only a static review, which runs no code, decrypts nothing and creates no plan",
+    () =>
+      Effect.gen(function* () {
+        const { context, dataDir, moveBranch, workspaceId } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        process.env["SVC_TEST_CANARY"] = canaries.environment
+        const connection = yield* demoConnection(canaries.token)
+        const { base, capsule, secret, source } = yield* followed(
+          "hostile",
+          { "main.tf": module },
+          { pullRequests: "own_branches" },
+          { variables: { key: canaries.input }, options: { providerBindings: [bound(connection.id)] } }
+        )
+        const witness = join(dataDir, "..", "witness")
+        const head = yield* branched(base, "eve", {
+          "main.tf": module,
+          "evil.tf": hostile(witness),
+          "evil.tf.json": JSON.stringify({ data: { external: { json: { program: ["touch", `${witness}-json`] } } } }),
+          "terraform.tfvars": 'key = "mine"',
+          ".terraformrc": `provider_installation { filesystem_mirror { path = "${witness}" } }`,
+          ".terraform/providers/registry.opentofu.org/hashicorp/external/linux_amd64/terraform-provider-external": `#!/bin/sh\ntouch ${witness}-provider\n`
+        })
+        yield* moveBranch("eve", undefined)
+        yield* pullRef(1, head)
+        // Pull request 1 is older than the first poll, and no branch points to its head, so svc ignores it. Pull request 2 has
+        // the same head.
+        yield* looked(source.id, secret)
+        yield* pullRef(2, head)
+        yield* looked(source.id, secret)
 
-      const one = yield* readOf(source.id, 2)
-      expect(one).toMatchObject({ fork: "unknown", headCommit: head, review: { commit: head } })
-      expect(one.capsules).toMatchObject([{ capsuleId: capsule.id, touched: true, refusal: { code: "static_review" } }])
-      const [review] = one.review?.modules ?? []
-      expect(review?.runsCode.added.map(({ name, path }) => [name, path])).toEqual([
-        ["data.external.leak", "evil.tf"],
-        ["data.http.call", "evil.tf"],
-        ["terraform_data.run provisioner local-exec", "evil.tf"],
-        ["data.external.checked", "evil.tf"]
-      ])
-      expect(review?.unread).toEqual(["evil.tf.json"])
-      expect(review?.validation).toMatchObject({
-        status: "not_run",
-        reason: expect.stringContaining("a static review starts no provider")
-      })
-      // The tool read the files without help from svc.
-      expect(review?.formatting.status).toBe("failed")
+        const one = yield* readOf(source.id, 2)
+        expect(one).toMatchObject({ fork: "unknown", headCommit: head, review: { commit: head } })
+        expect(one.capsules).toMatchObject([
+          { capsuleId: capsule.id, touched: true, refusal: { code: "static_review" } }
+        ])
+        const [review] = one.review?.modules ?? []
+        expect(review?.runsCode.added.map(({ name, path }) => [name, path])).toEqual([
+          ["data.external.leak", "evil.tf"],
+          ["data.http.call", "evil.tf"],
+          ["terraform_data.run provisioner local-exec", "evil.tf"],
+          ["data.external.checked", "evil.tf"]
+        ])
+        expect(review?.unread).toEqual(["evil.tf.json"])
+        expect(review?.validation).toMatchObject({
+          status: "not_run",
+          reason: expect.stringContaining("a static review starts no provider")
+        })
+        // The tool itself checked the formatting of the files.
+        expect(review?.formatting.status).toBe("failed")
 
-      const runs = yield* sql`SELECT type FROM runs WHERE coordinator_kind = 'pull_request' AND type <> 'source_sync'`
-      expect(runs).toEqual([])
-      for (const name of ["external", "provisioner", "check", "json", "provider"]) {
-        expect([name, existsSync(`${witness}-${name}`)]).toEqual([name, false])
-      }
-      const audit = yield* (yield* Audit).list(workspaceId, context.actor.subject ?? "", {}, { limit: 100 })
-      const outside = JSON.stringify([one, audit.items])
-      expect(Object.values(canaries).filter((canary) => outside.includes(canary))).toEqual([])
-      expect(canarySweep(dataDir, Object.values(canaries))).toEqual([])
-      delete process.env["SVC_TEST_CANARY"]
-    })
+        const runs = yield* sql`SELECT type FROM runs WHERE coordinator_kind = 'pull_request' AND type <> 'source_sync'`
+        expect(runs).toEqual([])
+        for (const name of ["external", "provisioner", "check", "json", "provider"]) {
+          expect([name, existsSync(`${witness}-${name}`)]).toEqual([name, false])
+        }
+        const audit = yield* (yield* Audit).list(workspaceId, context.actor.subject ?? "", {}, { limit: 100 })
+        const outside = JSON.stringify([one, audit.items])
+        expect(Object.values(canaries).filter((canary) => outside.includes(canary))).toEqual([])
+        expect(canarySweep(dataDir, Object.values(canaries))).toEqual([])
+        delete process.env["SVC_TEST_CANARY"]
+      })
   )
 
-  tests.live("a hostile fork reads nothing outside its repository while the tool validates it", () =>
-    Effect.gen(function* () {
-      const { dataDir, moveBranch } = yield* TestPlane
-      process.env["SVC_TEST_CANARY"] = canaries.environment
-      const plain = { "main.tf": `resource "terraform_data" "kept" { input = "mine" }\n` }
-      const { base, secret, source } = yield* followed("reader", plain)
-      const cached = join(dataDir, "providers", "canary.tf")
-      const environment = join(dataDir, "environment.tf")
-      for (const [file, canary] of [
-        [cached, canaries.providers],
-        [environment, canaries.environment]
-      ] as const) {
-        mkdirSync(dirname(file), { recursive: true })
-        writeFileSync(file, canary)
-        chmodSync(file, 0o644)
-      }
-      const reading = (name: string, path: string) => `locals { ${name} = tonumber(file("${path}")) }\n`
-      const head = yield* branched(base, "mallory", {
-        ...plain,
-        "read.tf": [
-          reading("cache", cached),
-          reading("data", environment),
-          reading("environment", "/proc/self/environ"),
-          reading("parent", "/proc/1/environ")
-        ].join("")
+  tests.live(
+    "while the tool validates a hostile fork, the fork cannot make the tool read files outside its repository",
+    () =>
+      Effect.gen(function* () {
+        const { dataDir, moveBranch } = yield* TestPlane
+        process.env["SVC_TEST_CANARY"] = canaries.environment
+        const plain = { "main.tf": `resource "terraform_data" "kept" { input = "mine" }\n` }
+        const { base, secret, source } = yield* followed("reader", plain)
+        const cached = join(dataDir, "providers", "canary.tf")
+        const environment = join(dataDir, "environment.tf")
+        for (const [file, canary] of [
+          [cached, canaries.providers],
+          [environment, canaries.environment]
+        ] as const) {
+          mkdirSync(dirname(file), { recursive: true })
+          writeFileSync(file, canary)
+          chmodSync(file, 0o644)
+        }
+        const reading = (name: string, path: string) => `locals { ${name} = tonumber(file("${path}")) }\n`
+        const head = yield* branched(base, "mallory", {
+          ...plain,
+          "read.tf": [
+            reading("cache", cached),
+            reading("data", environment),
+            reading("environment", "/proc/self/environ"),
+            reading("parent", "/proc/1/environ")
+          ].join("")
+        })
+        // The tool follows a symbolic link and reads the target.
+        const linked = yield* branched(base, "linked", { ...plain, "leak.tf": { kind: "symlink", target: cached } })
+        for (const [number, branch, commit] of [
+          [31, "mallory", head],
+          [32, "linked", linked]
+        ] as const) {
+          yield* moveBranch(branch, undefined)
+          yield* pullRef(number - 2, commit)
+          yield* looked(source.id, secret)
+          yield* pullRef(number, commit)
+          yield* looked(source.id, secret)
+        }
+        const seen = [yield* readOf(source.id, 31), yield* readOf(source.id, 32)]
+        // The tool evaluated the files, but the review contains neither their contents nor the tool's messages about them.
+        expect(seen[0]?.review?.modules[0]?.validation).toMatchObject({ status: "failed" })
+        const outside = JSON.stringify(seen)
+        expect(Object.values(canaries).filter((canary) => outside.includes(canary))).toEqual([])
+        const swept = canarySweep(dataDir, Object.values(canaries))
+        expect(swept.filter((found) => !found.startsWith(cached) && !found.startsWith(environment))).toEqual([])
+        delete process.env["SVC_TEST_CANARY"]
       })
-      // The tool follows a symbolic link and reads the target.
-      const linked = yield* branched(base, "linked", { ...plain, "leak.tf": { kind: "symlink", target: cached } })
-      for (const [number, branch, commit] of [
-        [31, "mallory", head],
-        [32, "linked", linked]
-      ] as const) {
-        yield* moveBranch(branch, undefined)
-        yield* pullRef(number - 2, commit)
-        yield* looked(source.id, secret)
-        yield* pullRef(number, commit)
-        yield* looked(source.id, secret)
-      }
-      const seen = [yield* readOf(source.id, 31), yield* readOf(source.id, 32)]
-      // The tool evaluated the files, but the review contains neither their contents nor the tool's messages about them.
-      expect(seen[0]?.review?.modules[0]?.validation).toMatchObject({ status: "failed" })
-      const outside = JSON.stringify(seen)
-      expect(Object.values(canaries).filter((canary) => outside.includes(canary))).toEqual([])
-      const swept = canarySweep(dataDir, Object.values(canaries))
-      expect(swept.filter((found) => !found.startsWith(cached) && !found.startsWith(environment))).toEqual([])
-      delete process.env["SVC_TEST_CANARY"]
-    })
   )
 })

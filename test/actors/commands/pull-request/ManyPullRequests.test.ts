@@ -71,7 +71,7 @@ describe("Many pull requests", () => {
             yield* sql`INSERT INTO pull_request_capsules ${sql.insert({ pull_request_id: id, capsule_id, head_commit, touched: 1 })}`
           }
         }
-        // Plans stay queued.
+        // Keeps speculative plans in the queue.
         yield* sql`CREATE TRIGGER kept BEFORE UPDATE ON runs WHEN NEW.status = 'running' AND NEW.purpose = 'speculative'
         BEGIN SELECT RAISE(IGNORE); END`
         const capsules = yield* CapsuleCommands

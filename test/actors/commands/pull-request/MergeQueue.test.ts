@@ -61,9 +61,9 @@ const approveChangeOf = Effect.fnUntraced(function* (sourceId: SourceId, number:
 
 const rule = ruled({ approvers: 1, planAuthorCounts: false })
 
-describe("Commits of a merge queue", () => {
+describe("Merge queue commits", () => {
   tests.live(
-    "a queued commit succeeds if its plan makes the approved change, and waits for the approval until then",
+    "a queued commit waits until its change is approved, and succeeds if its plan makes the approved change",
     () =>
       Effect.gen(function* () {
         const { base, opens, secret, source, statusOf } = yield* onGitHub("queue", greeting("one"))
@@ -75,7 +75,7 @@ describe("Commits of a merge queue", () => {
         const before = yield* statusOf(commit, (text) => text.includes("Approve"))
         expect(before).toMatchObject({ state: "pending", context: expect.stringMatching(/^svc\//) })
         expect(before?.description).toContain("Approve the change in #1. Nobody has approved it.")
-        // The queued commit's plan is a Run of the group. Lists of pull requests omit the group.
+        // The plan of the queued commit is recorded for its merge group. Lists of pull requests omit merge groups.
         const [group] = yield* groups(source.id)
         expect(yield* listed(source.id)).toMatchObject([{ number: 1, state: "open" }])
         expect(yield* (yield* PullRequests).read(group?.id ?? (yield* Effect.die("no group")))).toMatchObject({
@@ -100,7 +100,7 @@ describe("Commits of a merge queue", () => {
   )
 
   tests.live(
-    "a queued commit fails and shows the difference if the base or another pull request of its group changes the plan",
+    "a queued commit fails and shows the difference if the base or another pull request in its group changes the plan",
     () =>
       Effect.gen(function* () {
         const { base, opens, repository, secret, source, statusOf } = yield* onGitHub("group", greeting("one"))
@@ -120,7 +120,7 @@ describe("Commits of a merge queue", () => {
         expect(failed?.description).toContain("Not the change that was approved in #11, #12.")
         const ofLane = (yield* groups(source.id)).filter(({ base_branch }) => base_branch === "group")
         expect(ofLane.map(({ numbers }) => numbers)).toEqual([[11], [11, 12]])
-        // Every queued commit has a separate status, and svc writes no comment about the commit.
+        // Every queued commit has a separate status, and svc writes no comments about queued commits.
         expect([...repository.pullRequests.values()].map(({ comments }) => comments.length)).toEqual([1, 1])
       })
   )
@@ -129,7 +129,7 @@ describe("Commits of a merge queue", () => {
     Effect.gen(function* () {
       const { base, opens, secret, source, statusOf } = yield* onGitHub("unused", greeting("one"))
       yield* opens(21, { ...greeting("one"), "docs/a.md": "text" })
-      // A queued commit for a base that no Capsule follows gets a status too.
+      // A queued commit also gets a status if no Capsule follows its base.
       const other = yield* queued("elsewhere", 22, base, greeting("five"))
       const { commit } = yield* queued("unused", 21, base, { ...greeting("one"), "docs/a.md": "text", "docs/b.md": "" })
       yield* checksRequested(source.id, secret)
@@ -170,7 +170,8 @@ describe("Commits of a merge queue", () => {
         expect(refused?.description).toContain("not proven to be in this repository")
         expect((yield* groups(source.id)).find(({ head_commit }) => head_commit === commit)?.fork).toBe("unknown")
 
-        // An admin allows the pull request's head, which also allows the queue's commit for that pull request.
+        // An admin allows plans of the pull request's head. This also allows plans of the queued commit for that pull
+        // request.
         const { headCommit, id } = yield* readOf(source.id, 41)
         yield* (yield* PullRequestCommands).Plan(id, { context, commit: headCommit })
         yield* looked(source.id, secret)
@@ -186,7 +187,7 @@ describe("Commits of a merge queue", () => {
   )
 
   tests.live(
-    "a queued commit fails if only the command of a provisioner differs, or if only others' changes were approved",
+    "a queued commit fails if only the command of a provisioner differs, or if only changes in other pull requests were approved",
     () =>
       Effect.gen(function* () {
         const { base, opens, secret, source, statusOf } = yield* onGitHub("commands", greeting("one"))
@@ -203,8 +204,7 @@ describe("Commits of a merge queue", () => {
         yield* opens(52, running("true"))
         yield* looked(source.id, secret)
         yield* approveChangeOf(source.id, 51)
-        // The queue's commit for pull request 52, which has the same change. Nobody has approved the change in that pull
-        // request.
+        // The queued commit for pull request 52 contains the same change. Nobody has approved the change in pull request 52.
         const other = yield* queued("commands", 52, base, running("true"))
         const changed = yield* queued("commands", 51, base, running("echo"))
         yield* checksRequested(source.id, secret)

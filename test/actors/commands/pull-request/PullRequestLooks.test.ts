@@ -21,11 +21,11 @@ const touchedOf = (capsules: ReadonlyArray<{ readonly capsuleId: CapsuleId; read
 
 describe("Repository polls", () => {
   tests.live(
-    "polls find heads by their refs, review the heads, and follow moves, merges and closed pull requests",
+    "polls find pull request heads by their refs, review the heads, and detect new heads, merges and closed pull requests",
     () =>
       Effect.gen(function* () {
         const { base, capsule, secret, source } = yield* followed("lane", greeting("one"))
-        // Pull request refs that existed before the first poll count as old unless a branch points to their head.
+        // A pull request ref that existed before the first poll is treated as old unless a branch points to its head.
         yield* pullRef(1, yield* branched(base, "gone", greeting("old")))
         yield* (yield* TestPlane).moveBranch("gone", undefined)
         const own = yield* branched(base, "topic", greeting("two"))
@@ -103,7 +103,7 @@ describe("Repository polls", () => {
       })
   )
 
-  tests.live("polls report an unreadable repository, and happen less often after each failure", () =>
+  tests.live("polls report an unreadable repository, and become less frequent after each failure", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -25,8 +25,8 @@ import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts
 import { branched, calm, looked, pullRef } from "../../support/PullRequestWorld.ts"
 
 /**
- * Numbers of pull requests and Capsules. The long form, with 100 and 20, is
- * `SVC_TEST_PULL_REQUESTS=100x20 bun test ./test/actors/commands/pull-request/RequestCounts.test.ts`.
+ * Numbers of pull requests and Capsules. To use 100 pull requests and 20 Capsules, run `SVC_TEST_PULL_REQUESTS=100x20 bun
+ * test ./test/actors/commands/pull-request/RequestCounts.test.ts`.
  */
 const [pullRequests = 0, capsules = 0] = (process.env["SVC_TEST_PULL_REQUESTS"] ?? "5x2").split("x").map(Number)
 const hooks = 50
@@ -37,7 +37,9 @@ const robot = { id: 7, login: "svc-robot" }
 const ada = { id: 8, login: "ada" }
 const path = "team/many"
 
-/** A forge with the repository of the Source. `git` is the origin of the repository's own server. */
+/**
+ * A forge with the repository of the Source. `git` is the origin of the Git server that serves the repository's contents.
+ */
 class Gateway extends Context.Service<
   Gateway,
   {
@@ -157,7 +159,7 @@ describe("Requests to a repository and its forge", () => {
       yield* pullRef(1, yield* branched(base, "ancient", moduleOf("ancient")))
       yield* moveBranch("ancient", undefined)
       yield* update({ pullRequests: "own_branches" })
-      // The lane's sync lists the refs too.
+      // There are two listings, because the lane's sync also lists the refs.
       const quiet = { lists: 2, histories: 0, fetches: 0 }
       expect((yield* look).git).toEqual(quiet)
 
@@ -231,7 +233,7 @@ describe("Requests to a repository and its forge", () => {
         [`POST /api/v1/repos/${path}/issues/N/comments`]: pullRequests,
         [`POST /api/v1/repos/${path}/statuses/COMMIT`]: pullRequests
       })
-      // The first poll of a forge only marks the point from which svc reads comments.
+      // The first poll of a forge reads no comments. It only records the point from which later polls read comments.
       yield* look
       const commentsRead = Effect.map(
         Effect.orDie(Many.rows(sql)`SELECT COUNT(*) AS many FROM comment_looks c

@@ -42,7 +42,7 @@ test("a speculative plan can never be approved, and the error explains how to ap
   }
 })
 
-test("approving a plan other than the plan that was read is a conflict, even if the request has further faults", () => {
+test("approving a plan that has changed since it was read is a conflict, even if the plan could not be approved for other reasons", () => {
   const read = `sha256:${"b".repeat(64)}`
   expect(approvalRefusal(waiting, read, at)?.code).toBe("guard_conflict")
   expect(approvalRefusal({ ...waiting, plan_digest: null }, read, at)?.code).toBe("guard_conflict")

@@ -81,7 +81,7 @@ describe("Run decisions", () => {
     })
   )
 
-  tests.live("a Run records the person who requested a stop, and the time at which it stopped", () =>
+  tests.live("a Run records the person who requested a stop, and the time at which the Run stopped", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs

@@ -120,7 +120,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
   )
 
   tests.live(
-    "a revision plan uses a different ref, and Source and Capsule keep their lane until its apply",
+    "a revision plan uses a different ref, and the Source and Capsule keep their lane until the plan is applied",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -147,7 +147,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
         expect([plan.phase, plan.nextAction, plan.diagnostics]).toEqual(["reviewable", "review_run", []])
         const run = yield* settled(plan.planRunId ?? (yield* Effect.die("no plan")))
         expect(run.resolvedCommit).toBe(commitId)
-        // A snapshot on another lane makes nothing stale.
+        // A snapshot on another lane does not make the Capsule stale.
         const before = yield* capsules.read(capsule.id)
         expect([before.status, before.adoptedSourceRevision?.ref]).toEqual(["active", "revise"])
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")

@@ -12,7 +12,7 @@ import { settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
 
-/** Pauses syncs after their fetch, before they write anything. */
+/** Pauses each sync after its fetch and before its first write. */
 const fetched = Effect.runSync(Queue.unbounded<void>())
 const gate = Latch.makeUnsafe(false)
 const held = Layer.succeed(KillPoint, (name) =>
@@ -75,33 +75,35 @@ describe("Webhook bursts", () => {
 })
 
 describe("Lane checks", () => {
-  tests.live("people who check a Capsule's lane share a waiting check, but not a sync of the whole Source", () =>
-    Effect.gen(function* () {
-      yield* gate.close
-      yield* Queue.clear(fetched)
-      const { commit, context, url, workspaceId } = yield* TestPlane
-      const sources = yield* Sources
-      const command = yield* SourceCommands
-      yield* commit("looks", greeting("one"))
-      const { source } = yield* sources.create(context, { workspaceId, name: "looks", url, defaultRef: "looks" })
-      const lane = { ref: "looks", path: "." }
-      const look = Effect.map(
-        command.Sync(source.id, { context, intent: "manual_plan", trigger: "user", lane }),
-        ({ id }) => id
-      )
-      const first = yield* look
-      yield* Queue.take(fetched)
-      const second = yield* look
-      yield* Queue.take(fetched)
-      const third = yield* look
-      expect(new Set([first, second, third]).size).toBe(3)
-      expect([yield* look, yield* look]).toEqual([third, third])
-      const { id: whole } = yield* sources.sync(context, source.id, {})
-      expect(whole).not.toBe(third)
-      expect(yield* look).toBe(third)
-      yield* gate.open
-      const ended = yield* Effect.forEach([first, second, third, whole], settled)
-      expect(ended.map(({ status }) => status)).toEqual(ended.map(() => "succeeded"))
-    })
+  tests.live(
+    "concurrent requests to check a Capsule's lane share one queued check, but do not share a sync of the whole Source",
+    () =>
+      Effect.gen(function* () {
+        yield* gate.close
+        yield* Queue.clear(fetched)
+        const { commit, context, url, workspaceId } = yield* TestPlane
+        const sources = yield* Sources
+        const command = yield* SourceCommands
+        yield* commit("looks", greeting("one"))
+        const { source } = yield* sources.create(context, { workspaceId, name: "looks", url, defaultRef: "looks" })
+        const lane = { ref: "looks", path: "." }
+        const look = Effect.map(
+          command.Sync(source.id, { context, intent: "manual_plan", trigger: "user", lane }),
+          ({ id }) => id
+        )
+        const first = yield* look
+        yield* Queue.take(fetched)
+        const second = yield* look
+        yield* Queue.take(fetched)
+        const third = yield* look
+        expect(new Set([first, second, third]).size).toBe(3)
+        expect([yield* look, yield* look]).toEqual([third, third])
+        const { id: whole } = yield* sources.sync(context, source.id, {})
+        expect(whole).not.toBe(third)
+        expect(yield* look).toBe(third)
+        yield* gate.open
+        const ended = yield* Effect.forEach([first, second, third, whole], settled)
+        expect(ended.map(({ status }) => status)).toEqual(ended.map(() => "succeeded"))
+      })
   )
 })

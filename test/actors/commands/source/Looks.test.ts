@@ -31,7 +31,7 @@ const sourceOf = Effect.fnUntraced(function* (branch: string, autoSync = true) {
   return { first, hookSecret, id: source.id }
 })
 
-/** Delivers a webhook and waits for the syncs it starts. */
+/** Delivers a webhook and waits for the syncs that the webhook starts. */
 const delivered = Effect.fnUntraced(function* (id: SourceId, secret: string) {
   const { runIds } = yield* (yield* Sources).hook(id, { proofs: { secrets: [secret] }, body })
   return yield* Effect.forEach(runIds, (runId) => settled(RunId.make(runId)))
@@ -86,7 +86,7 @@ describe("Automatic syncs", () => {
       expect((yield* Effect.flip(sources.hook(id, { body, proofs: { secrets: ["wrong"] }, isPing: true }))).code).toBe(
         "unauthenticated"
       )
-      // A delivery that had no effect may be sent again.
+      // A delivery that had no effect may be redelivered.
       const { runIds } = yield* sources.hook(id, delivery)
       expect(runIds).toHaveLength(1)
       yield* Effect.forEach(runIds, (runId) => settled(RunId.make(runId)))
@@ -220,18 +220,20 @@ describe("Automatic syncs", () => {
     })
   )
 
-  tests.live("of two concurrent syncs, the later one determines the lane's position", () =>
-    Effect.gen(function* () {
-      const { id } = yield* sourceOf("race")
-      const lanes = yield* SourceLanes
-      const lane = { ref: "race", path: "." }
-      const seen = (commit: string, lookedAt: string) =>
-        lanes.seen(id, lane, { snapshotId: namedSnapshot(commit), commit, lookedAt })
-      expect(yield* seen("later", "2026-01-01T00:00:02.000Z")).toBe(true)
-      expect(yield* seen("earlier", "2026-01-01T00:00:01.000Z")).toBe(false)
-      expect(yield* lanes.failed(id, lane, { code: "c", message: "m" }, "2026-01-01T00:00:01.000Z")).toBe(false)
-      expect(yield* lanes.find(id, lane)).toMatchObject({ resolved_commit: "later", error_code: null })
-    })
+  tests.live(
+    "if two syncs run concurrently, the sync that read the repository later determines the lane's position",
+    () =>
+      Effect.gen(function* () {
+        const { id } = yield* sourceOf("race")
+        const lanes = yield* SourceLanes
+        const lane = { ref: "race", path: "." }
+        const seen = (commit: string, lookedAt: string) =>
+          lanes.seen(id, lane, { snapshotId: namedSnapshot(commit), commit, lookedAt })
+        expect(yield* seen("later", "2026-01-01T00:00:02.000Z")).toBe(true)
+        expect(yield* seen("earlier", "2026-01-01T00:00:01.000Z")).toBe(false)
+        expect(yield* lanes.failed(id, lane, { code: "c", message: "m" }, "2026-01-01T00:00:01.000Z")).toBe(false)
+        expect(yield* lanes.find(id, lane)).toMatchObject({ resolved_commit: "later", error_code: null })
+      })
   )
 })
 
@@ -277,8 +279,8 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted lanes", () => {
         })
         expect((yield* replanned(capsule.id)).resolvedCommit).toBe(applied)
 
-        // The default lane was fetched but the adopted lane no longer exists, so the error belongs to the lane and not to the
-        // Run.
+        // The default lane was fetched but the adopted lane no longer exists, so the error is recorded on the lane and not
+        // on the Run.
         yield* moveBranch("adopted", undefined)
         expect((yield* synced(sourceId)).status).toBe("succeeded")
         expect((yield* capsules.read(capsule.id)).laneError).toMatchObject({ code: "source_ref_not_found" })

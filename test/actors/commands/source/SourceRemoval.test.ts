@@ -105,7 +105,7 @@ describe("Source removal", () => {
           "unauthenticated"
         )
 
-        // The schedule does not sync the removed Source, and commands that change it fail.
+        // The schedule does not sync the removed Source, and commands that would use or change the Source fail.
         yield* sql`UPDATE sources SET last_synced_at = NULL, auto_sync = 1 WHERE id = ${source.id}`
         yield* (yield* SourceSchedule).syncDue
         expect(yield* sql`SELECT id FROM runs WHERE source_id = ${source.id} AND trigger_kind = 'schedule'`).toEqual([])
@@ -128,7 +128,7 @@ describe("Source removal", () => {
   )
 
   tests.live(
-    "a Source cannot be removed while its sync runs, and when a removal and a sync race, exactly one wins",
+    "a Source cannot be removed while its sync runs, and if a removal and a sync race, exactly one of them succeeds",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -219,31 +219,36 @@ describe("Source removal", () => {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Removed Sources", () => {
-  tests.live("a Source cannot be removed while one of its Capsules exists, and ended Capsules keep their origin", () =>
-    Effect.gen(function* () {
-      const { commit, context } = yield* TestPlane
-      const sources = yield* Sources
-      const capsules = yield* Capsules
-      const capsuleCommands = yield* CapsuleCommands
-      const { capsule } = yield* active("kept", module("one"))
-      const adopted = capsule.adoptedSourceRevision?.sourceSnapshotId
-      yield* commit("kept", module("two"))
-      const newer = yield* synced(capsule.sourceId)
-      expect(newer.id).not.toBe(adopted)
-      const refused = yield* Effect.flip(sources.remove(context, capsule.sourceId))
-      expect([refused.code, refused.message.includes("the Capsule kept (test)")]).toEqual(["failed_precondition", true])
+  tests.live(
+    "a Source cannot be removed while one of its Capsules exists, and Capsules that have ended keep the record of their origin",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context } = yield* TestPlane
+        const sources = yield* Sources
+        const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
+        const { capsule } = yield* active("kept", module("one"))
+        const adopted = capsule.adoptedSourceRevision?.sourceSnapshotId
+        yield* commit("kept", module("two"))
+        const newer = yield* synced(capsule.sourceId)
+        expect(newer.id).not.toBe(adopted)
+        const refused = yield* Effect.flip(sources.remove(context, capsule.sourceId))
+        expect([refused.code, refused.message.includes("the Capsule kept (test)")]).toEqual([
+          "failed_precondition",
+          true
+        ])
 
-      yield* capsuleCommands.Release(capsule.id, {
-        context,
-        request: { confirm: "kept", reason: "infrastructure_gone" }
+        yield* capsuleCommands.Release(capsule.id, {
+          context,
+          request: { confirm: "kept", reason: "infrastructure_gone" }
+        })
+        yield* sources.remove(context, capsule.sourceId)
+        expect((yield* sources.snapshots(capsule.sourceId, { limit: 10 })).items.map(({ id }) => id)).toEqual([
+          adopted ?? (yield* Effect.die("nothing adopted"))
+        ])
+        expect((yield* sources.file(capsule.sourceId, adopted ?? newer.id, "main.tf")).text).toContain("one")
+        expect((yield* capsules.read(capsule.id)).sourceId).toBe(capsule.sourceId)
+        expect((yield* capsules.stateVersions(capsule.id, { limit: 10 })).items).toHaveLength(1)
       })
-      yield* sources.remove(context, capsule.sourceId)
-      expect((yield* sources.snapshots(capsule.sourceId, { limit: 10 })).items.map(({ id }) => id)).toEqual([
-        adopted ?? (yield* Effect.die("nothing adopted"))
-      ])
-      expect((yield* sources.file(capsule.sourceId, adopted ?? newer.id, "main.tf")).text).toContain("one")
-      expect((yield* capsules.read(capsule.id)).sourceId).toBe(capsule.sourceId)
-      expect((yield* capsules.stateVersions(capsule.id, { limit: 10 })).items).toHaveLength(1)
-    })
   )
 })

@@ -162,7 +162,7 @@ describe("Requested checks", () => {
   }
 })
 
-tests.live("deferred work is dropped when its Source stops following", () =>
+tests.live("deferred work is dropped if its Source is disabled or stops following automatically", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     for (const [name, turned] of Object.entries(switches).slice(0, 2)) {

@@ -41,7 +41,7 @@ beforeEach(() => points.at.clear())
 
 const files = (name: string) => ({ "main.tf": demoModule(note(name)) })
 
-/** An applied Capsule with a Connection, created by the owner. */
+/** An applied Capsule and the Connection that it uses. The owner created both. */
 const deployed = Effect.fnUntraced(function* (name: string, use?: ConnectionUse) {
   const connection = yield* demoConnection(`authority-canary-${name}`, use)
   const { capsule } = yield* active(name, files(name), { options: { providerBindings: [bound(connection.id)] } })
@@ -140,7 +140,8 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
           automatic: false
         })
 
-        // Only an owner or admin may use a ref that was never adopted, and the review shows that person's role.
+        // Only an owner or admin may use a ref that was never adopted, and the review shows the role of the person who used
+        // it.
         yield* commit("topic", { "main.tf": demoModule(`${note("granted")}\n# topic`) })
         yield* refused(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()), "use.refs")
         const created = yield* revisions.create(owner, capsule.id, { ref: "topic" }, freshKey())
@@ -191,7 +192,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
         options: { modulePath: RelativePath.make("."), providerBindings: [bound(connection.id)] }
       }
       yield* refused((yield* InstallPlans).create(member, workspaceId, request, freshKey()), "use.refs")
-      // If an owner chooses a default ref, the rule permits it too.
+      // If an owner chooses the default ref, the rule also permits that ref.
       yield* sources.Update(capsule.sourceId, { context: owner, request: { defaultRef: "hostile" } })
       yield* revisions.create(member, capsule.id, { ref: "hostile" }, freshKey())
     })
@@ -255,33 +256,35 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
     })
   )
 
-  tests.live("an automation has the authority of the person who enabled it, for as long as that person has it", () =>
-    Effect.gen(function* () {
-      const owner = yield* ownerContext
-      const { commit, workspaceId } = yield* TestPlane
-      const { capsule } = yield* deployed("automatic")
-      const capsuleCommands = yield* CapsuleCommands
-      const sql = yield* SqlClient.SqlClient
-      yield* capsuleCommands.Update(capsule.id, { context: owner, autoUpdate: { enabled: true, apply: false } })
-      const followed = Effect.fnUntraced(function* (content: string, count: number) {
-        yield* commit("automatic", { "main.tf": demoModule(`${note("automatic")}\n# ${content}`) })
-        yield* settled((yield* (yield* Sources).sync(owner, capsule.sourceId, {})).id)
-        const rows = yield* eventually(
-          sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsule.id} AND trigger_kind = 'auto_update'
+  tests.live(
+    "automation has the authority of the person who enabled it, as long as that person keeps this authority",
+    () =>
+      Effect.gen(function* () {
+        const owner = yield* ownerContext
+        const { commit, workspaceId } = yield* TestPlane
+        const { capsule } = yield* deployed("automatic")
+        const capsuleCommands = yield* CapsuleCommands
+        const sql = yield* SqlClient.SqlClient
+        yield* capsuleCommands.Update(capsule.id, { context: owner, autoUpdate: { enabled: true, apply: false } })
+        const followed = Effect.fnUntraced(function* (content: string, count: number) {
+          yield* commit("automatic", { "main.tf": demoModule(`${note("automatic")}\n# ${content}`) })
+          yield* settled((yield* (yield* Sources).sync(owner, capsule.sourceId, {})).id)
+          const rows = yield* eventually(
+            sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsule.id} AND trigger_kind = 'auto_update'
             AND status NOT IN ('queued', 'running') ORDER BY created_at DESC, id DESC`,
-          (found) => found.length === count
-        )
-        const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId: capsule.id }, { limit: 50 })
-        return items.find(({ id }) => id === rows?.[0]?.id)
-      })
-      const first = yield* followed("two", 1)
-      expect(first?.providerResolutions?.[0]?.use).toMatchObject({ automatic: true, role: "owner", basis: "rule" })
+            (found) => found.length === count
+          )
+          const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId: capsule.id }, { limit: 50 })
+          return items.find(({ id }) => id === rows?.[0]?.id)
+        })
+        const first = yield* followed("two", 1)
+        expect(first?.providerResolutions?.[0]?.use).toMatchObject({ automatic: true, role: "owner", basis: "rule" })
 
-      yield* sql`UPDATE capsules SET auto_update_by = NULL WHERE id = ${capsule.id}`
-      const second = yield* followed("three", 2)
-      expect([second?.status, second?.error?.code]).toEqual(["failed", "blocked_policy"])
-      expect(second?.error?.message).toContain("enabled this automation")
-    })
+        yield* sql`UPDATE capsules SET auto_update_by = NULL WHERE id = ${capsule.id}`
+        const second = yield* followed("three", 2)
+        expect([second?.status, second?.error?.code]).toEqual(["failed", "blocked_policy"])
+        expect(second?.error?.message).toContain("enabled this automation")
+      })
   )
 
   tests.live(

@@ -130,101 +130,105 @@ describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
     })
   )
 
-  tests.live("a changed Connection hides old and new values in an apply that runs with the old values", () =>
-    Effect.gen(function* () {
-      const { context, notesDir } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const runs = yield* Runs
-      const runCommands = yield* RunCommands
-      const held = yield* CredentialsInUse
-      const connection = yield* demoConnection(before)
-      // The module returns both tokens as Outputs, which the provider does not mark as sensitive.
-      const outputs = `
+  tests.live(
+    "if a Connection changes, an apply that still runs with the old values hides both old and new values",
+    () =>
+      Effect.gen(function* () {
+        const { context, notesDir } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const runs = yield* Runs
+        const runCommands = yield* RunCommands
+        const held = yield* CredentialsInUse
+        const connection = yield* demoConnection(before)
+        // The module returns both tokens as Outputs, which the provider does not mark as sensitive.
+        const outputs = `
         output "old" { value = join("-", ["rotation", "canary", "before", "5f20"]) }
         output "new" { value = join("-", ["rotation", "canary", "after", "81ce"]) }
         output "plain" { value = "rotation" }`
-      const { capsuleId, plan } = yield* planned(
-        "running",
-        files("running", `provider "demo" { echo_token = true }\n${outputs}`),
-        bindings(connection.id)
-      )
-      yield* runCommands.Approve(plan.id, { context })
-      const services = yield* Effect.context<TestPlane | CommandsOf<"Connection"> | CredentialsInUse>()
-      const former: Array<string> = []
-      points.at.set(
-        "apply.resource.started",
-        Effect.gen(function* () {
-          yield* rotate(connection.id, after)
-          former.push(...(yield* held.former(connection.id)).map(({ value }) => Redacted.value(value)))
-        }).pipe(Effect.orDie, Effect.provideContext(services))
-      )
-      const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
-      expect(apply.status).toBe("succeeded")
-      // A Run that starts in the meantime with the new values also hides the old values.
-      expect(former.sort()).toEqual([before, notesDir].sort())
-      const { text } = yield* toldOf(apply.id)
-      expect(text).toContain("Echo")
-      expect(text).not.toContain(before)
-      const published = (yield* (yield* Capsules).outputs(capsuleId)).map(({ name }) => name)
-      expect(published).toEqual(["plain"])
+        const { capsuleId, plan } = yield* planned(
+          "running",
+          files("running", `provider "demo" { echo_token = true }\n${outputs}`),
+          bindings(connection.id)
+        )
+        yield* runCommands.Approve(plan.id, { context })
+        const services = yield* Effect.context<TestPlane | CommandsOf<"Connection"> | CredentialsInUse>()
+        const former: Array<string> = []
+        points.at.set(
+          "apply.resource.started",
+          Effect.gen(function* () {
+            yield* rotate(connection.id, after)
+            former.push(...(yield* held.former(connection.id)).map(({ value }) => Redacted.value(value)))
+          }).pipe(Effect.orDie, Effect.provideContext(services))
+        )
+        const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
+        expect(apply.status).toBe("succeeded")
+        // A Run that starts in the meantime with the new values also hides the old values.
+        expect(former.sort()).toEqual([before, notesDir].sort())
+        const { text } = yield* toldOf(apply.id)
+        expect(text).toContain("Echo")
+        expect(text).not.toContain(before)
+        const published = (yield* (yield* Capsules).outputs(capsuleId)).map(({ name }) => name)
+        expect(published).toEqual(["plain"])
 
-      // No Run uses the values any longer.
-      yield* held.release
-      expect(yield* held.former(connection.id)).toEqual([])
-      expect(yield* sql`SELECT * FROM connection_holds WHERE connection_id = ${connection.id}`).toEqual([])
-    })
+        // No Run uses the values any longer.
+        yield* held.release
+        expect(yield* held.former(connection.id)).toEqual([])
+        expect(yield* sql`SELECT * FROM connection_holds WHERE connection_id = ${connection.id}`).toEqual([])
+      })
   )
 })
 
 describe("Connection changes", () => {
-  tests.live("a Connection accepts new values only if they fit its recipe, and an expiry only in the future", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const connections = yield* Connections
-      const connectionCommands = yield* ConnectionCommands
-      const store = yield* ConnectionStore
-      const fields = { workspaceId, provider: "cloudflare/cloudflare", recipeId: "cloudflare-token" }
-      const values = { CLOUDFLARE_API_TOKEN: "cloudflare-canary-1" }
-      const past = connections.create(context, {
-        ...fields,
-        displayName: "late",
-        values,
-        expiresAt: "2020-01-01T00:00:00.000Z"
-      })
-      expect((yield* Effect.flip(past)).message).toStartWith("expiresAt:")
-      const { id } = yield* connections.create(context, { ...fields, displayName: "edge", values })
+  tests.live(
+    "a Connection accepts new values only if they fit its recipe, and accepts an expiry only if it is in the future",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const connections = yield* Connections
+        const connectionCommands = yield* ConnectionCommands
+        const store = yield* ConnectionStore
+        const fields = { workspaceId, provider: "cloudflare/cloudflare", recipeId: "cloudflare-token" }
+        const values = { CLOUDFLARE_API_TOKEN: "cloudflare-canary-1" }
+        const past = connections.create(context, {
+          ...fields,
+          displayName: "late",
+          values,
+          expiresAt: "2020-01-01T00:00:00.000Z"
+        })
+        expect((yield* Effect.flip(past)).message).toStartWith("expiresAt:")
+        const { id } = yield* connections.create(context, { ...fields, displayName: "edge", values })
 
-      const row = yield* store.find(id)
-      for (const [request, field] of [
-        [{ values: { OTHER: "x" } }, "values.CLOUDFLARE_API_TOKEN"],
-        [{ values: { CLOUDFLARE_API_TOKEN: "" } }, "values.CLOUDFLARE_API_TOKEN"],
-        [{ expiresAt: "2020-01-01T00:00:00.000Z" }, "expiresAt"],
-        [{ use: { roles: ["member"], projectIds: [ProjectId.make(`prj_${"a".repeat(24)}`)] } }, "use.projectIds[0]"]
-      ] as const) {
-        const error = yield* Effect.flip(connectionCommands.Update(id, { context, request }))
-        expect([error.code, error.message.split(":")[0]]).toEqual(["invalid_request", field])
-      }
-      expect(yield* store.find(id)).toEqual(row)
-
-      const renamed = yield* connectionCommands.Update(id, {
-        context,
-        request: {
-          displayName: "edge of production",
-          expiresAt: "2999-01-01T00:00:00.000Z"
+        const row = yield* store.find(id)
+        for (const [request, field] of [
+          [{ values: { OTHER: "x" } }, "values.CLOUDFLARE_API_TOKEN"],
+          [{ values: { CLOUDFLARE_API_TOKEN: "" } }, "values.CLOUDFLARE_API_TOKEN"],
+          [{ expiresAt: "2020-01-01T00:00:00.000Z" }, "expiresAt"],
+          [{ use: { roles: ["member"], projectIds: [ProjectId.make(`prj_${"a".repeat(24)}`)] } }, "use.projectIds[0]"]
+        ] as const) {
+          const error = yield* Effect.flip(connectionCommands.Update(id, { context, request }))
+          expect([error.code, error.message.split(":")[0]]).toEqual(["invalid_request", field])
         }
+        expect(yield* store.find(id)).toEqual(row)
+
+        const renamed = yield* connectionCommands.Update(id, {
+          context,
+          request: {
+            displayName: "edge of production",
+            expiresAt: "2999-01-01T00:00:00.000Z"
+          }
+        })
+        expect(renamed).toMatchObject({
+          connection: { displayName: "edge of production", expiresAt: "2999-01-01T00:00:00.000Z", version: 1 },
+          supersededRunIds: []
+        })
+        expect(renamed.tested).toBeUndefined()
+        const endless = yield* connectionCommands.Update(id, { context, request: { expiresAt: null } })
+        expect(endless.connection.expiresAt).toBeUndefined()
+        yield* connectionCommands.Revoke(id, { context })
+        expect((yield* Effect.flip(connectionCommands.Update(id, { context, request: { values } }))).code).toBe(
+          "failed_precondition"
+        )
       })
-      expect(renamed).toMatchObject({
-        connection: { displayName: "edge of production", expiresAt: "2999-01-01T00:00:00.000Z", version: 1 },
-        supersededRunIds: []
-      })
-      expect(renamed.tested).toBeUndefined()
-      const endless = yield* connectionCommands.Update(id, { context, request: { expiresAt: null } })
-      expect(endless.connection.expiresAt).toBeUndefined()
-      yield* connectionCommands.Revoke(id, { context })
-      expect((yield* Effect.flip(connectionCommands.Update(id, { context, request: { values } }))).code).toBe(
-        "failed_precondition"
-      )
-    })
   )
 
   tests.live("a concurrent change to a Connection is applied completely or not at all", () =>

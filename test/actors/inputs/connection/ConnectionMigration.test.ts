@@ -45,7 +45,7 @@ const authority = Effect.gen(function* () {
 })
 
 it.live(
-  "an upgrade restricts existing Connections to owners and admins, and keeps the person behind each automation",
+  "an upgrade restricts existing Connections to owners and admins, and keeps the person responsible for each automation",
   () =>
     Effect.gen(function* () {
       yield* seed
@@ -70,8 +70,8 @@ it.live(
         default_ref_by_manager: 0
       })
 
-      // Only the last person to choose the Connection is recorded. A default ref that the repository declares counts as a
-      // manager's choice.
+      // Only the last person to choose the Connection is recorded. A default ref that the repository declares is treated as
+      // if a manager had chosen it.
       const chosen = event("act_5", "source.update", world.sourceId, world.ada, { fields: ["authConnectionId"] }, 4)
       yield* sql`INSERT INTO audit_events ${sql.insert(chosen)}`
       yield* sql`UPDATE sources SET default_ref = 'HEAD'`

@@ -55,7 +55,7 @@ const always = (property: (rule: ConnectionUse, attempt: UseAttempt) => void) =>
   fc.assert(fc.property(rules, attempts, property), { numRuns: 3000 })
 
 describe("Connection use", () => {
-  test("strangers and viewers cannot use a Connection, and members can use it only if its rule permits them", () => {
+  test("viewers and people outside the Workspace cannot use a Connection, and members can use it only if its rule permits them", () => {
     always((rule, attempt) => {
       const { allowed } = decideUse(rule, attempt)
       if (attempt.role === undefined || attempt.role === "viewer") expect(allowed).toBe(false)
@@ -78,7 +78,7 @@ describe("Connection use", () => {
     })
   })
 
-  test("a ref outside a Connection's rule requires an owner or admin in person", () => {
+  test("if a Connection's rule does not permit a ref, only an owner or admin in person can use the ref, and automation cannot", () => {
     always((rule, attempt) => {
       const decision = decideUse(rule, attempt)
       if (!decision.allowed) return
@@ -91,7 +91,7 @@ describe("Connection use", () => {
     })
   })
 
-  test("an automation may do only what the person behind it may do", () => {
+  test("automation may do only what the person responsible for it may do", () => {
     always((rule, attempt) => {
       if (!decideUse(rule, { ...attempt, automatic: true }).allowed) return
       expect(decideUse(rule, { ...attempt, automatic: false })).toMatchObject({ allowed: true, basis: "rule" })

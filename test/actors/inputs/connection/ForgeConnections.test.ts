@@ -79,31 +79,33 @@ test("svc derives a repository's path from the forge's address", () => {
   expect(repositoryPathOf("https://github.com", "https://github.com/network.git")).toBeUndefined()
 })
 
-describe("A Connection of kind `forge`", () => {
-  tests.live("a forge Connection is tested with the repositories of its Sources, and its token is never returned", () =>
-    Effect.gen(function* () {
-      const { connection, context, repository, state, update } = yield* world
-      const { Test } = yield* ConnectionCommands
-      expect(connection).toMatchObject({
-        kind: "forge",
-        recipeId: "forge-forgejo",
-        authMode: "token",
-        envNames: ["token"]
+describe("Forge Connections", () => {
+  tests.live(
+    "a forge Connection is tested against the repositories of its Sources, and its token is never returned",
+    () =>
+      Effect.gen(function* () {
+        const { connection, context, repository, state, update } = yield* world
+        const { Test } = yield* ConnectionCommands
+        expect(connection).toMatchObject({
+          kind: "forge",
+          recipeId: "forge-forgejo",
+          authMode: "token",
+          envNames: ["token"]
+        })
+        expect(JSON.stringify(connection)).not.toContain("forge-token")
+        yield* update(connection.id)
+        expect((yield* Test(connection.id, { context })).tested).toBe("forge")
+        repository.collaborators.set(robot.login, "read")
+        const lacking = yield* Effect.flip(Test(connection.id, { context }))
+        expect(lacking).toMatchObject({
+          code: "failed_precondition",
+          message: "The account svc-robot lacks: write access to team/network."
+        })
+        state.tokens.delete("forge-token")
+        const refused = yield* Effect.flip(Test(connection.id, { context }))
+        expect(refused.message).toContain("does not accept the credential")
+        expect(refused.message).not.toContain("forge-token")
       })
-      expect(JSON.stringify(connection)).not.toContain("forge-token")
-      yield* update(connection.id)
-      expect((yield* Test(connection.id, { context })).tested).toBe("forge")
-      repository.collaborators.set(robot.login, "read")
-      const lacking = yield* Effect.flip(Test(connection.id, { context }))
-      expect(lacking).toMatchObject({
-        code: "failed_precondition",
-        message: "The account svc-robot lacks: write access to team/network."
-      })
-      state.tokens.delete("forge-token")
-      const refused = yield* Effect.flip(Test(connection.id, { context }))
-      expect(refused.message).toContain("does not accept the credential")
-      expect(refused.message).not.toContain("forge-token")
-    })
   )
 
   tests.live("a forge Connection accepts a new token only if the forge accepts it", () =>

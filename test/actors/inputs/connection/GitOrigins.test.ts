@@ -162,7 +162,7 @@ describe("Git origins", () => {
   )
 
   tests.live(
-    "svc rejects a Source or install plan whose server is not its Connection's, before anything is written",
+    "svc rejects a Source or install plan before anything is written if its Connection is not for the Source's server",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -220,7 +220,7 @@ describe("Git origins", () => {
   )
 
   tests.live(
-    "origins from an earlier release are proposed with the person who chose them, and require confirmation",
+    "svc proposes origins from an earlier release, shows who chose them, and requires confirmation",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane

@@ -50,13 +50,13 @@ describe("Pool credentials", () => {
     ).toBeUndefined()
   })
 
-  test("a Connection held by a pool must use a pool and a name that exist", () => {
+  test("a Connection whose values are held by a pool refers to the pool and to a name in that pool", () => {
     expect(providedOf({ provided_pool: far, provided_name: "cloud" })).toEqual(providedBy)
     expect(providedOf({ provided_pool: null, provided_name: null })).toBeUndefined()
     expect(poolCredentialsProblem({ values: { DEMO_TOKEN: "kq7zx-1f0p" } })).toBeUndefined()
   })
 
-  test("nobody can later store values in a Connection whose values only a pool has", () => {
+  test("values cannot be stored later in a Connection whose values are held by a pool", () => {
     const row = { provided_pool: far, provided_name: "cloud" }
     expect(poolProblem(row, { values: {} })?.message).toContain("Change them there")
     expect(poolProblem(row, { files: [] })?.message).toContain("Change them there")
@@ -85,7 +85,7 @@ describe("Provider configurations", () => {
       given
     ).map(({ status }) => status)
 
-  test("two configurations of one provider must either both use a pool's credentials, or both use none", () => {
+  test("if one configuration of a provider uses credentials held by a pool, the other configurations must use the same credentials", () => {
     const resolved = "resolved_provider_connection"
     expect(statuses([used(one, true), used(one, true, "acme/demo", "b")])).toEqual([resolved, resolved])
     expect(statuses([used(one, false), used(two, false, "acme/demo", "b")])).toEqual([resolved, resolved])

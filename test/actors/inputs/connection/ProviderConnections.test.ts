@@ -65,7 +65,7 @@ const capsuleOf = (id: CapsuleId) => Effect.flatMap(Capsules, (capsules) => caps
 
 describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
   tests.live(
-    "credentials reach exactly the configuration they are bound to, even in a child module, and leak nowhere",
+    "credentials reach only the provider configuration that they are bound to, even in a child module, and are never leaked",
     () =>
       Effect.gen(function* () {
         const { context, dataDir, notesDir } = yield* TestPlane
@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
           (yield* (yield* Connections).list(a.workspaceId ?? capsule.workspaceId, { limit: 10 })).items[0] ?? {}
         expect(lastUsedAt).toBeDefined()
 
-        // A note changes outside svc. The drift check reports it on the Capsule without changing anything.
+        // A note changes outside svc. The drift check reports the change on the Capsule without changing anything.
         const [outer] = notesIn(notesDir).filter((entry) => entry.name === "outer")
         const { file, ...stored } = outer ?? { file: "" }
         writeFileSync(file, JSON.stringify({ ...stored, content: "edited by hand" }))
@@ -185,7 +185,7 @@ describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
         const rows = yield* sql`SELECT sealed_values FROM connections WHERE id = ${connection.id}`
         expect(rows).toEqual([{ sealed_values: null }])
 
-        // The API rejects an expiry in the past, so the test writes it to the database.
+        // The API rejects an expiry in the past, so the test writes the expiry directly to the database.
         const expired = yield* demoConnection("demo-token-canary-old-90bb")
         yield* sql`UPDATE connections SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${expired.id}`
         expect((yield* connections.read(expired.id)).status).toBe("expired")

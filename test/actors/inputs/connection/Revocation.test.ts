@@ -153,7 +153,7 @@ describe.skipIf(Bun.which("terraform") === null)("Revoked Connections", () => {
           const values = { DEMO_TOKEN: after, DEMO_DIR: notesDir }
           yield* (yield* ConnectionCommands).Update(connection.id, { context, request: { values } })
           seen.going = (yield* revoke(connection.id)).runningApplyIds
-          // Runs the minutely cleanup during the apply.
+          // Runs the cleanup during the apply, as the scheduler does every minute.
           yield* held.release
           seen.sealed = yield* sealedOf(connection.id)
           seen.former = (yield* held.former(connection.id)).map(({ value }) => Redacted.value(value))

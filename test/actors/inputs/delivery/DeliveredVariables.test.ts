@@ -80,7 +80,7 @@ describe("deliveries", () => {
     expect(delivered([requirement], [hosted("sub")])).toBe("endpoint_not_available")
   })
 
-  test("svc rejects a Run if its commit lacks a delivered variable or declares another type for it", () => {
+  test("svc rejects a Run if its commit does not declare a delivered variable or declares it with another type", () => {
     const requirement = secret(variable("value", "key"))
     expect(delivered([requirement], [])).toBe("delivery_target_missing")
     expect(delivered([requirement], [hosted("key", "number")])).toBe("delivery_target_missing")

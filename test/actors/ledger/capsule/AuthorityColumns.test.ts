@@ -21,7 +21,7 @@ const capsule = {
 
 const run = { execution_authority_epoch: 2, install_config_id: "icfg_a", base_state_generation: 3 }
 
-test("the text digested into the authority guard never changes, so guards held by clients remain valid", () => {
+test("the text from which the authority guard is computed never changes, so guards held by clients remain valid", () => {
   expect(guardText(capsule)).toBe('["cap_a","active","safe",2,"icfg_a","sha256:a","sv_a",3]')
 })
 

@@ -40,14 +40,16 @@ for (const change of moved) {
   )
 }
 
-tests.live("a Capsule's guard survives a new name or drift status, and a forged guard is rejected", () =>
-  Effect.gen(function* () {
-    const capsule = yield* present
-    const guard = yield* authorityGuard(capsule)
-    const renamed = { ...capsule, name: "other", drift_status: "drifted" as const }
-    expect(yield* guardHolds(renamed, guard)).toBe(true)
-    for (const wrong of ["", "ag1.", guard.slice(4), `ag2.${guard.slice(4)}`, `${guard}x`]) {
-      expect(yield* guardHolds(capsule, wrong)).toBe(false)
-    }
-  })
+tests.live(
+  "a Capsule's guard remains valid if the Capsule's name or drift status changes, and svc rejects a forged guard",
+  () =>
+    Effect.gen(function* () {
+      const capsule = yield* present
+      const guard = yield* authorityGuard(capsule)
+      const renamed = { ...capsule, name: "other", drift_status: "drifted" as const }
+      expect(yield* guardHolds(renamed, guard)).toBe(true)
+      for (const wrong of ["", "ag1.", guard.slice(4), `ag2.${guard.slice(4)}`, `${guard}x`]) {
+        expect(yield* guardHolds(capsule, wrong)).toBe(false)
+      }
+    })
 )

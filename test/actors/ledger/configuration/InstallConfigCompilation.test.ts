@@ -83,7 +83,7 @@ describe("Installation configurations", () => {
     Effect.gen(function* () {
       const compilation = yield* InstallConfigCompilation
       const refused = [
-        // The manifest was parsed and rejected, with the same diagnostics as before.
+        // The sync parsed and rejected the manifest. Parsing the manifest again yields the diagnostics.
         {
           ...snapshot,
           repositoryManifest: { status: "invalid" as const, digest, reason: "r" },

@@ -41,13 +41,13 @@ test("a plan remains valid while its execution profile is unchanged", () => {
   expect(operatorMoved(nothing, narrow, compiled, snapshot, ".")).toContain("base configuration")
 })
 
-test("a plan from a release without execution profiles counts as planned with the default profile", () => {
+test("a plan from a release without execution profiles is treated as planned with the default profile", () => {
   const old = { profile: null, profile_digest: null }
   expect(operatorMoved(nothing, old, {}, snapshot, ".")).toBeUndefined()
   expect(operatorMoved(operator, old, compiled, snapshot, ".")).toContain("execution profile narrow")
 })
 
-test("svc rejects an operator value of the wrong type, and warns about an undeclared input if the setting names a module", () => {
+test("svc rejects an operator value of the wrong type, and warns about an undeclared input if the operator setting is for a specific module", () => {
   expect(operatorFindings(undefined, [])).toEqual([])
   expect(operatorFindings(base, [declared("region")])).toEqual([])
   expect(operatorFindings(base, [])).toEqual([])

@@ -44,7 +44,7 @@ const cases: ReadonlyArray<readonly [name: string, patch: VariablePatch, expecte
   ["a required input removed", { remove: ["region"] }, "left without a value: region."]
 ]
 
-test.each(cases)("patches variables: %s", (_, patch, expected) => {
+test.each(cases)("a variable patch is applied or rejected: %s", (_, patch, expected) => {
   const before = structuredClone(current)
   const result = patchedValues(declared, current, patch)
   if (typeof expected === "string") expect(Result.isFailure(result) && result.failure).toContain(expected)

@@ -33,7 +33,7 @@ describe("Input values", () => {
     expect(told(Array.from({ length: 40 }, (_, index) => `${index}`.padEnd(30_000, "x")))).toContain("1048576 bytes")
   })
 
-  test("an input value may be nested up to the limit, where the variables object counts as the first level", () => {
+  test("an input value may be nested up to the limit, counting the variables object as the first level", () => {
     const nested = (levels: number): Schema.Json => (levels === 0 ? 1 : [nested(levels - 1)])
     const told = (levels: number) => {
       const values = { a: nested(levels) }

@@ -57,7 +57,7 @@ test("a variable injection may carry secrets within a Workspace, but a published
   expect(names(given("published_output"))).toEqual(["a", "", "", ""])
 })
 
-test("a producer shows the reason for withholding an Output, and identifies the repeated secret only in its own Workspace", () => {
+test("svc reports the reason for withholding an Output, and identifies the repeated secret only within the same Workspace", () => {
   expect(given("published_output").map(({ withheld }) => withheld)).toEqual([
     undefined,
     undefined,

@@ -81,7 +81,7 @@ const rows = Effect.gen(function* () {
 
 describe("ui-surfaces", () => {
   tests.live(
-    "UI surfaces list exactly the Interfaces a person may open, and the owner filter only narrows the list",
+    "the list of UI surfaces contains exactly the Interfaces that a person may open, and the Capsule filter only narrows the list",
     () =>
       Effect.gen(function* () {
         const { capsuleId, context, elsewhere, stranger, subject, workspaceId } = yield* rows

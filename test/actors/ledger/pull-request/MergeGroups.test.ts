@@ -65,7 +65,7 @@ describe("The merge group of a queued commit", () => {
     expect(mergeGroup(first, [first, second, third], history.slice(2))).toEqual([1])
   })
 
-  test("a merge group ignores commits that the queue has removed, and commits of another base", () => {
+  test("a merge group ignores commits that the queue has removed, and commits for another base", () => {
     const gone = { ...first, state: "closed" as const }
     expect(mergeGroup(second, [gone, second], history)).toEqual([2])
     expect(mergeGroup(second, [second, third], [...history, third.head_commit])).toEqual([2])
@@ -76,7 +76,7 @@ describe("The merge group of a queued commit", () => {
     expect(mergeGroup({ ...second, base_commit: null }, [first, second], history)).toBeUndefined()
   })
 
-  test("a merge group belongs to this repository only if each of its pull requests does, or if the pull request's current head was allowed", () => {
+  test("a merge group is not treated as a fork if each of its pull requests comes from this repository or its current head was allowed", () => {
     const stranger = row(2, { fork: "yes" })
     expect(groupIsFork([1], [row(1)])).toBe("no")
     expect(groupIsFork([1, 2], [row(1), stranger])).toBe("unknown")
@@ -93,7 +93,7 @@ describe("Merge queue polls", () => {
     queued
   })
 
-  test("a poll of the merge queues numbers new groups below all others", () => {
+  test("a poll of the merge queues gives new groups lower numbers than all existing groups", () => {
     const { appeared, changed, gone } = mergeGroupChanges([group(-4, [1])], queues(entry(1), entry(2), entry(3)), [])
     expect(appeared.map(({ fork, merge_group, number }) => [number, fork, merge_group])).toEqual([
       [-5, "unknown", "[2]"],
@@ -103,7 +103,7 @@ describe("Merge queue polls", () => {
     expect([changed.length, gone]).toEqual([1, []])
   })
 
-  test("a poll of the merge queues drops each commit that the queue has removed exactly once", () => {
+  test("after the queue has removed a commit, a poll of the merge queues drops the commit exactly once", () => {
     const before = [group(-1, [1]), group(-2, [2], { state: "closed" })]
     expect(mergeGroupChanges(before, queues(), []).gone.map(({ number }) => number)).toEqual([-1])
   })

@@ -93,14 +93,14 @@ const short = (rows: ReadonlyArray<ListedPullRequest>) =>
 
 const first: Repository = { branches: { main: 1, topic: 12 }, heads: { 1: 11, 2: 12, 3: 13 }, merged: [] }
 
-describe("Pull requests judged by refs", () => {
-  test("before the first poll, only heads of branches count as open", () => {
+describe("Pull request status derived from refs", () => {
+  test("a pull request that existed before the first poll is open only if a branch points to its head", () => {
     expect(short(after([], lookAt(first, [], 3)))).toEqual([
       { number: 2, state: "open", head_commit: commitOf(12), fork: "no", head_branch: "topic" }
     ])
   })
 
-  test("a head that no branch points to is unknown, even if its branch existed before", () => {
+  test("the repository of a head is unknown if no branch points to the head, even if a branch did so earlier", () => {
     const rows = after([], lookAt(first, [], 0))
     expect(short(rows).map(({ fork }) => fork)).toEqual(["unknown", "no", "unknown"])
     const later = after(rows, lookAt({ ...first, branches: { main: 1 } }, rows, 0))
@@ -112,7 +112,7 @@ describe("Pull requests judged by refs", () => {
     expect(rows).toEqual([])
   })
 
-  test("a merged pull request stays merged after the base has moved far ahead, and is open again with a new head", () => {
+  test("a merged pull request stays merged after the base has moved far ahead, and is reopened by a new head", () => {
     const open = after([], lookAt(first, [], 0))
     const merged = after(open, lookAt({ ...first, merged: [12] }, open, 0))
     expect(short(merged)[1]?.state).toBe("merged")
@@ -122,7 +122,7 @@ describe("Pull requests judged by refs", () => {
     expect(short(pushed)[1]).toMatchObject({ state: "open", head_commit: commitOf(22), fork: "unknown" })
   })
 
-  test("a pull request with a new head, or reopened, loses all facts about its former head", () => {
+  test("when a pull request is reopened or gets a new head, svc discards all recorded facts about the former head", () => {
     const [row] = after([], lookAt({ ...first, heads: { 2: 12 } }, [], 0))
     const known = {
       ...(row ?? expect.unreachable()),
@@ -155,7 +155,7 @@ describe("Pull requests judged by refs", () => {
     expect(short(gone).map(({ state }) => state)).toEqual(["closed", "closed", "closed"])
   })
 
-  test("svc follows at most 100 open pull requests, those with the highest numbers", () => {
+  test("svc follows only the 100 open pull requests with the highest numbers", () => {
     const heads = Object.fromEntries(Array.from({ length: 130 }, (_, index) => [index + 1, index + 100]))
     const { leftOut, open } = lookAt({ branches: { main: 1 }, heads, merged: [] }, [], 0)
     expect([open.length, leftOut, open.at(-1)?.number]).toEqual([mostOpenPullRequests, 30, 31])
@@ -210,7 +210,7 @@ const forgePullRequest: ForgePullRequest = {
   mergeCommit: null
 }
 
-describe("Pull requests judged by their forge", () => {
+describe("Pull request status reported by the forge", () => {
   const onForge = (more: Partial<ForgePullRequest>, kind: "github" | "gitlab" = "github") =>
     seenOnForge({
       kind,
@@ -224,7 +224,7 @@ describe("Pull requests judged by their forge", () => {
     [{}, "no"],
     [{ headRepositoryId: "2" }, "yes"],
     [{ headRepositoryId: null }, "unknown"],
-    // If no branch points to a head, the head's author may have no right to push to a branch.
+    // If no branch points to a head, the author of the head may not have permission to push to the repository.
     [{ headRef: "topic-of-a-stranger" }, "unknown"],
     [{ headCommit: commitOf(8) }, "unknown"],
     // If the forge reports another base repository, the pull request does not belong to the Source's repository.
@@ -233,7 +233,7 @@ describe("Pull requests judged by their forge", () => {
     expect(onForge(more).open).toMatchObject([{ fork, title: "Widen the network", draft: 1, base_commit: commitOf(1) }])
   })
 
-  test("svc limits the length of strangers' texts, and ignores addresses that are not web addresses", () => {
+  test("svc limits the length of untrusted texts, and ignores addresses that are not web addresses", () => {
     const [seen] = onForge({ title: "x".repeat(5000), url: "javascript:alert(1)" }).open
     expect([seen?.title?.length, seen?.url]).toEqual([300, null])
   })

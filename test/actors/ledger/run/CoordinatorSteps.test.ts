@@ -20,7 +20,7 @@ test("a coordinator waits for an unfinished sync or check, and continues only af
   expect(stepAfterJob(undefined)).toBe("wait")
 })
 
-test("a plan can be reviewed once it is computed, and also after its approval", () => {
+test("a plan can be reviewed as soon as it is computed, and even after it is approved", () => {
   const steps = RunStatus.literals.map((status) => [
     status,
     [
@@ -58,7 +58,7 @@ test("a speculative plan can be reviewed once it has succeeded", () => {
   })
 })
 
-test("a coordinator fails with the code and message of its Run, or reports the end of the Run", () => {
+test("a coordinator fails with the code and message of its Run, or reports how the Run ended", () => {
   const run = { id: RunId.make("run_00000000000000000000000a"), status: "cancelled", evidence: "{}" } as const
   expect(failuresOf({ ...run, error_code: "ref_not_found", error_message: "No such ref." }, "source sync")).toEqual([
     { severity: "error", code: "ref_not_found", message: "No such ref." }
@@ -68,7 +68,7 @@ test("a coordinator fails with the code and message of its Run, or reports the e
   ])
 })
 
-test("a failed tool reports each error with its detail and location, without repeating the summary", () => {
+test("each error of a failed tool is reported with its detail and location, without repeating the summary", () => {
   const diagnostics = [
     { severity: "warning", summary: "Deprecated" },
     {

@@ -57,19 +57,21 @@ tests.live("the query finds a Capsule's newest Run even if other Capsules have m
   })
 )
 
-tests.live("the newest of two Runs created together is the first in the list, and other Workspaces do not count", () =>
-  Effect.gen(function* () {
-    const runs = yield* Runs
-    const { workspaceId } = yield* TestPlane
-    const twins = capsuleOf("d")
-    yield* ended(twins, 5, { id: RunId.make("run_twin0000000000000001") })
-    yield* ended(twins, 5, { id: RunId.make("run_twin0000000000000002") })
-    const [listed] = (yield* runs.list(workspaceId, { capsuleId: twins }, { limit: 1 })).items
-    expect((yield* runs.latest(workspaceId, [twins])).map(({ runId }) => runId)).toEqual(
-      listed === undefined ? [] : [listed.id]
-    )
-    expect(yield* runs.latest(WorkspaceId.make(`ws_${"z".repeat(24)}`), [twins])).toEqual([])
-  })
+tests.live(
+  "of two Runs created at the same time, the latest Run is the first in the list, and Runs of other Workspaces are ignored",
+  () =>
+    Effect.gen(function* () {
+      const runs = yield* Runs
+      const { workspaceId } = yield* TestPlane
+      const twins = capsuleOf("d")
+      yield* ended(twins, 5, { id: RunId.make("run_twin0000000000000001") })
+      yield* ended(twins, 5, { id: RunId.make("run_twin0000000000000002") })
+      const [listed] = (yield* runs.list(workspaceId, { capsuleId: twins }, { limit: 1 })).items
+      expect((yield* runs.latest(workspaceId, [twins])).map(({ runId }) => runId)).toEqual(
+        listed === undefined ? [] : [listed.id]
+      )
+      expect(yield* runs.latest(WorkspaceId.make(`ws_${"z".repeat(24)}`), [twins])).toEqual([])
+    })
 )
 
 tests.live("every query for latest Runs uses the index and scans no table", () =>

@@ -207,7 +207,7 @@ tests.live("the next process finishes a log removal interrupted at any step, and
   })
 )
 
-tests.live("a Run shows when its log was removed, and its log reads as empty and ended", () =>
+tests.live("a Run shows when its log was removed, and the removed log is shown as empty and complete", () =>
   Effect.gen(function* () {
     yield* furnished
     const id = yield* loggedRun("said", 2)

@@ -27,11 +27,11 @@ const cases: ReadonlyArray<readonly [what: string, log: Partial<KeptLog>, reason
 ]
 
 for (const [what, log, reason] of cases) {
-  test(`log retention decides ${what}: ${reason ?? "may be removed"}`, () =>
+  test(`log retention classifies the log of ${what}: ${reason ?? "may be removed"}`, () =>
     expect(logKeptReason({ ...old, ...log }, before)).toBe(reason))
 }
 
-test("each retention reason alone keeps a log, and an old log without a reason is removed", () => {
+test("a single retention reason is enough to keep a log, and an old log without a reason may be removed", () => {
   const either = [false, true]
   for (const isPendingPlan of either) {
     for (const madeCurrentState of either) {

@@ -32,7 +32,7 @@ it.effect("a runner cannot report events of reserved kinds", () =>
   })
 )
 
-it.effect("svc sanitises and truncates the strings in reported events once more", () =>
+it.effect("svc itself sanitises and truncates the strings in reported events", () =>
   Effect.gen(function* () {
     const received = yield* receivedFact({
       kind: "diagnostic",

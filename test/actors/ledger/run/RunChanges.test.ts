@@ -56,7 +56,7 @@ tests.live("the list of changes groups a plan with its syncs, its checks, the pl
   })
 )
 
-tests.live("a speculative plan is a separate change, which replaces no plan and is replaced by none", () =>
+tests.live("a speculative plan is a separate change that neither replaces other plans nor is replaced by them", () =>
   Effect.gen(function* () {
     const workspaceId = yield* workspaceOf("speculative")
     const run = (name: string, at: number, rest: Parameters<typeof endedRun>[3]) =>

@@ -13,7 +13,7 @@ const transactions = largestTransaction()
 const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer: transactions.layer }))
 afterAll(tests.dispose)
 
-/** Waits for svc's last write for a Run, which closes the Run's log. */
+/** Waits until svc closes the Run's log, which is its last write for a Run. */
 const over = Effect.fnUntraced(function* (id: RunId) {
   const streams = yield* RunStreams
   for (;;) {
@@ -39,7 +39,7 @@ const committed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A,
 
 /**
  * Maximum numbers of commits. Before the introduction of holds and durable sequences, a plan took 25 commits and an apply 30.
- * Preparing a Run takes no commit.
+ * Preparing a Run requires no commit.
  */
 const most = { plan: 25, apply: 31 }
 
@@ -63,7 +63,7 @@ tests.live("no transaction of an installation, a plan and an apply runs more tha
 tests.live("a plan and an apply each stay within their limit of commits", () =>
   Effect.gen(function* () {
     const { capsule } = yield* active("commits", pureModule)
-    // Takes the minimum of several measurements, because background work commits too.
+    // Takes the minimum of several measurements, because background work also commits.
     const fewest = { plan: Number.POSITIVE_INFINITY, apply: Number.POSITIVE_INFINITY }
     for (let round = 0; round < 4; round += 1) {
       const plan = yield* committed(Effect.tap(replanned(capsule.id), ({ id }) => over(id)))

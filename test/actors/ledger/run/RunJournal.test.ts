@@ -35,7 +35,7 @@ const kinds = Effect.fnUntraced(function* (runId: string) {
   return rows.map(({ kind }) => kind)
 })
 
-tests.live("journal entries are written in the background and then wake their readers", () =>
+tests.live("journal entries are written in the background, and waiting readers are then notified", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const hold = yield* newRun("alone")
@@ -49,7 +49,7 @@ tests.live("journal entries are written in the background and then wake their re
   })
 )
 
-tests.live("entries appended to the journal never overtake entries noted earlier", () =>
+tests.live("entries appended to the journal are never stored before entries that were noted earlier", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const sql = yield* SqlClient.SqlClient
@@ -67,7 +67,7 @@ tests.live("entries appended to the journal never overtake entries noted earlier
   })
 )
 
-tests.live("noted journal entries are written before the end of their Run", () =>
+tests.live("noted journal entries are written before their Run ends", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const lifecycle = yield* RunLifecycle

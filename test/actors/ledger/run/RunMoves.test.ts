@@ -108,7 +108,7 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
 
 describe.skipIf(Bun.which("terraform") === null)("Run moves", () => {
   tests.live(
-    "no sequence of requests makes an illegal Run move or uses a plan twice",
+    "no sequence of requests causes an illegal Run move or uses a plan twice",
     () =>
       Effect.gen(function* () {
         const { workspaceId } = yield* TestPlane

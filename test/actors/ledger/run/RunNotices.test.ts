@@ -81,30 +81,32 @@ const started = Effect.fnUntraced(function* (name: string, type: RunType, more: 
 
 const changes = { add: 1, change: 0, destroy: 2, replace: 0, import: 0, forget: 0 }
 
-tests.live("a plan with carried approvals creates a notice about its approval, and no notice that requests one", () =>
-  Effect.gen(function* () {
-    yield* listening
-    const sql = yield* SqlClient.SqlClient
-    const lifecycle = yield* RunLifecycle
-    const plan = yield* started("carried", "plan")
-    const carriedFrom = {
-      changeApprovalIds: [ChangeApprovalId.make(named("cha", "carried"))],
-      runId: RunId.make(named("run", "change")),
-      planDigest: "sha256:x",
-      changeDigest: "hmac-sha256:x"
-    }
-    yield* transaction(sql)(
-      lifecycle.waitForApproval(plan.hold, { planDigest: "sha256:y", hasChanges: true }, { carriedFrom })
-    )
-    const row = yield* (yield* RunLedger).find(plan.id)
-    if (row === undefined) throw new Error("the plan is gone")
-    yield* transaction(sql)(lifecycle.approve(row, { subject: "usr_bob", data: { planDigest: "sha256:y" } }))
-    expect((yield* written).map(({ kind }) => kind)).toEqual(["run.approved"])
-  })
+tests.live(
+  "a plan with carried-over approvals creates a notice that it is approved, but no notice that requests approval",
+  () =>
+    Effect.gen(function* () {
+      yield* listening
+      const sql = yield* SqlClient.SqlClient
+      const lifecycle = yield* RunLifecycle
+      const plan = yield* started("carried", "plan")
+      const carriedFrom = {
+        changeApprovalIds: [ChangeApprovalId.make(named("cha", "carried"))],
+        runId: RunId.make(named("run", "change")),
+        planDigest: "sha256:x",
+        changeDigest: "hmac-sha256:x"
+      }
+      yield* transaction(sql)(
+        lifecycle.waitForApproval(plan.hold, { planDigest: "sha256:y", hasChanges: true }, { carriedFrom })
+      )
+      const row = yield* (yield* RunLedger).find(plan.id)
+      if (row === undefined) throw new Error("the plan is gone")
+      yield* transaction(sql)(lifecycle.approve(row, { subject: "usr_bob", data: { planDigest: "sha256:y" } }))
+      expect((yield* written).map(({ kind }) => kind)).toEqual(["run.approved"])
+    })
 )
 
 tests.live(
-  "a plan writes a notice when it starts waiting, is approved and is applied, each with counts and digests",
+  "svc writes a notice with counts and digests when a plan starts waiting, when it is approved and when it is applied",
   () =>
     Effect.gen(function* () {
       yield* listening
@@ -141,7 +143,7 @@ tests.live(
 )
 
 tests.live(
-  "the notice of a failure contains its code but never its message, and the notice of a superseded plan contains its status",
+  "a failure notice contains the error code but never the message, and a notice about a superseded plan contains the status",
   () =>
     Effect.gen(function* () {
       yield* listening
@@ -163,49 +165,53 @@ tests.live(
     })
 )
 
-tests.live("a Capsule sends one notice each for unknown safety, resolved drift and a newer commit", () =>
-  Effect.gen(function* () {
-    yield* listening
-    const sql = yield* SqlClient.SqlClient
-    const capsules = yield* CapsuleLedger
-    yield* sql`UPDATE capsules SET drift_status = 'drifted', runtime_safety = 'safe', stale_reasons = '[]', status = 'active'
+tests.live(
+  "svc sends one notice each if the safety of a Capsule becomes unknown, its drift is resolved or a newer commit arrives",
+  () =>
+    Effect.gen(function* () {
+      yield* listening
+      const sql = yield* SqlClient.SqlClient
+      const capsules = yield* CapsuleLedger
+      yield* sql`UPDATE capsules SET drift_status = 'drifted', runtime_safety = 'safe', stale_reasons = '[]', status = 'active'
       WHERE id = ${living}`
-    for (let times = 0; times < 2; times++) {
-      yield* transaction(sql)(capsules.annotate(capsuleId, { runtime_safety: "unknown", drift_status: "none" }))
-    }
-    const id = SourceSnapshotId.make(yield* snapshot("newer"))
-    for (let times = 0; times < 2; times++) {
-      const row = yield* capsules.find(capsuleId)
-      if (row === undefined) throw new Error("the Capsule is gone")
-      yield* transaction(sql)(capsules.setStaleReasons(row, [{ kind: "commit", sourceSnapshotId: id }]))
-    }
-    expect((yield* written).map(({ kind }) => kind)).toEqual(["run.unknown", "drift.gone", "update.available"])
-  })
+      for (let times = 0; times < 2; times++) {
+        yield* transaction(sql)(capsules.annotate(capsuleId, { runtime_safety: "unknown", drift_status: "none" }))
+      }
+      const id = SourceSnapshotId.make(yield* snapshot("newer"))
+      for (let times = 0; times < 2; times++) {
+        const row = yield* capsules.find(capsuleId)
+        if (row === undefined) throw new Error("the Capsule is gone")
+        yield* transaction(sql)(capsules.setStaleReasons(row, [{ kind: "commit", sourceSnapshotId: id }]))
+      }
+      expect((yield* written).map(({ kind }) => kind)).toEqual(["run.unknown", "drift.gone", "update.available"])
+    })
 )
 
-tests.live("a lane in use sends one notice for each failure and recovery, however often it is checked", () =>
-  Effect.gen(function* () {
-    yield* listening
-    const sql = yield* SqlClient.SqlClient
-    const lanes = yield* SourceLanes
-    const [source] = yield* sql<{ id: string; default_ref: string; default_path: string }>`SELECT id, default_ref,
+tests.live(
+  "svc sends one notice for each failure and each recovery of a lane in use, however often it checks the lane",
+  () =>
+    Effect.gen(function* () {
+      yield* listening
+      const sql = yield* SqlClient.SqlClient
+      const lanes = yield* SourceLanes
+      const [source] = yield* sql<{ id: string; default_ref: string; default_path: string }>`SELECT id, default_ref,
       default_path FROM sources LIMIT 1`
-    if (source === undefined) throw new Error("there is no Source")
-    const sourceId = SourceId.make(source.id)
-    const lane = { ref: source.default_ref, path: source.default_path }
-    const snapshotId = SourceSnapshotId.make(yield* snapshot("lane"))
-    const failed = (at: string) =>
-      transaction(sql)(lanes.failed(sourceId, lane, { code: "git_unreachable", message: secret }, at))
-    const seen = (at: string) =>
-      transaction(sql)(lanes.seen(sourceId, lane, { snapshotId, commit: "a".repeat(40), lookedAt: at }))
-    yield* seen("2026-01-01T00:00:00.000Z")
-    yield* failed("2026-01-01T00:01:00.000Z")
-    yield* failed("2026-01-01T00:02:00.000Z")
-    yield* seen("2026-01-01T00:03:00.000Z")
-    yield* seen("2026-01-01T00:04:00.000Z")
-    expect((yield* written).map(({ data, kind }) => [kind, data])).toMatchObject([
-      ["source.broken", { ref: lane.ref, code: "git_unreachable" }],
-      ["source.healed", { ref: lane.ref, commit: "a".repeat(40) }]
-    ])
-  })
+      if (source === undefined) throw new Error("there is no Source")
+      const sourceId = SourceId.make(source.id)
+      const lane = { ref: source.default_ref, path: source.default_path }
+      const snapshotId = SourceSnapshotId.make(yield* snapshot("lane"))
+      const failed = (at: string) =>
+        transaction(sql)(lanes.failed(sourceId, lane, { code: "git_unreachable", message: secret }, at))
+      const seen = (at: string) =>
+        transaction(sql)(lanes.seen(sourceId, lane, { snapshotId, commit: "a".repeat(40), lookedAt: at }))
+      yield* seen("2026-01-01T00:00:00.000Z")
+      yield* failed("2026-01-01T00:01:00.000Z")
+      yield* failed("2026-01-01T00:02:00.000Z")
+      yield* seen("2026-01-01T00:03:00.000Z")
+      yield* seen("2026-01-01T00:04:00.000Z")
+      expect((yield* written).map(({ data, kind }) => [kind, data])).toMatchObject([
+        ["source.broken", { ref: lane.ref, code: "git_unreachable" }],
+        ["source.healed", { ref: lane.ref, commit: "a".repeat(40) }]
+      ])
+    })
 )

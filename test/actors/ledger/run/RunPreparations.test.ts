@@ -71,7 +71,7 @@ tests.live("a Run that returns to the queue is prepared again under its next hol
   })
 )
 
-tests.live("a hold prepares only once, and does not use a preparation made by another release", () =>
+tests.live("a Run is prepared only once under a hold, and a preparation made by another release is ignored", () =>
   Effect.gen(function* () {
     const preparations = yield* RunPreparations
     const sql = yield* SqlClient.SqlClient

@@ -263,7 +263,7 @@ const story = Effect.fnUntraced(function* (
 })
 
 tests.live(
-  "two owners never both act for a Run, and an old fence writes nothing, despite pauses and lost or repeated messages",
+  "two owners never act for the same Run, and nothing is written under an old fence, despite pauses and lost or repeated messages",
   () =>
     Effect.gen(function* () {
       const owner = yield* newPerson("fences")

@@ -77,7 +77,7 @@ tests.live("an old hook secret expires a day after its renewal, or at once on re
   })
 )
 
-tests.live("a second renewal keeps the secret that the Git server uses and drops the unused one", () =>
+tests.live("a second renewal keeps the secret that the Git server uses and discards the unused secret", () =>
   Effect.gen(function* () {
     const { accepts, commands, context, hookSecret, source } = yield* newSource
     const lost = yield* commands.RenewHookSecret(source.id, { context, hookSecretVersion: 1 })

@@ -27,7 +27,7 @@ const manifest = JSON.stringify({
   kind: "Repository",
   install: {
     modules: {
-      // If keys were relative to the Source's folder `apps`, the first two keys would refer to the Source's own root.
+      // If keys were relative to the Source's folder `apps`, the first two keys would refer to the root of the Source.
       ".": { inputs: [input("missing")] },
       apps: { inputs: [input("title")] },
       "apps/web": {
@@ -71,7 +71,7 @@ const synced = Effect.fnUntraced(function* (name: string, defaultPath: string) {
 
 describe("Repository manifests", () => {
   tests.live(
-    "a repository's manifest identifies modules by repository path, and each module is judged separately",
+    "a repository's manifest identifies modules by repository path, and each module is validated separately",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

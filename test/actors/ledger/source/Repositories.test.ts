@@ -63,7 +63,7 @@ describe.skipIf(Bun.which("terraform") === null)("Untrusted repositories", () =>
   )
 
   tests.live(
-    "links, submodules and pointers in a repository are omitted and reported",
+    "links, submodules and Git LFS pointers in a repository are omitted and reported",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

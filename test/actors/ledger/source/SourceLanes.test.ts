@@ -76,16 +76,18 @@ tests.live("a lane records its failure once, keeps its commit, and recovers with
   })
 )
 
-tests.live("a lane checked while the clock was wrong is checked again, and the new result counts", () =>
-  Effect.gen(function* () {
-    const ahead = "2999-01-01T00:00:00.000Z"
-    yield* set("source_lanes", { last_look_at: ahead, next_look_at: ahead })
-    expect(yield* isDue).toBe(true)
-    expect(yield* seen(8, "d")).toBe(true)
-    expect(yield* standing).toMatchObject({ resolved_commit: "d", last_look_at: looked(8) })
-    yield* set("source_lanes", { last_look_at: ahead, next_look_at: ahead })
-    expect(yield* failed(9)).toBe(true)
-    expect(yield* standing).toMatchObject({ error_code: unreachable.code, last_look_at: looked(9) })
-    expect(yield* isDue).toBe(false)
-  })
+tests.live(
+  "a lane checked while the clock was wrong is checked again, and the new result replaces the earlier result",
+  () =>
+    Effect.gen(function* () {
+      const ahead = "2999-01-01T00:00:00.000Z"
+      yield* set("source_lanes", { last_look_at: ahead, next_look_at: ahead })
+      expect(yield* isDue).toBe(true)
+      expect(yield* seen(8, "d")).toBe(true)
+      expect(yield* standing).toMatchObject({ resolved_commit: "d", last_look_at: looked(8) })
+      yield* set("source_lanes", { last_look_at: ahead, next_look_at: ahead })
+      expect(yield* failed(9)).toBe(true)
+      expect(yield* standing).toMatchObject({ error_code: unreachable.code, last_look_at: looked(9) })
+      expect(yield* isDue).toBe(false)
+    })
 )

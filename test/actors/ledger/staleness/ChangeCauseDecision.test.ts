@@ -39,7 +39,7 @@ const judged = (change: ResourceChange, { evidence, ...more }: Partial<PlanEvide
 const readsSize = updated({ references: [{ attribute: "size", inputs: ["size"] }] })
 
 describe("Change causes", () => {
-  test("the cause of a change is the commit if no other difference reaches the resource", () => {
+  test("the cause of a change is the commit if no other difference affects the resource", () => {
     expect(judged(updated(), { commit, changedInputs: [size] })).toEqual({
       plan: [commit, inputCause],
       certain: true,
@@ -65,7 +65,7 @@ describe("Change causes", () => {
     expect(judged(live, { commit, evidence: deposedDrift }).causes).toEqual([commit])
   })
 
-  test("the cause of a change is undecided if both a commit and an input can reach it", () => {
+  test("the cause of a change is undecided if both a commit and an input can affect the resource", () => {
     expect(judged(readsSize, { commit, changedInputs: [size] })).toMatchObject({
       certain: false,
       causes: [inputCause, commit]

@@ -72,7 +72,7 @@ describe("path filters", () => {
       // A later commit that leaves the module unchanged does not hide the earlier change.
       expect(yield* after({ ...sharedModule, "docs/b.md": "1" })).toEqual(shared)
       expect(yield* after({ "docs/b.md": "1" })).toEqual(["active"])
-      // Applying an older plan after the lane has moved on triggers a comparison too.
+      // Applying an older plan after the lane has moved on also triggers a comparison.
       const older = yield* replanned(capsule.id)
       expect(yield* after({ "docs/c.md": "1" })).toEqual(["active"])
       expect((yield* applied(older)).status).toBe("succeeded")

@@ -81,7 +81,7 @@ describe("Stale reasons", () => {
         yield* renewed(consumer.id)
         expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 
-        // Applying the producer without changing an Output makes no consumer stale.
+        // Applying the producer without changing an Output does not make any consumer stale.
         const kept = yield* replanned(consumer.id)
         yield* renewed(producer.id)
         expect((yield* capsuleOf(consumer.id)).status).toBe("active")
@@ -92,7 +92,7 @@ describe("Stale reasons", () => {
         expect((yield* (yield* Runs).read(kept.id)).status).toBe("superseded")
         yield* reconfigured(producer.id, { key: "second" })
         expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
-        // Restores the values of the consumers' last applies, so no consumer is stale.
+        // Restores the values that the consumers received in their last applies, so no consumer is stale.
         yield* reconfigured(producer.id, { a: "one", key: "first" })
         expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 
@@ -113,7 +113,7 @@ describe("Stale reasons", () => {
   )
 
   tests.live(
-    "a remote_state dependency follows all Outputs of its producer, and rows from an older release are compared once",
+    "a remote_state dependency tracks all Outputs of its producer, and rows from an older release are compared once",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -181,7 +181,7 @@ describe("Stale reasons", () => {
   )
 
   tests.live(
-    "a share restored from a backup delivers nothing until it is confirmed, and then delivers everything at once",
+    "a share restored from a backup delivers no Outputs until it is confirmed, and then delivers all of them immediately",
     () =>
       Effect.gen(function* () {
         const plane = yield* TestPlane

@@ -62,7 +62,7 @@ tests.live("secret instance keys get distinct rows that reveal nothing, even for
 )
 
 tests.live(
-  "a key that later becomes a secret is hidden in all rows permanently, which does not count as a change",
+  "an instance key that later becomes a secret is permanently hidden in all rows, and hiding it does not count as a change",
   () =>
     Effect.gen(function* () {
       yield* emptyCapsules

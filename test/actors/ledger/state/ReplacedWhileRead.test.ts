@@ -59,7 +59,7 @@ const sealed = Effect.fnUntraced(function* (context: SealContext, bytes: Uint8Ar
 })
 
 tests.live(
-  "a read of a checkpoint that is replaced meanwhile returns the new checkpoint, and nothing if it is removed",
+  "reading a checkpoint that is replaced during the read returns the new checkpoint, or nothing if it was removed",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld

@@ -55,7 +55,9 @@ const run = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<st
   yield* sql`INSERT INTO runs ${sql.insert(row)}`
 }, Effect.orDie)
 
-/** The resource was created, changed, removed and created again. Its history contains only the Runs behind these changes. */
+/**
+ * The resource was created, changed, removed and created again. Its history contains only the Runs that made these changes.
+ */
 const changes = Effect.gen(function* () {
   yield* emptyCapsules
   const sql = yield* SqlClient.SqlClient

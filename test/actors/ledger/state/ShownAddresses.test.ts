@@ -25,7 +25,7 @@ tests.live("svc searches addresses for a few secrets immediately, even inside a 
 )
 
 tests.live(
-  "a transaction with many secrets uses results prepared beforehand, and hides every key without a result",
+  "a transaction with many secrets uses results prepared beforehand, and hides every key that has no result",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -128,19 +128,21 @@ it.effect("a state whose write failed is dropped if a newer state is waiting", (
   })
 )
 
-it.effect("a database that never recovers does not delay the end of a Run, and stores nothing afterwards", () =>
-  Effect.gen(function* () {
-    const { keep, kept } = failing(2)
-    const keeping = yield* makeStateKeeping(keep)
-    yield* keeping.offer(state(1))
-    yield* settle
-    yield* keeping.end
-    yield* keeping.offer(state(2))
-    yield* TestClock.adjust("1 minute")
-    yield* settle
-    yield* keeping.end
-    expect(kept).toEqual([])
-  })
+it.effect(
+  "a permanent database failure does not delay the end of a Run, and no state is stored after the Run has ended",
+  () =>
+    Effect.gen(function* () {
+      const { keep, kept } = failing(2)
+      const keeping = yield* makeStateKeeping(keep)
+      yield* keeping.offer(state(1))
+      yield* settle
+      yield* keeping.end
+      yield* keeping.offer(state(2))
+      yield* TestClock.adjust("1 minute")
+      yield* settle
+      yield* keeping.end
+      expect(kept).toEqual([])
+    })
 )
 
 it.effect("an execution that loses its hold stops, and stores no state afterwards", () =>

@@ -312,7 +312,7 @@ tests.live("resource ids are hidden until the secrets of their state are known",
 )
 
 tests.live(
-  "a list of resources hides the folders of Runs, the server and agents that a program wrote into a state",
+  "a list of resources hides the folder paths of Runs, the server and agents if a program wrote such paths into a state",
   () =>
     Effect.gen(function* () {
       yield* emptyCapsules

@@ -70,18 +70,20 @@ it.effect("an incomplete personal Workspace is completed, but a suspended member
   }).pipe(fresh)
 )
 
-it.effect("a taken Workspace handle gets another suffix, and a handle can be derived from any email address", () =>
-  Effect.gen(function* () {
-    const workspaces = yield* Workspaces
-    const bob = yield* newPerson("bob")
-    yield* newWorkspace(bob.subject, { handle: "ann" })
-    const ann = yield* newPerson("ann")
-    yield* workspaces.ensurePersonal(as(ann.subject), ann.subject)
-    expect((yield* workspaces.list(ann.subject, { limit: 10 })).workspaces[0]?.handle).toMatch(/^ann-[0-9a-f]{8}$/)
-    for (const text of ["", "a", "é", "日本", "A.B+c_d", "-x-", "x".repeat(64), "--", `${"a".repeat(29)}--b`]) {
-      expect(handleFrom(text)).toMatch(/^[a-z0-9][a-z0-9-]{1,29}$/)
-    }
-  }).pipe(fresh)
+it.effect(
+  "svc adds a suffix to a Workspace handle that is already taken, and can derive a handle from any email address",
+  () =>
+    Effect.gen(function* () {
+      const workspaces = yield* Workspaces
+      const bob = yield* newPerson("bob")
+      yield* newWorkspace(bob.subject, { handle: "ann" })
+      const ann = yield* newPerson("ann")
+      yield* workspaces.ensurePersonal(as(ann.subject), ann.subject)
+      expect((yield* workspaces.list(ann.subject, { limit: 10 })).workspaces[0]?.handle).toMatch(/^ann-[0-9a-f]{8}$/)
+      for (const text of ["", "a", "é", "日本", "A.B+c_d", "-x-", "x".repeat(64), "--", `${"a".repeat(29)}--b`]) {
+        expect(handleFrom(text)).toMatch(/^[a-z0-9][a-z0-9-]{1,29}$/)
+      }
+    }).pipe(fresh)
 )
 
 it.effect(
@@ -155,7 +157,7 @@ it.effect("the list of Workspaces can be paged by creation time or latest change
   }).pipe(fresh)
 )
 
-it.effect("a selected Workspace that is not on the first page is added to it and marked", () =>
+it.effect("a selected Workspace that is not on the first page is added to that page and marked", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -192,22 +194,24 @@ it.effect("on request, the list of Workspaces includes a total across all pages"
   }).pipe(fresh)
 )
 
-it.effect("a credential bound to one Workspace sees only that Workspace, even when it requests another", () =>
-  Effect.gen(function* () {
-    const workspaces = yield* Workspaces
-    const { subject } = yield* newPerson("ann")
-    const [one, two] = yield* several(subject, 2)
-    const bound = { limit: 10, boundWorkspaceId: two?.id, includeTotal: true }
-    const page = yield* workspaces.list(subject, bound)
-    expect(page).toMatchObject({ total: 1, truncated: false })
-    expect(page.workspaces.map(({ handle }) => handle)).toEqual([two?.handle ?? ""])
-    const refused = yield* Effect.flip(workspaces.list(subject, { ...bound, selectedWorkspaceId: one?.id }))
-    expect(refused.code).toBe("permission_denied")
-  }).pipe(fresh)
+it.effect(
+  "a credential bound to one Workspace can access only that Workspace, even in a request for another Workspace",
+  () =>
+    Effect.gen(function* () {
+      const workspaces = yield* Workspaces
+      const { subject } = yield* newPerson("ann")
+      const [one, two] = yield* several(subject, 2)
+      const bound = { limit: 10, boundWorkspaceId: two?.id, includeTotal: true }
+      const page = yield* workspaces.list(subject, bound)
+      expect(page).toMatchObject({ total: 1, truncated: false })
+      expect(page.workspaces.map(({ handle }) => handle)).toEqual([two?.handle ?? ""])
+      const refused = yield* Effect.flip(workspaces.list(subject, { ...bound, selectedWorkspaceId: one?.id }))
+      expect(refused.code).toBe("permission_denied")
+    }).pipe(fresh)
 )
 
 it.effect(
-  "the inventory lists and counts active memberships by creation time, including archived Workspaces, and writes nothing",
+  "the inventory lists and counts active memberships by creation time, including memberships in archived Workspaces, and writes nothing",
   () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces

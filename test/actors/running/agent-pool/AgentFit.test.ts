@@ -69,7 +69,7 @@ describe("Agent shortcomings", () => {
 })
 
 describe("Tool selection", () => {
-  test("a Run that can use either tool uses OpenTofu, in the highest version", () => {
+  test("a Run that can use either tool uses the highest available version of OpenTofu", () => {
     expect(toolFor(facts, { tool: {} })).toEqual(Option.some({ name: "opentofu", version: "1.10.2" }))
     expect(toolFor(facts, { tool: { name: "terraform" } })).toEqual(
       Option.some({ name: "terraform", version: "1.11.4" })

@@ -36,22 +36,24 @@ const enrolled = Effect.gen(function* () {
   }
 })
 
-it.effect("every server accepts another server's nonce once, from the same agent", () =>
-  on(
-    Effect.gen(function* () {
-      yield* enrolled
-      const [one, two] = [yield* server(), yield* server()]
-      const nonce = yield* one.make(agent)
-      expect(yield* two.use(other, nonce)).toBe(false)
-      expect(yield* two.use(agent, nonce)).toBe(true)
-      expect(yield* one.use(agent, nonce)).toBe(false)
-      const sql = yield* SqlClient.SqlClient
-      expect(yield* sql`SELECT nonce_hash FROM agent_nonces`).toEqual([])
-    })
-  )
+it.effect(
+  "every server accepts a nonce from another server, but only once and only from the agent that received the nonce",
+  () =>
+    on(
+      Effect.gen(function* () {
+        yield* enrolled
+        const [one, two] = [yield* server(), yield* server()]
+        const nonce = yield* one.make(agent)
+        expect(yield* two.use(other, nonce)).toBe(false)
+        expect(yield* two.use(agent, nonce)).toBe(true)
+        expect(yield* one.use(agent, nonce)).toBe(false)
+        const sql = yield* SqlClient.SqlClient
+        expect(yield* sql`SELECT nonce_hash FROM agent_nonces`).toEqual([])
+      })
+    )
 )
 
-it.effect("a nonce expires, and the next nonce removes it", () =>
+it.effect("a nonce expires, and is removed when the next nonce is created", () =>
   on(
     Effect.gen(function* () {
       yield* enrolled
@@ -67,7 +69,7 @@ it.effect("a nonce expires, and the next nonce removes it", () =>
   )
 )
 
-it.effect("nothing is stored for an agent that does not exist", () =>
+it.effect("no nonce is stored for an agent that does not exist", () =>
   on(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -21,7 +21,7 @@ test.each([
   }
 )
 
-test("an agent with a different protocol is unsupported, and each problem reports the version to install", () => {
+test("an agent with a different protocol is unsupported, and the message for each version problem contains the version to install", () => {
   const other = versionProblem("1.4.2", { protocol: agentProtocol + 1, version: "1.4.2" })
   expect(other).toMatchObject({ speaks: false, message: expect.stringContaining("1.4.2") })
   expect(versionProblem("1.4.2", { protocol: agentProtocol, version: "1.0.0" })?.message).toContain("Install svc 1.4.2")

@@ -99,27 +99,29 @@ tests.live("an ephemeral agent is removed after a week of silence, unless a stat
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
-tests.live("an agent awaiting the review after a restore is removed neither before the review nor right after it", () =>
-  Effect.gen(function* () {
-    yield* emptyWorld
-    const sql = yield* SqlClient.SqlClient
-    yield* token("review", 1)
-    const id = yield* agent("waiting", "review")
-    const { confirm, hold } = yield* restoredAgents
-    yield* TestClock.setTime(Date.parse("2026-03-09T00:00:00.000Z"))
-    const { forget } = yield* begun
-    for (const held of yield* hold) {
-      yield* sql`INSERT INTO restore_review ${sql.insert({ record_id: held.id, kind: "agent", previous_status: held.previousStatus, restored_at: at })}`
-    }
-    yield* TestClock.adjust("1 hour")
-    yield* forget
-    expect(yield* there).toContain("waiting revoked")
-    yield* confirm(id, "enrolled")
-    yield* sql`UPDATE restore_review SET decision = 'confirmed'`
-    yield* TestClock.adjust("1 hour")
-    yield* forget
-    expect(yield* there).toContain("waiting")
-  }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
+tests.live(
+  "an agent awaiting the review after a restore is not removed before the review or immediately afterwards",
+  () =>
+    Effect.gen(function* () {
+      yield* emptyWorld
+      const sql = yield* SqlClient.SqlClient
+      yield* token("review", 1)
+      const id = yield* agent("waiting", "review")
+      const { confirm, hold } = yield* restoredAgents
+      yield* TestClock.setTime(Date.parse("2026-03-09T00:00:00.000Z"))
+      const { forget } = yield* begun
+      for (const held of yield* hold) {
+        yield* sql`INSERT INTO restore_review ${sql.insert({ record_id: held.id, kind: "agent", previous_status: held.previousStatus, restored_at: at })}`
+      }
+      yield* TestClock.adjust("1 hour")
+      yield* forget
+      expect(yield* there).toContain("waiting revoked")
+      yield* confirm(id, "enrolled")
+      yield* sql`UPDATE restore_review SET decision = 'confirmed'`
+      yield* TestClock.adjust("1 hour")
+      yield* forget
+      expect(yield* there).toContain("waiting")
+    }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
 tests.live("an agent that has submitted the state of its apply has no pending state", () =>

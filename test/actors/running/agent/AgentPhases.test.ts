@@ -4,7 +4,7 @@ import { type ExecutionSpan, phaseDurations } from "../../../../actors/running/a
 const span: ExecutionSpan = { acceptedAt: 1_000_000, resultAt: 1_010_000, finishedAt: 1_012_000 }
 
 describe("Agent phases", () => {
-  test("phases of an agent's Run have the reported durations, and the last phase ends with the result", () => {
+  test("phases of an agent's Run have the reported durations, and the last phase ends when the result arrives", () => {
     for (const ahead of [0, 3_600_000, -3_600_000]) {
       const at = (millis: number) => span.acceptedAt + ahead + millis
       expect(
@@ -33,7 +33,7 @@ describe("Agent phases", () => {
     expect(phaseDurations(jumped, span).map(({ millis }) => millis)).toEqual([10_000, 0, 9_000])
   })
 
-  test("without a result, phases end with the last known phase, and the server's own checks are counted separately", () => {
+  test("without a result, the last phase is omitted, and the server's own checks are counted as a separate phase", () => {
     const reported = [
       { phase: "prepare" as const, at: 5_000 },
       { phase: "apply" as const, at: 6_000 }

@@ -41,7 +41,7 @@ const safetyOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 for (const [name, { code, happens, ...expected }] of Object.entries(startObstacles)) {
-  plane.live(`an agent cannot start an apply when ${name} after the acceptance`, () =>
+  plane.live(`an agent cannot start an apply if ${name} after the agent accepted the apply`, () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
       const agent = yield* enrolled()

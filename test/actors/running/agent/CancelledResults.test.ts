@@ -37,7 +37,7 @@ const savedPlans = Effect.fnUntraced(function* (runId: RunId) {
   return yield* Effect.orDie((yield* SqlClient.SqlClient)`SELECT run_id FROM run_plans WHERE run_id = ${runId}`)
 })
 
-plane.live("an agent's plan ends as cancelled if svc accepted the cancel before its result arrived", () =>
+plane.live("an agent's plan ends as cancelled if svc accepted the cancellation before the result arrived", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -54,32 +54,34 @@ plane.live("an agent's plan ends as cancelled if svc accepted the cancel before 
   })
 )
 
-plane.live("an agent's apply that finished before its cancel arrived ends as cancelled with a complete state", () =>
-  Effect.gen(function* () {
-    const { enrolled } = yield* world
-    const agent = yield* enrolled()
-    const { capsuleId, claim } = yield* applyingOn(agent, "cancelled-apply")
-    yield* cancelled(claim.runId)
-    const state = yield* agent.put(claim, "state", stateFile(1))
-    yield* agent.finish(claim, appliedResult(1), { lastBatch: 0, state })
-    const run = yield* settled(claim.runId)
-    expect(run).toMatchObject({ status: "cancelled", error: { code: "applied_before_cancel" } })
-    const capsules = yield* Capsules
-    const capsuleCommands = yield* CapsuleCommands
-    expect(yield* capsules.read(capsuleId)).toMatchObject({ status: "active", runtimeSafety: "safe" })
-    const [version] = (yield* capsules.stateVersions(capsuleId, { limit: 1 })).items
-    expect(version).toMatchObject({ id: run.stateVersionId, partial: false })
+plane.live(
+  "an agent's apply that finished before the cancellation arrived ends as cancelled, with a complete state",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { capsuleId, claim } = yield* applyingOn(agent, "cancelled-apply")
+      yield* cancelled(claim.runId)
+      const state = yield* agent.put(claim, "state", stateFile(1))
+      yield* agent.finish(claim, appliedResult(1), { lastBatch: 0, state })
+      const run = yield* settled(claim.runId)
+      expect(run).toMatchObject({ status: "cancelled", error: { code: "applied_before_cancel" } })
+      const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
+      expect(yield* capsules.read(capsuleId)).toMatchObject({ status: "active", runtimeSafety: "safe" })
+      const [version] = (yield* capsules.stateVersions(capsuleId, { limit: 1 })).items
+      expect(version).toMatchObject({ id: run.stateVersionId, partial: false })
 
-    // A cancelled drift check behaves the same: svc does not record a result that arrives after the cancellation.
-    const check = yield* capsuleCommands.DriftCheck(capsuleId, { context: (yield* TestPlane).context })
-    const { offer } = yield* offerTo(agent)
-    expect(offer.runId).toBe(check.id)
-    yield* agent.as(agent.client.Accept(offer))
-    yield* cancelled(check.id)
-    const drift = { ...evidence, drifted: true, resourceDrift: [] }
-    const held = { runId: offer.runId, fence: offer.fence }
-    yield* agent.finish(held, { kind: "drift_check", status: "ended", outcome: drift }, { lastBatch: 0 })
-    expect(yield* settled(check.id)).toMatchObject({ status: "cancelled", drifted: true })
-    expect((yield* capsules.read(capsuleId)).driftStatus).not.toBe("drifted")
-  })
+      // A cancelled drift check behaves the same: svc does not record a result that arrives after the cancellation.
+      const check = yield* capsuleCommands.DriftCheck(capsuleId, { context: (yield* TestPlane).context })
+      const { offer } = yield* offerTo(agent)
+      expect(offer.runId).toBe(check.id)
+      yield* agent.as(agent.client.Accept(offer))
+      yield* cancelled(check.id)
+      const drift = { ...evidence, drifted: true, resourceDrift: [] }
+      const held = { runId: offer.runId, fence: offer.fence }
+      yield* agent.finish(held, { kind: "drift_check", status: "ended", outcome: drift }, { lastBatch: 0 })
+      expect(yield* settled(check.id)).toMatchObject({ status: "cancelled", drifted: true })
+      expect((yield* capsules.read(capsuleId)).driftStatus).not.toBe("drifted")
+    })
 )

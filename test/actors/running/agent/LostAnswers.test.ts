@@ -18,8 +18,8 @@ test.each([
   [29, 10n * second, false],
   [30, 10n * second, true],
   [300, 20n * second, true],
-  // The agent received its last response just as it began to wait, as happens in a server outage or after the machine was
-  // suspended, so no response was lost.
+  // No response was lost, because the agent received its last response just before it began to wait. This happens in a
+  // server outage or after the machine was suspended.
   [300, 299n * second, false],
   [300, 296n * second, false],
   [300, undefined, false]
@@ -59,7 +59,7 @@ plane.live("an agent whose requests arrive but whose responses are lost is marke
     const run = yield* runs.read(claim.runId)
     expect(run.agentUnreachableSince).toBeUndefined()
     expect(new Map(agentFacts(run)).get("unanswered")).toContain("lost since")
-    // An agent of an earlier release does not report the time, so svc cannot draw a conclusion.
+    // An agent of an earlier release does not report the time, so svc does not change the mark.
     yield* renewal(agent, claim)
     expect(yield* shown).toBe(since)
     yield* renewal(agent, claim, 0)

@@ -88,7 +88,7 @@ const opened = Effect.fnUntraced(function* (name: string, more = "") {
 
 const isMissing = Bun.which("terraform") === null || Bun.which("git") === null
 
-describe.skipIf(isMissing)("Approvals of a change", () => {
+describe.skipIf(isMissing)("Change approvals", () => {
   const ways: ReadonlyArray<
     readonly [string, (git: (...args: ReadonlyArray<string>) => string, name: string) => void]
   > = [
@@ -111,7 +111,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
   ]
   for (const [way, merge] of ways) {
     tests.live(
-      `approvals of a change approve the plan of the lane after a ${way}, although the lane has other new commits`,
+      `approvals of a change carry over to the plan of the lane after a ${way}, even if the lane has other new commits`,
       () =>
         Effect.gen(function* () {
           const { workspaceId, context } = yield* TestPlane
@@ -187,7 +187,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
   )
 
   tests.live(
-    "approvals of a change do not approve a plan with another change, and the review shows exactly the differing lines",
+    "approvals of a change do not carry over to a plan with a different change, and the review shows exactly the differing lines",
     () =>
       Effect.gen(function* () {
         const { capsule, change, commit, git, write } = yield* opened("other")
@@ -209,7 +209,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
   )
 
   tests.live(
-    "approvals of a change do not approve a plan if only the command of a provisioner differs, which no plan shows",
+    "approvals of a change do not carry over to a plan even if only a provisioner command differs, which plans do not show",
     () =>
       Effect.gen(function* () {
         const provisioner = (command: string) => `provisioner "local-exec" { command = "${command}" }`
@@ -226,7 +226,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
   )
 
   tests.live(
-    "approvals of a change do not approve a plan whose branch undid a change of its base, even if the lane is reset to the branch",
+    "approvals of a change do not carry over if the branch undid a change in its base, even if the lane is reset to the branch",
     () =>
       Effect.gen(function* () {
         const { capsule, commit, git, write } = yield* opened("stale")
@@ -425,7 +425,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
   for (const [half, some] of halves.entries()) {
     const branch = `table-${half}`
     tests.live(
-      `approvals of a change do not approve a plan after a change of ${some.map(([name]) => name).join(", ")}`,
+      `approvals of a change do not carry over in each of these cases: ${some.map(([name]) => name).join(", ")}`,
       () =>
         Effect.gen(function* () {
           const { capsule, change, git } = yield* opened(branch)
@@ -517,7 +517,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
   )
 
   tests.live(
-    "svc refuses an approval of another change, and an approval of a change in a plan that is not speculative",
+    "svc rejects an approval whose digests do not match the change, and an approval of a change in a plan that is not speculative",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -540,7 +540,7 @@ describe.skipIf(isMissing)("Approvals of a change", () => {
   )
 
   tests.live(
-    "an approval of a change by an author of any commit of the branch does not count under a rule that excludes commit authors",
+    "if a rule excludes commit authors, an approval of a change by the author of any commit on the branch does not count",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

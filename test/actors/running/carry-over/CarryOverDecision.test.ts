@@ -44,7 +44,7 @@ const equal: CarryFacts = {
 
 const codesOf = (facts: CarryFacts) => differences(facts).map(({ code }) => code)
 
-describe("Approvals of a change", () => {
+describe("Change approvals", () => {
   test("approvals of a change are carried over if nothing differs", () => {
     expect(differences(equal)).toEqual([])
   })
@@ -99,7 +99,7 @@ describe("Approvals of a change", () => {
     expect(codesOf({ ...equal, ...changed })).toEqual([code])
   })
 
-  test("carried approvals let svc apply the plan only if every rule allows it", () => {
+  test("carried-over approvals let svc apply the plan only if every rule allows it", () => {
     expect(appliesCarried(["approval_and_apply", "approval_and_apply"])).toBe(true)
     expect(appliesCarried(["approval_and_apply", "approval"])).toBe(false)
     expect(appliesCarried(["approval"])).toBe(false)

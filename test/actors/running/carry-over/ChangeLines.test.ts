@@ -22,7 +22,7 @@ const resource = (
 
 const size = (after: number): Attribute => ({ name: "size", before: 1, after })
 
-test("equal reviews have no differing lines, in any order", () => {
+test("equal reviews have no differing lines, regardless of the order of their lines", () => {
   const a = { resourceChanges: [resource("demo.a", [size(2)]), resource("demo.b")] }
   const b = { resourceChanges: [resource("demo.b"), resource("demo.a", [size(2)])] }
   expect(differingLines(a, b)).toEqual({ lines: [] })

@@ -40,7 +40,7 @@ afterEach(() => tests.runPromise(Effect.flatMap(SqlClient.SqlClient, (sql) => sq
 
 const rule = ruled({ approvers: 1, planAuthorCounts: false, carryOver: "approval" })
 
-/** A module with two private inputs, the second of which no resource uses, and an input for an injected Output. */
+/** A module with two private inputs and an input for an injected Output. No resource uses the second private input. */
 const moduleOf = (text: string) => ({
   "main.tf": `
 variable "secret" {
@@ -102,7 +102,7 @@ const changed = Effect.fnUntraced(function* ({ adoptedSourceRevision, name, sour
   yield* rule
 })
 
-/** Restores the newest backup of the Capsule, which begins another authority epoch. */
+/** Restores the newest backup of the Capsule, which starts a new authority epoch. */
 const restored = Effect.fnUntraced(function* (approver: CommandContext, capsuleId: CapsuleId) {
   const { context, workspaceId } = yield* TestPlane
   const backup = yield* (yield* Capsules).backup(context, workspaceId, capsuleId)
@@ -147,7 +147,7 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
               return yield* replan
             })
           ],
-          // A configuration plan uses the adopted commit, so the change and the files differ too.
+          // A configuration plan uses the adopted commit, so the change and the files also differ.
           "a private input": [
             ["authority", "change", "configuration", "files"],
             configured(capsule.id, { secret: "another" })
@@ -198,7 +198,7 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
         yield* approveChange(demoted, change)
         const carried = yield* replanned(capsule.id)
         expect([carried.status, carried.carriedFrom?.runId]).toEqual(["succeeded", change.id])
-        // A carried approval stops counting when its approver is no longer eligible.
+        // A carried-over approval no longer counts once its approver is no longer eligible.
         yield* (yield* Members).update(context, scope, subjectOf(demoted), { role: "member" })
         const refused = yield* Effect.flip((yield* Runs).apply(context, carried.id, undefined))
         expect([refused.code, refused.message]).toEqual([
@@ -255,7 +255,7 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
         const plan = yield* planLane(capsule.id, capsule.sourceId)
         expect([plan.status, reasonsOf(plan)]).toEqual(["waiting_approval", ["change", "files"]])
         expect(new Set(plan.differsFrom?.lines.map(({ side }) => side))).toEqual(new Set(["planned"]))
-        // A file that does not affect the plan also prevents carrying the approval over.
+        // A changed file prevents the approval from carrying over, even if the file does not affect the plan.
         yield* commit("moved", { ...plain("two"), "comment.tf": "# Nothing" })
         const quiet = yield* planLane(capsule.id, capsule.sourceId)
         expect([quiet.status, reasonsOf(quiet)]).toEqual(["waiting_approval", ["files"]])
@@ -291,7 +291,7 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
   )
 
   tests.live(
-    "the approval of a change carries over to the next plan if the first plan expired, but to no plan after an apply",
+    "the approval of a change carries over to the next plan if the first plan expired, but not to any plan after an apply",
     () =>
       Effect.gen(function* () {
         const { commit, moveBranch } = yield* TestPlane

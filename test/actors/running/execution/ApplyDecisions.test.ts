@@ -40,7 +40,7 @@ const output = (name: string, value: string, sensitive = false): StateOutput => 
 const capsule = { current_state_generation: 4, drift_checked_at: null, tool_name: null }
 
 describe("Apply outcomes", () => {
-  test("a successful apply advances the state, and keeps the tool and lock of its preparation", () => {
+  test("a successful apply advances the state, and records the tool and the provider lock from its preparation", () => {
     expect(capsuleAfter("apply", capsule, result(), prepared, namedStateVersion("new"))).toEqual({
       current_state_version_id: namedStateVersion("new"),
       current_state_generation: 5,
@@ -86,7 +86,7 @@ describe("Apply outcomes", () => {
     })
   })
 
-  test("accepting drift advances the state but not the status or safety, even if it fails", () => {
+  test("accepting drift advances the state but never changes the status or safety, even if the tool fails", () => {
     const checked = { ...capsule, drift_checked_at: "2026-01-01T00:00:00.000Z" }
     expect(refreshedCapsule(checked, result(), namedStateVersion("new"))).toEqual({
       current_state_version_id: namedStateVersion("new"),
@@ -118,7 +118,7 @@ describe("Apply outcomes", () => {
   }
 })
 
-test("an apply's state counts as new if something changed and the state has a lineage", () => {
+test("an apply's state is new if the apply succeeded or changed something, and the state has a lineage", () => {
   expect(isNewState(result())).toBe(true)
   expect(isNewState(result({ changedAnything: false }))).toBe(true)
   expect(isNewState(result({ exit: "failed" }))).toBe(true)
@@ -198,7 +198,7 @@ describe("Apply results", () => {
     expect(errorOf({ exit: "failed" }).code).toBe("apply_failed")
   })
 
-  test("an apply result describes the found state, and mentions a left-over state only if one was kept", () => {
+  test("an apply result describes the state that was found, and mentions a left-over state only if one was kept", () => {
     const state = Redacted.make(new Uint8Array([1]))
     const failed = { exit: "failed", stateProblem: "unreadable" } as const
     const messages = [

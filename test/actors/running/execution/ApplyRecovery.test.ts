@@ -54,7 +54,7 @@ const recovered = Effect.fnUntraced(function* (applyId: RunId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Lost notes", () => {
-  tests.live("an interrupted apply counts as uncertain from the moment its tool was about to start", () =>
+  tests.live("an interrupted apply is treated as uncertain if its tool had started or was about to start", () =>
     Effect.gen(function* () {
       const { applyId, capsuleId } = yield* forgotten("lostfolder", "apply")
       yield* recovered(applyId)
@@ -69,7 +69,7 @@ describe.skipIf(Bun.which("terraform") === null)("Lost notes", () => {
     })
   )
 
-  tests.live("an apply interrupted before its tool was about to start changed nothing", () =>
+  tests.live("an apply interrupted before its tool was about to start is recorded as having changed nothing", () =>
     Effect.gen(function* () {
       const { applyId, capsuleId } = yield* forgotten("neverbegun", "prepare")
       yield* recovered(applyId)

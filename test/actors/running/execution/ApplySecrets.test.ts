@@ -31,7 +31,7 @@ const leaking = (end: string) => ({
     output "plain" { value = "nothing secret" }`
 })
 
-/** Although the variable is sensitive, the module's state contains its value without a mark. */
+/** Although the variable is sensitive, the module's state contains its value without marking it as sensitive. */
 const unmarked = {
   "main.tf": `
     variable "secret" {
@@ -72,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("Secret inputs", () => {
     })
   )
 
-  tests.live("an apply counts its secrets in the same way as the admission of its plan", () =>
+  tests.live("an apply and the admission of its plan count secrets in the same way", () =>
     Effect.gen(function* () {
       const module = {
         "main.tf": `

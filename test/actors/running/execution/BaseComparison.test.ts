@@ -37,7 +37,7 @@ const planOf = Effect.fnUntraced(function* (capsule: Capsule, ref: string, specu
 })
 
 describe("The base of a plan's ref", () => {
-  tests.live("a plan of another ref reports the newer contents of the base that it would undo", () =>
+  tests.live("a plan of another ref reports the newer contents of the base that the plan would undo", () =>
     Effect.gen(function* () {
       const { commit, moveBranch } = yield* TestPlane
       const { apply, capsule } = yield* active("base", files())
@@ -79,7 +79,7 @@ describe("The base of a plan's ref", () => {
     })
   )
 
-  tests.live("the base is unknown if it shares no commit with the ref, and the plan is made anyway", () =>
+  tests.live("the base is unknown if it shares no commit with the ref, but svc still creates the plan", () =>
     Effect.gen(function* () {
       const { commit } = yield* TestPlane
       const { apply, capsule } = yield* active("unrelated", files())

@@ -146,7 +146,7 @@ describe.skipIf(Bun.which("terraform") === null)("Configuration checks", () => {
   )
 
   tests.live(
-    "a configuration check accepts only configurations of its own Workspace, and does not disclose others",
+    "a configuration check accepts only configurations of the same Workspace, and does not disclose other configurations",
     () =>
       Effect.gen(function* () {
         const { commit, context, url, workspaceId } = yield* TestPlane

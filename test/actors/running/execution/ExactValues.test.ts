@@ -158,7 +158,7 @@ const bare = (folder: string, ...args: ReadonlyArray<string>) =>
     return out
   })
 
-/** The Outputs of a module that the bare tool applied. */
+/** The Outputs of a module that the test applied with the tool alone, without svc. */
 const bareOutputs = Effect.fnUntraced(function* (name: string, files: Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(scratch, `${name}-`))
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
@@ -178,7 +178,7 @@ const written = (value: unknown): string => {
 }
 
 tests.live(
-  `values reach a consumer and its export exactly as with the bare tool (SVC_EXACT_SEED=${seed})`,
+  `values reach a consumer and its export exactly as if the tool were used without svc (SVC_EXACT_SEED=${seed})`,
   () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane

@@ -104,7 +104,7 @@ interface Scene {
   readonly approver: CommandContext
 }
 
-/** The response to the action, and the facts at that moment. */
+/** The response to the action, and whether the tool had started by then. */
 interface Answer {
   readonly run: Run | undefined
   readonly refused: string | undefined
@@ -189,7 +189,7 @@ const followed = Effect.fnUntraced(function* (capsule: Capsule) {
   return items.find(({ trigger, type }) => trigger === "auto_update" && type === "apply")
 })
 
-/** Starts a Run of this kind and returns it once it has ended. Returns `undefined` if svc rejected it. */
+/** Starts a Run of this kind and returns it once it has ended. Returns `undefined` if svc rejected the Run. */
 const performed = Effect.fnUntraced(function* (kind: Kind, { capsule }: Scene, planId: RunId | undefined) {
   const { commit, context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -319,7 +319,7 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
   const { capsule } = yield* active(name, files, { options: { providerBindings: [bound(connection.id)] } })
   const approver = yield* admin
   const scene: Scene = { capsule, connectionId: connection.id, approver }
-  // Adds an approval rule, so that the service does not approve the plan itself.
+  // Adds an approval rule, so that the service does not approve the plan automatically.
   if (kind !== "followed") yield* ruled({ approvers: 1, planAuthorCounts: false })
   const planId = yield* approvedFor(kind, scene)
   const before = yield* effects(scene, kind)

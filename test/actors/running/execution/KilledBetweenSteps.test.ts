@@ -92,7 +92,7 @@ const endings: Readonly<Record<Type, Readonly<Record<Gap, Ending>>>> = {
 }
 
 it.live(
-  "a process killed between two steps leaves enough in the database to settle its Run, and no secret",
+  "a process killed between two steps leaves enough data in the database to settle its Run, but no secrets",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
@@ -118,7 +118,7 @@ it.live(
           moveBranch
         }
 
-        /** Copies the remains of a kill between any two steps, until the next Run of this type ends. */
+        /** Copies the files that would remain after a kill between any two steps, until the next Run of this type ends. */
         const kept = Effect.fnUntraced(function* <E, R>(type: Type, started: Effect.Effect<RunId, E, R>) {
           const isOver = yield* Deferred.make<void>()
           for (const gap of gaps) {

@@ -57,7 +57,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exhausted memory", () => {
   )
 
   tests.live(
-    "an apply that runs out of memory fails with a clear reason, and its state counts as uncertain",
+    "an apply that runs out of memory fails with a clear reason, and its state is treated as uncertain",
     () =>
       Effect.gen(function* () {
         const { capsuleId, plan } = yield* planned("hungry-apply", { "main.tf": main, hungry: "apply" })

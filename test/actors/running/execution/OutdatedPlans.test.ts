@@ -36,7 +36,7 @@ tests.live("svc supersedes plans that another tool created before anyone can app
     expect(yield* supersede).toBe(0)
     yield* madeWithAnother(waiting.id)
     yield* madeWithAnother(reviewed.id)
-    // A plan without a recorded tool is outdated too, because svc cannot determine the tool that would apply it.
+    // A plan without a recorded tool is also outdated, because svc cannot determine the tool that would apply it.
     const missing = Layer.succeed(Toolchain, {
       resolve: () => Effect.fail(new ToolMissing({ message: "None.", remedy: "Install one." }))
     })

@@ -44,7 +44,7 @@ const check = (more: Readonly<Record<string, unknown>> = {}) => ({
 
 const canary = "answer-canary-7f3a"
 
-/** Sets the operator's policy to these checks, and lets the site respond as given. */
+/** Sets the operator's policy to these checks, and sets the response that the checked site returns. */
 const arranged = Effect.fnUntraced(function* (
   checks: ReadonlyArray<Readonly<Record<string, unknown>>>,
   answer: { readonly status: number; readonly location?: string }
@@ -95,88 +95,90 @@ describe.skipIf(Bun.which("terraform") === null)("Post-apply checks", () => {
     })
   )
 
-  tests.live("a failed check commits state and Outputs, and recovery returns the Capsule to active", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const capsules = yield* Capsules
-      const capsuleCommands = yield* CapsuleCommands
-      const sql = yield* SqlClient.SqlClient
-      // svc treats a redirect as a response and does not follow it.
-      const { answers, site } = yield* arranged([check(), check({ name: "later" })], { status: 503 })
-      const { capsuleId, plan } = yield* planned("ill", main, { variables: { site } })
-      const apply = yield* applied(plan)
-      expect(apply).toMatchObject({ status: "failed", error: { code: "lifecycle_failed" } })
-      expect(apply.error?.message).toContain("status 503 instead of 200")
-      expect(apply.postApply?.map(({ name, status }) => [name, status])).toEqual([
-        ["health", "failed"],
-        ["later", "not_run"]
-      ])
-      const failed = yield* capsules.read(capsuleId)
-      expect(failed).toMatchObject({ status: "error", runtimeSafety: "unknown", currentStateGeneration: 1 })
-      expect(failed.currentStateVersionId).toBe(apply.stateVersionId)
-      expect((yield* capsules.outputs(capsuleId)).map(({ name }) => name)).toEqual(["site", "size"])
-      const old = yield* replanned(capsuleId)
+  tests.live(
+    "svc commits the state and Outputs even if a check fails, and recovery makes the Capsule active again",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const capsules = yield* Capsules
+        const capsuleCommands = yield* CapsuleCommands
+        const sql = yield* SqlClient.SqlClient
+        // svc treats a redirect as a response and does not follow it.
+        const { answers, site } = yield* arranged([check(), check({ name: "later" })], { status: 503 })
+        const { capsuleId, plan } = yield* planned("ill", main, { variables: { site } })
+        const apply = yield* applied(plan)
+        expect(apply).toMatchObject({ status: "failed", error: { code: "lifecycle_failed" } })
+        expect(apply.error?.message).toContain("status 503 instead of 200")
+        expect(apply.postApply?.map(({ name, status }) => [name, status])).toEqual([
+          ["health", "failed"],
+          ["later", "not_run"]
+        ])
+        const failed = yield* capsules.read(capsuleId)
+        expect(failed).toMatchObject({ status: "error", runtimeSafety: "unknown", currentStateGeneration: 1 })
+        expect(failed.currentStateVersionId).toBe(apply.stateVersionId)
+        expect((yield* capsules.outputs(capsuleId)).map(({ name }) => name)).toEqual(["site", "size"])
+        const old = yield* replanned(capsuleId)
 
-      // Violates one re-adoption condition at a time.
-      const attempt = adoption(capsuleId).pipe(
-        Effect.flatMap((request) => capsuleCommands.ReAdopt(capsuleId, { context, request, idempotency: freshKey() }))
-      )
-      const broken: ReadonlyArray<readonly [table: string, id: string, columns: Columns]> = [
-        ["capsules", capsuleId, { status: "active" }],
-        ["capsules", capsuleId, { current_state_generation: 2 }],
-        ["capsules", capsuleId, { execution_authority_epoch: 3 }],
-        ["runs", apply.id, { provider_apply_succeeded: 0 }],
-        ["runs", apply.id, { provider_apply_succeeded: null }],
-        ["runs", apply.id, { type: "destroy_apply" }],
-        ["runs", apply.id, { type: "restore" }],
-        ["runs", apply.id, { status: "cancelled" }],
-        ["runs", apply.id, { error_code: "apply_failed" }],
-        ["runs", apply.id, { evidence: JSON.stringify({ postApply: [] }) }],
-        [
-          "runs",
-          apply.id,
-          { evidence: JSON.stringify({ postApply: apply.postApply, possiblyCreated: ["terraform_data.b"] }) }
-        ],
-        ["runs", apply.id, { state_version_id: null }],
-        ["runs", plan.id, { used_by_run_id: null }],
-        ["runs", plan.id, { plan_digest: `sha256:${"0".repeat(64)}` }],
-        ["state_versions", apply.stateVersionId ?? "", { partial: 1 }],
-        ["state_versions", apply.stateVersionId ?? "", { created_by_run_id: plan.id }]
-      ]
-      for (const [table, id, columns] of broken) {
-        const [before] = yield* sql<Columns>`SELECT * FROM ${sql(table)} WHERE id = ${id}`
-        yield* sql`UPDATE ${sql(table)} SET ${sql.update(columns)} WHERE id = ${id}`
-        const error = yield* Effect.flip(attempt)
-        expect([table, columns, error.code]).toEqual([table, columns, "failed_precondition"])
-        const restored = Object.fromEntries(Object.keys(columns).map((name) => [name, before?.[name] ?? null]))
-        yield* sql`UPDATE ${sql(table)} SET ${sql.update(restored)} WHERE id = ${id}`
-      }
-      yield* sql`UPDATE installation SET restored_at = '9999-01-01T00:00:00.000Z'`
-      expect((yield* Effect.flip(attempt)).message).toContain("restored from a backup")
-      yield* sql`UPDATE installation SET restored_at = NULL`
-      // After any later apply, re-adoption cannot recover the failed check, whatever the outcome of that apply.
-      const later = "run_llllllllllllllllllllllll"
-      yield* sql`INSERT INTO runs ${sql.insert({ id: later, workspace_id: failed.workspaceId, type: "apply", status: "failed", capsule_id: capsuleId, requires_approval: 0, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", created_at: "9999-01-01T00:00:00.000Z", queued_at: "9999-01-01T00:00:00.000Z", finished_at: "9999-01-01T00:00:00.000Z" })}`
-      expect((yield* Effect.flip(attempt)).code).toBe("failed_precondition")
-      yield* sql`DELETE FROM runs WHERE id = ${later}`
+        // Violates one re-adoption condition at a time.
+        const attempt = adoption(capsuleId).pipe(
+          Effect.flatMap((request) => capsuleCommands.ReAdopt(capsuleId, { context, request, idempotency: freshKey() }))
+        )
+        const broken: ReadonlyArray<readonly [table: string, id: string, columns: Columns]> = [
+          ["capsules", capsuleId, { status: "active" }],
+          ["capsules", capsuleId, { current_state_generation: 2 }],
+          ["capsules", capsuleId, { execution_authority_epoch: 3 }],
+          ["runs", apply.id, { provider_apply_succeeded: 0 }],
+          ["runs", apply.id, { provider_apply_succeeded: null }],
+          ["runs", apply.id, { type: "destroy_apply" }],
+          ["runs", apply.id, { type: "restore" }],
+          ["runs", apply.id, { status: "cancelled" }],
+          ["runs", apply.id, { error_code: "apply_failed" }],
+          ["runs", apply.id, { evidence: JSON.stringify({ postApply: [] }) }],
+          [
+            "runs",
+            apply.id,
+            { evidence: JSON.stringify({ postApply: apply.postApply, possiblyCreated: ["terraform_data.b"] }) }
+          ],
+          ["runs", apply.id, { state_version_id: null }],
+          ["runs", plan.id, { used_by_run_id: null }],
+          ["runs", plan.id, { plan_digest: `sha256:${"0".repeat(64)}` }],
+          ["state_versions", apply.stateVersionId ?? "", { partial: 1 }],
+          ["state_versions", apply.stateVersionId ?? "", { created_by_run_id: plan.id }]
+        ]
+        for (const [table, id, columns] of broken) {
+          const [before] = yield* sql<Columns>`SELECT * FROM ${sql(table)} WHERE id = ${id}`
+          yield* sql`UPDATE ${sql(table)} SET ${sql.update(columns)} WHERE id = ${id}`
+          const error = yield* Effect.flip(attempt)
+          expect([table, columns, error.code]).toEqual([table, columns, "failed_precondition"])
+          const restored = Object.fromEntries(Object.keys(columns).map((name) => [name, before?.[name] ?? null]))
+          yield* sql`UPDATE ${sql(table)} SET ${sql.update(restored)} WHERE id = ${id}`
+        }
+        yield* sql`UPDATE installation SET restored_at = '9999-01-01T00:00:00.000Z'`
+        expect((yield* Effect.flip(attempt)).message).toContain("restored from a backup")
+        yield* sql`UPDATE installation SET restored_at = NULL`
+        // After any later apply, re-adoption cannot recover the failed check, whatever the outcome of that apply.
+        const later = "run_llllllllllllllllllllllll"
+        yield* sql`INSERT INTO runs ${sql.insert({ id: later, workspace_id: failed.workspaceId, type: "apply", status: "failed", capsule_id: capsuleId, requires_approval: 0, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", created_at: "9999-01-01T00:00:00.000Z", queued_at: "9999-01-01T00:00:00.000Z", finished_at: "9999-01-01T00:00:00.000Z" })}`
+        expect((yield* Effect.flip(attempt)).code).toBe("failed_precondition")
+        yield* sql`DELETE FROM runs WHERE id = ${later}`
 
-      // After the operator corrects the check, re-adoption runs the corrected check and changes only the authority.
-      yield* arranged([check({ status: [503] })], { status: 503 })
-      const before = yield* rowOf(capsuleId)
-      const done = yield* attempt
-      const { execution_authority_epoch, install_config_id, updated_at, ...rest } = yield* rowOf(capsuleId)
-      expect(rest).toEqual(Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(rest, name))))
-      expect([execution_authority_epoch, install_config_id]).toEqual([2, done.value.targetInstallConfigId])
-      expect(updated_at).not.toBe(before["updated_at"])
-      expect(yield* (yield* Runs).read(old.id)).toMatchObject({ status: "superseded" })
-      // Re-adoption can be repeated until something else changes the Capsule.
-      expect((yield* attempt).value.capsule).toMatchObject({ status: "error", executionAuthorityEpoch: 3 })
-      const fresh = yield* replanned(capsuleId)
-      expect(fresh.operatorConfig?.postApply).toMatchObject([{ status: [503] }])
-      expect((yield* applied(fresh)).status).toBe("succeeded")
-      expect(yield* capsules.read(capsuleId)).toMatchObject({ status: "active", runtimeSafety: "safe" })
-      expect(answers.asked.length).toBeGreaterThan(0)
-    })
+        // After the operator corrects the check, re-adoption runs the corrected check and changes only the authority.
+        yield* arranged([check({ status: [503] })], { status: 503 })
+        const before = yield* rowOf(capsuleId)
+        const done = yield* attempt
+        const { execution_authority_epoch, install_config_id, updated_at, ...rest } = yield* rowOf(capsuleId)
+        expect(rest).toEqual(Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(rest, name))))
+        expect([execution_authority_epoch, install_config_id]).toEqual([2, done.value.targetInstallConfigId])
+        expect(updated_at).not.toBe(before["updated_at"])
+        expect(yield* (yield* Runs).read(old.id)).toMatchObject({ status: "superseded" })
+        // Re-adoption can be repeated until something else changes the Capsule.
+        expect((yield* attempt).value.capsule).toMatchObject({ status: "error", executionAuthorityEpoch: 3 })
+        const fresh = yield* replanned(capsuleId)
+        expect(fresh.operatorConfig?.postApply).toMatchObject([{ status: [503] }])
+        expect((yield* applied(fresh)).status).toBe("succeeded")
+        expect(yield* capsules.read(capsuleId)).toMatchObject({ status: "active", runtimeSafety: "safe" })
+        expect(answers.asked.length).toBeGreaterThan(0)
+      })
   )
 
   tests.live("a check does not follow redirects or send requests to a private address", () =>

@@ -48,7 +48,7 @@ const given = (text: string) => ({ variables: { secret: text } })
 
 type Left = Readonly<Record<string, string>>
 
-/** The lineage of a Capsule that had no state before. */
+/** The lineage for a Capsule that had no earlier state. */
 const newLineage = "11111111-2222-3333-4444-555555555555"
 
 const stateOf = (left: Left, lineage: string) =>
@@ -91,7 +91,7 @@ const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   return applyId
 })
 
-/** Recovers the apply from a state with these Outputs, and returns each Output as stored, public ones first. */
+/** Recovers the apply from a state with these Outputs, and returns each Output as stored, with public Outputs first. */
 const recovered = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId, left: Left) {
   const ledger = yield* RunLedger
   const row = yield* ledger.find(applyId)
@@ -215,7 +215,7 @@ describe.skipIf(Bun.which("terraform") === null)("Killed applies", () => {
         WHERE id = ${connectionId}`
       expect(yield* recovered(capsuleId, applyId, plain)).toEqual(withheld)
 
-      // Plans as left by earlier releases: one without its secrets, one with only some of its secrets, and one that was
+      // Plans from earlier releases: a plan without its secrets, a plan with only some of its secrets, and a plan that was
       // deleted.
       for (const [branch, lose] of [
         ["left-unkept", (id: string) => sql`UPDATE run_plans SET sealed_secrets = NULL WHERE run_id = ${id}`],

@@ -88,31 +88,33 @@ const reconfigured = Effect.fnUntraced(function* (by: CommandContext, capsuleId:
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Reviewed refs", () => {
-  tests.live("a member cannot use private inputs with a pull request's head or commit, and nothing is written", () =>
-    Effect.gen(function* () {
-      const { commit } = yield* TestPlane
-      const member = yield* person("member")
-      const { capsule, plan } = yield* active("reviewed", moduleOf(), { variables })
-      const stolen = yield* commit("stolen", leaking)
-      const revisions = yield* RevisionPlans
-      for (const ref of ["stolen", "refs/pull/9/head", stolen]) {
-        yield* refused(
-          revisions.create(member, capsule.id, { ref }, freshKey()),
-          "private inputs and the state",
-          "(reviewed)"
-        )
-      }
-      // A commit of the lane counts as reviewed, whatever ref the request names.
-      const same = yield* revised(member, capsule.id, plan.resolvedCommit ?? "")
-      expect(same.plan.phase).toBe("reviewable")
-      expect(same.run?.openedForRef).toBeUndefined()
-      const tracked = yield* settled((yield* (yield* CapsuleCommands).Plan(capsule.id, { context: member })).value.id)
-      expect([tracked.status, tracked.openedForRef]).toEqual(["waiting_approval", undefined])
-    })
+  tests.live(
+    "if a member requests private inputs for a pull request's head or for a commit, svc rejects the request and writes nothing",
+    () =>
+      Effect.gen(function* () {
+        const { commit } = yield* TestPlane
+        const member = yield* person("member")
+        const { capsule, plan } = yield* active("reviewed", moduleOf(), { variables })
+        const stolen = yield* commit("stolen", leaking)
+        const revisions = yield* RevisionPlans
+        for (const ref of ["stolen", "refs/pull/9/head", stolen]) {
+          yield* refused(
+            revisions.create(member, capsule.id, { ref }, freshKey()),
+            "private inputs and the state",
+            "(reviewed)"
+          )
+        }
+        // A commit of the lane counts as reviewed, whichever ref the request specifies.
+        const same = yield* revised(member, capsule.id, plan.resolvedCommit ?? "")
+        expect(same.plan.phase).toBe("reviewable")
+        expect(same.run?.openedForRef).toBeUndefined()
+        const tracked = yield* settled((yield* (yield* CapsuleCommands).Plan(capsule.id, { context: member })).value.id)
+        expect([tracked.status, tracked.openedForRef]).toEqual(["waiting_approval", undefined])
+      })
   )
 
   tests.live(
-    "an admin can open private inputs to an unreviewed ref in person, and the history records the ref and the admin",
+    "an admin in person can open private inputs to an unreviewed ref, and the history records the ref and the admin",
     () =>
       Effect.gen(function* () {
         const { commit } = yield* TestPlane
@@ -135,7 +137,7 @@ describe.skipIf(Bun.which("terraform") === null)("Reviewed refs", () => {
   )
 
   tests.live(
-    "only owners and admins open private inputs to a ref of a Source, and then a member may start the plan",
+    "only owners and admins can open private inputs to a ref of a Source, and a member may then start a plan",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -206,7 +208,7 @@ describe.skipIf(Bun.which("terraform") === null)("Reviewed refs", () => {
     })
   )
 
-  tests.live("only plans of the person who set an install's private values can use the values", () =>
+  tests.live("an install's private values are available only to plans of the person who set the values", () =>
     Effect.gen(function* () {
       const { commit, workspaceId } = yield* TestPlane
       const [member, other] = [yield* person("member"), yield* person("member")]

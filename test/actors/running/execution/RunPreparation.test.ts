@@ -81,7 +81,7 @@ const ofEveryRun: ReadonlyArray<Refusal> = [
   { why: "without a tool", code: "tool_unavailable", conditions: { tool: undefined } }
 ]
 
-/** Differences that prevent only applies, because a plan adopts the current authority instead. */
+/** Differences that prevent an apply but not a plan, because a plan adopts the current authority. */
 const ofApplies: ReadonlyArray<Refusal> = [
   { why: "whose Capsule has a newer epoch", code: "superseded", capsule: { execution_authority_epoch: 2 } },
   { why: "whose Capsule has a newer state", code: "superseded", capsule: { current_state_generation: 1 } },
@@ -113,7 +113,7 @@ const preparing = Effect.fnUntraced(function* (type: "plan" | "apply", given: Pa
 const prepared = (type: "plan" | "apply", given: Partial<Refusal>) =>
   preparing(type, given).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.conditions }))))
 
-/** The reason why svc rejects a Run, and whether its Capsule is shown as waiting for a credential. */
+/** Returns the reason why svc rejects a Run, and whether its Capsule is shown as waiting for a credential. */
 const refused = (type: "plan" | "apply", given: Refusal) =>
   Effect.gen(function* () {
     const blocked = yield* Effect.flip(preparing(type, given))
@@ -130,7 +130,7 @@ for (const type of ["plan", "apply"] as const) {
         const { blocked, waits } = yield* refused(type, refusal)
         expect(blocked).toMatchObject({ _tag: "RunBlocked", code: refusal.code })
         expect(blocked.message).not.toContain("a-cloud-token")
-        // For each credential problem, the Capsule shows who must act next.
+        // The Capsule is shown as waiting only if the reason is a credential problem.
         expect(waits).toBe(refusal.code.startsWith("blocked_"))
       })
     )
@@ -180,7 +180,7 @@ it.live("a Capsule is still shown as waiting for a credential even if its specul
 )
 
 it.live(
-  "a speculative plan does not start if the Capsule would first have to follow the operator's base configuration",
+  "a speculative plan does not start if the Capsule would first have to adopt the operator's changed base configuration",
   () =>
     Effect.gen(function* () {
       const behind = Layer.mock(OperatorSuccession)({

@@ -41,7 +41,7 @@ const walked = Effect.fnUntraced(function* (changes: Partial<RunSteps<string, st
   return { notes, exit: Result.isSuccess(exit) ? "over" : exit.failure._tag }
 }, Effect.provide(ledgers))
 
-it.live("a Run passes a kill point between any two of its steps", () =>
+it.live("a Run passes a kill point between each pair of consecutive steps", () =>
   Effect.gen(function* () {
     expect(yield* walked({})).toEqual({
       notes: ["prepare", "plan.prepared", "execute the job", "plan.executed", "settle 3 the outcome"],
@@ -50,14 +50,14 @@ it.live("a Run passes a kill point between any two of its steps", () =>
   })
 )
 
-it.live("a job that fails is settled, just like a job that succeeds", () =>
+it.live("a failed job is settled in the same way as a successful job", () =>
   Effect.gen(function* () {
     const { notes } = yield* walked({ execute: () => runnerFailure("plan_failed", "plan", "It failed.") })
     expect(notes).toEqual(["prepare", "plan.prepared", "plan.executed", "settle 3 plan_failed"])
   })
 )
 
-it.live("a blocked Run reports the reason and executes nothing", () =>
+it.live("a blocked Run records the reason and executes nothing", () =>
   Effect.gen(function* () {
     const { notes } = yield* walked({ prepare: () => blocked("missing_input", "A value is missing.") })
     expect(notes).toEqual(["log A value is missing.", "refuse missing_input"])

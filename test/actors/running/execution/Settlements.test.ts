@@ -211,36 +211,38 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
     })
   )
 
-  tests.live("the newest saved state of an apply wins, even if it is saved while an earlier state is read", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { capsuleId, plan } = yield* planned("settle-saved", pureModule)
-      const run = yield* held("apply", plan, { planRunId: plan.id })
-      yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
-      const checkpoints = yield* RunCheckpoints
-      const save = (text: string) => checkpoints.save(run.hold, plan.workspaceId, bytes(text))
-      yield* save('{"serial":8}')
-      let loads = 0
-      const slow = RunCheckpoints.of({
-        ...checkpoints,
-        load: (workspaceId, runId) =>
-          Effect.tap(checkpoints.load(workspaceId, runId), () =>
-            Effect.suspend(() => ((loads += 1) === 1 ? Effect.orDie(save('{"serial":9}')) : Effect.void))
-          )
-      })
-      const settlement = Layer.fresh(ApplySettlement.layer).pipe(
-        Layer.provide(RunHandover.layer),
-        Layer.provide(DueWork.layer),
-        Layer.provide(Layer.succeed(RunCheckpoints, slow))
-      )
-      const { settle } = Context.get(yield* Layer.build(settlement), ApplySettlement)
-      const { state: _state, lineage: _lineage, serial: _serial, ...nothing } = applyOutcome
-      yield* settle(run.hold, Result.succeed({ ...nothing, exit: "failed", stateProblem: "unreadable" }))
-      expect(loads).toBe(2)
-      const kept = yield* sql`SELECT digest, size_bytes FROM left_over_states WHERE capsule_id = ${capsuleId}`
-      expect(kept).toEqual([{ digest: sha256('{"serial":9}'), size_bytes: 12 }])
-      expect(yield* checkpoints.stored(run.id)).toBeUndefined()
-    }).pipe(Effect.scoped)
+  tests.live(
+    "an apply is settled with its newest saved state, even if that state is saved while an earlier state is read",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { capsuleId, plan } = yield* planned("settle-saved", pureModule)
+        const run = yield* held("apply", plan, { planRunId: plan.id })
+        yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
+        const checkpoints = yield* RunCheckpoints
+        const save = (text: string) => checkpoints.save(run.hold, plan.workspaceId, bytes(text))
+        yield* save('{"serial":8}')
+        let loads = 0
+        const slow = RunCheckpoints.of({
+          ...checkpoints,
+          load: (workspaceId, runId) =>
+            Effect.tap(checkpoints.load(workspaceId, runId), () =>
+              Effect.suspend(() => ((loads += 1) === 1 ? Effect.orDie(save('{"serial":9}')) : Effect.void))
+            )
+        })
+        const settlement = Layer.fresh(ApplySettlement.layer).pipe(
+          Layer.provide(RunHandover.layer),
+          Layer.provide(DueWork.layer),
+          Layer.provide(Layer.succeed(RunCheckpoints, slow))
+        )
+        const { settle } = Context.get(yield* Layer.build(settlement), ApplySettlement)
+        const { state: _state, lineage: _lineage, serial: _serial, ...nothing } = applyOutcome
+        yield* settle(run.hold, Result.succeed({ ...nothing, exit: "failed", stateProblem: "unreadable" }))
+        expect(loads).toBe(2)
+        const kept = yield* sql`SELECT digest, size_bytes FROM left_over_states WHERE capsule_id = ${capsuleId}`
+        expect(kept).toEqual([{ digest: sha256('{"serial":9}'), size_bytes: 12 }])
+        expect(yield* checkpoints.stored(run.id)).toBeUndefined()
+      }).pipe(Effect.scoped)
   )
 
   tests.live("an apply whose checks are running is not committed a second time", () =>
@@ -272,7 +274,7 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
     })
   )
 
-  tests.live("an apply whose tool did not start finishes with the evidence of its preparation", () =>
+  tests.live("an apply whose tool did not start finishes with the evidence from its preparation", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-refused", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })
@@ -352,7 +354,7 @@ describe("Accepted stops", () => {
       expect(stop).toMatchObject({ _tag: "StopRequested", hold: run.hold, evidence: { planSummary: { add: 1 } } })
       expect(yield* written(capsuleId, run.id)).toEqual(before)
       yield* ended(run.hold)
-      // The plan that was waiting is still the newest.
+      // The earlier plan is still waiting for approval.
       expect((yield* (yield* Runs).read(plan.id)).status).toBe("waiting_approval")
     })
   )
@@ -451,7 +453,7 @@ test("a plan's evidence combines its preparation and computation", () => {
   })
 })
 
-test("the approver of a destroy sees the names of consumers in the same Workspace, and only the number of others", () => {
+test("the approver of a destroy sees the names of consumers in the same Workspace, but only the number of consumers in other Workspaces", () => {
   const own = { name: "shop", workspace_id: namedWorkspace("own") }
   const other = { name: "hidden", workspace_id: namedWorkspace("other") }
   expect(dependantsWarning(own.workspace_id, [])).toEqual([])

@@ -25,7 +25,7 @@ const files = {
     output "made" { value = terraform_data.a.output }`
 }
 
-/** Backdates every archive, so that cleanup considers it. */
+/** Backdates every archive, so that cleanup treats it as old. */
 const age = (folder: string) => {
   for (const name of readdirSync(folder)) utimesSync(join(folder, name), 0, 0)
 }
@@ -47,7 +47,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source builds", () => {
         const made = /built words (\d+)/.exec(readFileSync(join(folder, first ?? "")).toString("latin1"))?.[1]
         expect(made).toBeDefined()
 
-        // The apply does not build again, but uses its plan's build.
+        // The apply uses its plan's build instead of building again.
         const apply = yield* applied(plan)
         expect(apply.error).toBeUndefined()
         expect(apply.sourceBuild).toEqual(build)

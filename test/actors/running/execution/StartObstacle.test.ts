@@ -16,7 +16,7 @@ afterAll(tests.dispose)
 afterEach(() => tests.runPromise(withoutObstacles))
 
 for (const [name, { code, happens, ...expected }] of Object.entries(startObstacles)) {
-  tests.live(`the tool of an apply does not start when ${name} after the preparation`, () =>
+  tests.live(`the tool of an apply does not start if ${name} after the apply was prepared`, () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, plan } = yield* planned(`prepared-${crypto.randomUUID()}`, pureModule)

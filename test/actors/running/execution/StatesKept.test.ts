@@ -25,7 +25,7 @@ const handingOver = Layer.effect(
 const tests = suite(testPlane({ runner: Layer.provideMerge(handingOver, pureRunner(pureModules())) }))
 afterAll(tests.dispose)
 
-tests.live("the last state of an apply is stored until the Run ends, and not longer", () =>
+tests.live("the last state of an apply is stored until the Run ends, but no longer", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { capsule } = yield* active("handed", pureModule)

@@ -65,7 +65,7 @@ const authorityOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Servic
 
 describe.skipIf(Bun.which("terraform") === null)("Faulty tools", () => {
   without.live(
-    "a Run without an installed tool only reports that the tool is missing",
+    "if no tool is installed, a Run fails and reports that the tool is missing",
     () =>
       Effect.gen(function* () {
         const plan = yield* install("absent", main)
@@ -102,12 +102,12 @@ describe.skipIf(Bun.which("terraform") === null)("Faulty tools", () => {
   )
 
   tests.live(
-    "changes are never lost if the tool fails while applying",
+    "no change is lost if the tool fails during an apply",
     () =>
       Effect.gen(function* () {
         const connection = yield* demoConnection("tool-fault-canary-token-2b7d")
         const bindings = { options: { providerBindings: [bound(connection.id)] } }
-        // Fails after it has created everything. A state exists, but svc treats it as uncertain.
+        // The tool fails after it has created everything. A state exists, but svc treats it as uncertain.
         const changed = yield* planned("afterwards", { "main.tf": demoModule(note("afterwards")) }, bindings)
         behave("apply", "failsAfterwards")
         const failed = yield* applied(changed.plan)
@@ -119,7 +119,7 @@ describe.skipIf(Bun.which("terraform") === null)("Faulty tools", () => {
         expect((yield* applied(again)).status).toBe("succeeded")
         expect(yield* authorityOf(changed.capsuleId)).toEqual(["active", "safe", 2])
 
-        // Stops before it changes anything. No state exists, but svc cannot be certain of that.
+        // The tool stops before it changes anything. No state exists, but svc cannot be certain of that.
         for (const fault of ["dies", "hang"] as const) {
           const { capsuleId, plan } = yield* planned(`apply-${fault}`, main)
           behave("apply", fault)

@@ -108,7 +108,7 @@ tests.live("after a restore, applies are held while agents may still run applies
     expect(yield* claim).toBeUndefined()
     expect((yield* ledger.find(check))?.cancel_requested_at).toBeNull()
     yield* setRun(check, { status: "succeeded", owner: null })
-    // A Run without changes starts, although the same person requested an apply earlier.
+    // A Run that makes no changes starts, although the same person requested an apply earlier.
     const plan = yield* queued("plan", "plan")
     expect(yield* claim).toBe(plan)
     yield* setRun(plan, { status: "succeeded", owner: null })

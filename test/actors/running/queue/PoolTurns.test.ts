@@ -75,7 +75,7 @@ tests.live("Workspaces that share a pool take turns, regardless of how many Runs
     const second = yield* queued(few, "shared", 3)
     const order = yield* claimedAll("shared", 8)
     expect(order).toEqual([first[0], second[0], first[1], second[1], first[2], second[2], first[3], first[4]])
-    // People within a Workspace take turns too, and checks come after people's requests.
+    // People within a Workspace also take turns, and checks come after people's requests.
     const [check] = yield* queued(few, "shared", 1, { type: "drift_check" })
     const [colleague] = yield* queued(many, "shared", 1, { by: "bob" })
     expect(yield* claimedAll("shared", 2)).toEqual([colleague, first[5]])

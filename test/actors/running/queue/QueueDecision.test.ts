@@ -40,7 +40,7 @@ const of = (state: Partial<QueueState>) => decide({ limits, running: [], queued:
 describe("Next Run", () => {
   test("the queue starts no Run when nothing is queued", () => expect(of({}).next).toBeUndefined())
 
-  test("the queue next starts a Run of the Workspace that has waited longest, regardless of the other queues", () => {
+  test("the queue next starts a Run of the Workspace that has waited longest, even if other Workspaces have queued more Runs", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", {
       workspaceId: otherWorkspace,
@@ -252,7 +252,7 @@ describe("Running checks", () => {
     expect<ReadonlyArray<string>>(runsToPreempt({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
   })
 
-  test("each waiting Run stops one drift check, the check that started last", () => {
+  test("each waiting Run stops only the drift check that started last", () => {
     const late = check("late", { startedAt: "2026-01-02T00:00:00.000Z" })
     const early = check("early")
     const two: QueueLimits = { ...limits, runs: { places: 2, perWorkspace: 2 } }

@@ -173,7 +173,7 @@ describe.skipIf(Bun.which("terraform") === null)("Full queues", () => {
   )
 
   tests.live(
-    "a full queue defers the plan of a followed lane, reports that once, and starts it when there is room",
+    "a full queue defers the plan of a followed lane, reports the delay once, and starts the plan when there is room",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

@@ -175,8 +175,8 @@ crowded.live(
         SELECT printf('run_%020d', i), ${workspaceId}, 'plan', 'queued', ${sql.literal(capsule)}, ${sql.literal(capsule)}, 1,
           'usr_' || (i % 3), 'user', 0, '{}', '{}', ${at}, printf('2026-01-01T00:%02d:%02d.%03dZ', i / 60000, i / 1000 % 60, i % 1000)
         FROM n`
-      // One Workspace has half of the Runs, all behind a single Capsule and ahead of the other Runs. Another Workspace has one
-      // Capsule per Run.
+      // One Workspace has half of the Runs, all waiting for a single Capsule and queued before the other Runs. Another
+      // Workspace has one Capsule per Run.
       yield* crowd(one, 0, 50_000, `'${namedCapsule("one")}'`)
       yield* crowd(two, 50_000, 49_999, "printf('cap_%020d', i)")
       yield* crowd(three, 99_999, 1, `'${namedCapsule("three")}'`)

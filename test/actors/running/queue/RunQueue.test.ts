@@ -87,7 +87,7 @@ tests.live("each Capsule has one active Run, and drift checks wait for people's 
 )
 
 tests.live(
-  "a speculative plan waits for no Run of its Capsule, delays none, and starts after people's other Runs",
+  "a speculative plan neither waits for nor delays other Runs of its Capsule, and starts after people's other Runs",
   () =>
     Effect.gen(function* () {
       const { finish, queued } = yield* workspace
@@ -220,7 +220,7 @@ tests.live("a scheduled drift check stops for a requested Run that has no place"
   })
 )
 
-tests.live("concurrent claims claim each Run only once", () =>
+tests.live("concurrent claims never claim the same Run", () =>
   Effect.gen(function* () {
     const { finish, queued } = yield* workspace
     const ids = [yield* queued("x", "plan", namedCapsule("x")), yield* queued("y", "plan", namedCapsule("y"))]

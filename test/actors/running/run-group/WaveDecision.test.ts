@@ -41,7 +41,7 @@ describe("Next steps", () => {
     expect(nextOfConsumer("applied", "unplanned", false)).toEqual({ kind: "leave_out" })
   })
 
-  test("an update replans a Capsule whose plan was voided, unless the Capsule is active or finished", () => {
+  test("an update replans a Capsule whose plan was voided, but not a Capsule that is in progress, applied or failed", () => {
     expect(nextOfConsumer("applied", "outdated")).toEqual({ kind: "plan" })
     for (const standing of ["planning", "waiting_approval", "approved", "applying", "applied", "failed"] as const) {
       expect(nextOfConsumer("applied", standing)).toEqual({ kind: "none" })
@@ -62,12 +62,12 @@ describe("Next steps", () => {
   })
 })
 
-test("a Capsule is in the wave after the wave of its last producer", () => {
+test("a Capsule is in the wave that follows the wave of its last producer", () => {
   const edges = [edge("a", "b"), edge("b", "d"), edge("a", "d"), edge("outside", "a")]
   expect(Object.fromEntries(wavesOf(["d", "c", "b", "a"].map(capsule), edges))).toEqual({ a: 1, b: 2, c: 1, d: 3 })
 })
 
-test("an update includes stale Capsules and their consumers, up to Capsules that cannot be updated", () => {
+test("an update includes stale Capsules and their consumers, but stops at Capsules that cannot be updated", () => {
   const edges = [edge("a", "b"), edge("b", "c"), edge("a", "x"), edge("x", "y")]
   const members = membersOf([capsule("a")], new Set(["a", "b", "c", "y"].map(capsule)), edges)
   expect<ReadonlyArray<string>>([...members].toSorted()).toEqual(["a", "b", "c"])

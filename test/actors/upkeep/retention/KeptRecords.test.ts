@@ -12,7 +12,7 @@ import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./suppor
 const tests = suite(RecordRemoval.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
 
-tests.live("a Run of any age is kept while something refers to it, for each kind of reference", () =>
+tests.live("a Run of any age is kept while a record of any kind refers to the Run", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     yield* runs
@@ -41,7 +41,7 @@ tests.live("a Run of any age is kept while something refers to it, for each kind
 )
 
 tests.live(
-  "a speculative plan is removed after its shorter period with its log and revision plan, even the newest plan",
+  "a speculative plan, even the newest, is removed with its log and revision plan after a shorter retention period",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld

@@ -122,36 +122,38 @@ tests.live("a finished plan's file and an old Run's events are removed earlier t
   })
 )
 
-tests.live("the next process completes a record removal killed between any two steps, and counts it once", () =>
-  Effect.gen(function* () {
-    yield* emptyWorld
-    const removal = yield* RecordRemoval
-    yield* run("newest", { finished_at: longAgo(9) })
-    for (let index = 0; index < 120; index++) {
-      const run_id = yield* run(`k${index}`, { spec: "{}", evidence: "{}", plan_details: "{}" })
-      for (let seq = 1; seq <= (index === 7 ? 600 : 10); seq++)
-        yield* add("run_events", { run_id, seq, data: "0123456789" })
-    }
-    let deaths = 0
-    for (let isDone = false; !isDone; ) {
-      survived = deaths % 3
-      const exit = yield* Effect.exit(removal.removeAll)
-      isDone = Exit.isSuccess(exit)
-      if (Exit.isFailure(exit)) {
-        expect(Cause.squash(exit.cause)).toBe("killed")
-        deaths += 1
+tests.live(
+  "the next process completes a record removal killed between any two steps, and counts the removal once",
+  () =>
+    Effect.gen(function* () {
+      yield* emptyWorld
+      const removal = yield* RecordRemoval
+      yield* run("newest", { finished_at: longAgo(9) })
+      for (let index = 0; index < 120; index++) {
+        const run_id = yield* run(`k${index}`, { spec: "{}", evidence: "{}", plan_details: "{}" })
+        for (let seq = 1; seq <= (index === 7 ? 600 : 10); seq++)
+          yield* add("run_events", { run_id, seq, data: "0123456789" })
       }
-      expect(deaths).toBeLessThan(100)
-    }
-    expect(deaths).toBeGreaterThan(3)
-    expect([...passed].toSorted()).toEqual(["retention.passed", "retention.removed"])
-    expect(yield* idsOf("runs")).toEqual([named("run", "newest")])
-    const events = yield* audited
-    const total = (key: string) => events.reduce((sum, event) => sum + (event[key] ?? 0), 0)
-    expect([total("runs"), total("run_events"), total("bytes")]).toEqual([120, 120, (119 * 10 + 600) * 10 + 120 * 6])
-    const sql = yield* SqlClient.SqlClient
-    expect(yield* sql`SELECT * FROM retention_tallies`).toEqual([])
-  })
+      let deaths = 0
+      for (let isDone = false; !isDone; ) {
+        survived = deaths % 3
+        const exit = yield* Effect.exit(removal.removeAll)
+        isDone = Exit.isSuccess(exit)
+        if (Exit.isFailure(exit)) {
+          expect(Cause.squash(exit.cause)).toBe("killed")
+          deaths += 1
+        }
+        expect(deaths).toBeLessThan(100)
+      }
+      expect(deaths).toBeGreaterThan(3)
+      expect([...passed].toSorted()).toEqual(["retention.passed", "retention.removed"])
+      expect(yield* idsOf("runs")).toEqual([named("run", "newest")])
+      const events = yield* audited
+      const total = (key: string) => events.reduce((sum, event) => sum + (event[key] ?? 0), 0)
+      expect([total("runs"), total("run_events"), total("bytes")]).toEqual([120, 120, (119 * 10 + 600) * 10 + 120 * 6])
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT * FROM retention_tallies`).toEqual([])
+    })
 )
 
 tests.live("the retention job removes one batch per turn, then pauses for a day", () =>

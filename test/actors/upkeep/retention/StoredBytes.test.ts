@@ -18,7 +18,7 @@ const amountsOf = Effect.fnUntraced(function* () {
 })
 
 tests.live(
-  "stored bytes are counted by Workspace and kind, over any number of rows, and shared content counts once",
+  "stored bytes are counted by Workspace and kind for any number of rows, and shared content is counted once",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld
@@ -38,7 +38,7 @@ tests.live(
     })
 )
 
-tests.live("stored bytes are recounted after an hour, and not earlier", () =>
+tests.live("stored bytes are recounted after an hour, but not earlier", () =>
   Effect.gen(function* () {
     const stored = yield* StoredBytes
     yield* stored.measureSometimes

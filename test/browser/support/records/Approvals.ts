@@ -33,7 +33,8 @@ const rule: ApprovalRule = {
 export const approvalRules: ReadonlyArray<ApprovalRule> = [rule]
 
 /**
- * No rule applies to the demo's Runs, and teams add no rights, so rights depend only on the caller's role in the Workspace.
+ * No approval rule applies to the demo's Runs and no team grants rights, so rights depend only on the caller's role in the
+ * Workspace.
  */
 export const unruled = (run: Run): RunApprovals => ({
   runId: run.id,

@@ -65,7 +65,7 @@ export const connections: ReadonlyArray<Connection> = [
     createdAt: ago(300_000),
     updatedAt: ago(300_000)
   },
-  // A connection from a release without origins. A member has pointed it at a server of their choice.
+  // A connection created before connections had origins. A member has used the connection with a server of their choice.
   {
     id: "conn_0000000000000004",
     workspaceId,

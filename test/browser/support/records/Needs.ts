@@ -118,7 +118,7 @@ export const health: CapsuleHealth = {
   complete: true
 }
 
-/** Reports that every Capsule has been applied and compared. With 0, reports that there are no Capsules. */
+/** Reports that every Capsule has been applied and compared, or that there are no Capsules if the number is 0. */
 export const healthOf = (capsules: number, change: Partial<CapsuleHealth> = {}): CapsuleHealth => ({
   capsules,
   healthy: capsules,

@@ -34,7 +34,7 @@ module "service" {
 <script>document.title = "taken over"</script>
 `
 
-/** Returns the README, which exists in the repository only under the usual file name. */
+/** Returns the README for the usual file name. The repository has no README with another name. */
 export const readmeFile = (path: string): Answer =>
   path.endsWith("README.md")
     ? ok({

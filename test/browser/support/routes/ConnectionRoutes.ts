@@ -16,9 +16,9 @@ export const connectionRoute = (world: World, id: string, tail: string | undefin
     const displayName = textField(asked.body, "displayName") ?? known.displayName
     return ok({ connection: { ...known, displayName }, tested: "completeness", supersededRunIds: [] })
   }
-  // A page of the dashboard replaces the authorization server's pages.
+  // Returns a dashboard address instead of the authorization server's address.
   if (id === "oauth") return ok({ authorizationUrl: `/w/acme/connections?connected=${connections[0]?.id}` })
-  // The same for the page with the form and the pages of GitHub.
+  // Returns a dashboard address instead of the address of the form that leads to GitHub.
   if (id === "github-app") return ok({ formUrl: `/w/acme/connections?connected=${connections[0]?.id}` })
   if (tail === "test") return ok({ connection: { ...template, id, status: "verified" }, tested: "completeness" })
   if (id !== "") return ok({ connection: { ...template, id, status: tail === "revoke" ? "revoked" : "verified" } })

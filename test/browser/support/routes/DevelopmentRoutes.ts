@@ -18,7 +18,7 @@ import { sourceListRoute, sourceRoute } from "./SourceRoutes.ts"
 import { installPlan, needsRoute, overview, workspaceRoute } from "./WorkspaceRoutes.ts"
 import { type World, addRun } from "./World.ts"
 
-/** Returns the response to one request, and applies its effect to the world. */
+/** Returns the response to one request, and applies the request's effect to the world. */
 export const answer = (world: World, asked: Asked): Answer => {
   const { path } = asked
   if (path === "/api/v1/capabilities") return ok(discovery(asked.origin))

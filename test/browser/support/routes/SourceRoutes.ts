@@ -30,7 +30,7 @@ export const sourceListRoute = (world: World, asked: Asked): Answer => {
   const firstSync = field(asked.body, "firstSync")
   if (firstSync === undefined) return ok(answer, 201)
   const run = syncOf(world, source)
-  // Like the server, this world removes the source when such a Run fails.
+  // Like the server, removes a source whose first sync fails, if the request asked for that.
   if (run.status === "failed" && textField(firstSync, "onFailure") === "remove") {
     const gone = { ...source, removedAt: new Date().toISOString() }
     world.sources = world.sources.filter(({ id }) => id !== source.id)

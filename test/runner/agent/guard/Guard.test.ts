@@ -122,7 +122,7 @@ describe("Agent guard", () => {
           }
           child.kill("SIGSTOP")
           yield* lifeline.ended
-          // The guard must not kill early, because an apply may use its whole lease.
+          // The guard must not kill early, because an apply may use its entire lease.
           expect(bootSeconds()).toBeGreaterThanOrEqual(killAt)
           expect(child.exitCode ?? child.signalCode).toBeNull()
         }),

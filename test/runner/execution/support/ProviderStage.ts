@@ -47,7 +47,7 @@ export const credentials = (notesDir: string, more: Partial<ProviderCredentials>
 export interface Stage {
   readonly folder: string
   readonly cacheFolder: string
-  /** A mirror of archives. Packages installed from it belong to the Run, like packages from a registry. */
+  /** A mirror of archives. The Run owns packages installed from the mirror, like packages from a registry. */
   readonly packed: { readonly path: string; readonly required: true }
   readonly notesDir: string
   readonly job: (tree: Tree, more?: Partial<Placed<PlanJob>>) => Placed<PlanJob>

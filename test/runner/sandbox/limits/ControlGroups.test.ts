@@ -29,7 +29,7 @@ describe("Control groups", () => {
   })
 })
 
-test("a Run's group limits memory without swap, kills the Run as a whole, and counts limit hits", () => {
+test("a Run's group limits memory without swap, kills all processes of the Run together, and counts limit hits", () => {
   const { counters, killFile, optional, required } = unifiedPlace("/group", defaultSandboxSettings.limits)
   expect(Object.fromEntries([...required, ...optional])).toEqual({
     "memory.max": String(4 * 1024 ** 3),

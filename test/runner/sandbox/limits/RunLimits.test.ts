@@ -190,7 +190,7 @@ describe("Installation folders", () => {
         expect([exceeded?.code, end._tag, stdout]).toEqual(["folder_limit", "signalled", ""])
       }).pipe(Effect.provide(layer)))
 
-    it.concurrent(`an installation's folder is measured once more after it ends, ${place}`, () =>
+    it.concurrent(`an installation's folder is measured once more after the installation ends, ${place}`, () =>
       Effect.gen(function* () {
         expect<string | undefined>((yield* installing(eight)).exceeded?.code).toBe("folder_limit")
         expect((yield* installing("echo small")).exceeded).toBeUndefined()
@@ -271,7 +271,7 @@ describe("Temporary folders", () => {
   for (const { layer, level, name } of everywhere.filter(
     ({ level }) => level.endsWith("landlock") || level === "process"
   ))
-    it.live(`a temporary folder outside the Run's folder counts towards its limit, ${name}`, () =>
+    it.live(`a temporary folder outside the Run's folder counts towards the Run's limit, ${name}`, () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         if (sandbox.status.level !== level) return

@@ -160,7 +160,7 @@ const attempts = {
   },
   "write to another Run's pipe": () => {
     if (!statSync(`${otherRun}/pipe`).isFIFO()) throw new Error("none")
-    // Opens the pipe for reading too, because opening only for writing fails without a reader.
+    // Opens the pipe for reading and writing, because opening it only for writing fails without a reader.
     works(call(number(257, 56), -100, text(`${otherRun}/pipe`), 2 | 0o4000, 0))
   },
   "read the environment of any process": () => foreign("environ", "SVC_SECRET="),

@@ -25,7 +25,7 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-test("a machine that must run every suite has Apache", () => {
+test("Apache is installed if SVC_TEST_REQUIRE_ALL is set", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(hasApache).toBe(true)
 })
 

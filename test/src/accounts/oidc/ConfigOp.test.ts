@@ -51,7 +51,7 @@ describe("oidcc-config-certification-test-plan", () => {
     })
   )
 
-  tests.live("the key set passes the conformance module oidcc-discovery-endpoint-verification", () =>
+  tests.live("the key set passes oidcc-discovery-endpoint-verification, a module of the conformance suite", () =>
     Effect.gen(function* () {
       const keys = yield* keySet
       expect(keys.length).toBeGreaterThanOrEqual(2)
@@ -86,7 +86,7 @@ describe("oidcc-config-certification-test-plan", () => {
 })
 
 describe("signing keys", () => {
-  tests.live("signing keys are published before they sign, and until their last signature has expired", () =>
+  tests.live("signing keys are published before their first use, and until their last signature has expired", () =>
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const time = yield* TestTime
@@ -94,7 +94,7 @@ describe("signing keys", () => {
       const before = yield* keySet
       const old = yield* signInTo({}, cookie)
 
-      // The next key does not sign yet, because clients may not have fetched it.
+      // The issuer does not sign with the next key yet, because clients may not have fetched that key.
       yield* time.advance("11 minutes")
       const first = yield* keys.rotate(serviceContext)
       expect(before.map(({ kid }) => kid)).toEqual(expect.arrayContaining([...first.activeKeyIds]))

@@ -80,7 +80,7 @@ describe("static clients", () => {
     )
   }
 
-  it.effect("a client at localhost is for development, with a warning if the issuer is elsewhere", () =>
+  it.effect("a client with a localhost address triggers a warning if the issuer is not on localhost", () =>
     Effect.gen(function* () {
       const warned = (issuer: string, uri: string) => {
         const logged: Array<string> = []
@@ -123,7 +123,7 @@ describe("static clients", () => {
 })
 
 describe("OAuth tokens at the API", () => {
-  tests.live("an OAuth token acts for its person at the API, with its scopes, in its Workspace", () =>
+  tests.live("an OAuth token acts for a person at the API, limited to the granted scopes and Workspace", () =>
     Effect.gen(function* () {
       const authority = yield* OAuthAuthority
       const { cookie, subject } = yield* someone
@@ -155,7 +155,7 @@ describe("OAuth tokens at the API", () => {
 })
 
 describe("cleanup", () => {
-  tests.live("issuer cleanup deletes records that ended 30 days ago, and keeps active records", () =>
+  tests.live("issuer cleanup deletes records that expired 30 days ago, and keeps active records", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const time = yield* TestTime
@@ -189,7 +189,7 @@ describe("cleanup", () => {
 })
 
 describe("mounting", () => {
-  it.live("the issuer is one layer on top of accounts, and is absent unless added", () =>
+  it.live("the issuer is one layer on top of accounts, and serves nothing unless that layer is added", () =>
     Effect.gen(function* () {
       const { handle } = yield* TestIssuer
       const response = yield* Effect.promise(() =>
@@ -208,7 +208,7 @@ describe("mounting", () => {
     )
   )
 
-  it.live("startup fails if the client that discovery advertises does not exist", () =>
+  it.live("startup fails if the client advertised in discovery does not exist", () =>
     Effect.gen(function* () {
       const started = (advertisedClientId: string) =>
         Layer.build(
@@ -226,7 +226,7 @@ describe("mounting", () => {
     })
   )
 
-  it.live("a flood of authorization requests is refused with a time to retry", () =>
+  it.live("the issuer refuses a flood of authorization requests and returns a time to retry", () =>
     Effect.gen(function* () {
       const { cookie } = yield* someone
       const time = yield* TestTime

@@ -146,7 +146,7 @@ tests.live("people see the applications that act on their behalf, and can revoke
     const mine = yield* visit("/auth/grants", cookie)
     expect([mine.status, mine.headers.get("cache-control")]).toEqual([200, "no-store"])
     const { grants } = yield* json(mine)
-    // An application is listed only after its code has been redeemed.
+    // An application is listed only after it has redeemed its code.
     expect(grants).toMatchObject([
       { clientId: "basic", clientName: "Basic", scopes: ["openid"], offline: false },
       { clientId: "basic", workspaceId: workspace_id, scopes: ["openid", "offline_access"], offline: true }

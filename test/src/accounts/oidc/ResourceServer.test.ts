@@ -25,7 +25,7 @@ const guarded = Effect.gen(function* () {
   return { ...capsule, ...(yield* TestIssuer), tokens: yield* capsule.signIn }
 })
 
-tests.live("openid-client introspects a token as a Capsule's resource server, and has no other permission", () =>
+tests.live("openid-client introspects a token as a Capsule's resource server, which has no other permission", () =>
   Effect.gen(function* () {
     const { clientId, issuer, subject, tokens } = yield* guarded
     const execute = [client.allowInsecureRequests]

@@ -126,7 +126,8 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
 
   const isLive = (kind: Kind) => (isUnbound(kind) || model.member) && (kind !== "capsule" || model.current)
   /**
-   * True if a refusal of this kind revokes the grant permanently. A Capsule waiting for its apply is refused only temporarily.
+   * True if a refusal of this kind revokes the grant permanently. While a Capsule waits for its apply, refusals are
+   * temporary.
    */
   const isLost = (kind: Kind) => !isUnbound(kind) && !model.member && (kind !== "capsule" || model.current)
 

@@ -13,18 +13,20 @@ afterAll(tests.dispose)
 describe("Workspaces and Capsules", () => {
   for (const { check, name } of workspaceRuleModules) tests.live(name, () => check)
 
-  tests.live("a Capsule's client is refused at its next use after the operator revokes a permission of Capsules", () =>
-    Effect.gen(function* () {
-      const capsule = yield* served
-      const before = yield* capsule.signIn
-      const stricter = Layer.succeed(InstallPolicy, {
-        policy: { ...testPolicy.policy, allowedOidcScopes: ["profile"] }
+  tests.live(
+    "after the operator revokes a permission of Capsules, a Capsule client is refused at its next request",
+    () =>
+      Effect.gen(function* () {
+        const capsule = yield* served
+        const before = yield* capsule.signIn
+        const stricter = Layer.succeed(InstallPolicy, {
+          policy: { ...testPolicy.policy, allowedOidcScopes: ["profile"] }
+        })
+        const restarted = mounted(defaultIssuer, oidcRoutes).pipe(
+          Layer.provideMerge(Layer.fresh(oidcServices)),
+          Layer.provideMerge(stricter)
+        )
+        expect(yield* Effect.provide(reach(capsule, before), restarted)).toEqual(staleReach)
       })
-      const restarted = mounted(defaultIssuer, oidcRoutes).pipe(
-        Layer.provideMerge(Layer.fresh(oidcServices)),
-        Layer.provideMerge(stricter)
-      )
-      expect(yield* Effect.provide(reach(capsule, before), restarted)).toEqual(staleReach)
-    })
   )
 })

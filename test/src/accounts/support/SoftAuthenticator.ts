@@ -11,9 +11,9 @@ const attested = 0x40
 export interface Situation {
   readonly origin: string
   readonly rpId: string
-  /** True if the device has verified the person (the default). */
+  /** True (the default) if the device has verified the person. */
   readonly userVerified?: boolean
-  /** True if the person touched the device (the default). */
+  /** True (the default) if the person touched the device. */
   readonly userPresent?: boolean
   /** Replaces or adds members of the client data. */
   readonly clientData?: Readonly<Record<string, unknown>>

@@ -113,7 +113,7 @@ export const verifiedPerson = Effect.fnUntraced(function* (name: string) {
 export type Installation = Effect.Success<ReturnType<typeof installation>>
 export type Pliant = Effect.Success<typeof pliantProvider>
 
-/** Returns the provider's response, built as the plan specifies. */
+/** Returns the provider's response, built from the plan. */
 export const answerOf = Effect.fnUntraced(function* (
   { visit }: Installation,
   { issuer, state }: Pliant,

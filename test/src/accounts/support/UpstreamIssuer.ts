@@ -61,7 +61,7 @@ export const throughProvider = Effect.fn("throughProvider")(function* (location:
   throw new Error("The provider never came back")
 })
 
-/** Contents of the next ID token from a provider that the test controls. */
+/** The contents of the next ID token that the provider under test control issues. */
 export interface TokenPlan {
   /** Replaces the usual claims; `undefined` omits a claim. */
   readonly claims?: Readonly<Record<string, unknown>>

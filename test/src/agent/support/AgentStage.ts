@@ -62,7 +62,7 @@ const common = (runId: RunId, snapshot: string) => ({
   network: false
 })
 
-/** A module whose inputs contain the canary. Its apply is held partway through its changes until this command exits. */
+/** A module whose inputs contain the canary. The apply stops halfway through its changes until `command` exits. */
 const moduleWith = (command: string) => ({
   "main.tf": `
 variable "password" {
@@ -86,7 +86,7 @@ const release = "continue"
 /** A module whose apply does not finish until `released` is called. */
 const heldModule = moduleWith(`until [ -e ${release} ]; do sleep 0.1; done`)
 
-/** Lets a held module's apply continue. */
+/** Lets the apply of a held module continue. */
 export const released = (folder: string, { fence, runId }: ScriptedRun) =>
   Effect.sync(() => {
     const { sandbox } = runFolderPaths(join(folder, "runs", `${runId}-${fence}`, "run"))
@@ -200,7 +200,7 @@ export const empty = (folder: string) =>
     (rooms) => rooms.length === 0
   )
 
-/** A server with a module whose apply takes this many seconds or is held back, and an agent that the test starts. */
+/** A server with a module whose apply takes this many seconds or waits for `released`, and an agent that the test starts. */
 export const staged = Effect.fnUntraced(function* (lasting: number | "held") {
   const server = yield* scriptedServer
   const folder = join(yield* temporaryFolder, "agent")

@@ -5,6 +5,6 @@ export const pair = (name: "X25519" | "Ed25519") =>
     return made
   })
 
-/** The public key as the server announces it to agents. */
+/** The public key, in the form that the server announces to agents. */
 export const raw = (key: CryptoKey) =>
   crypto.subtle.exportKey("raw", key).then((bytes) => Buffer.from(bytes).toString("base64url"))

@@ -27,7 +27,7 @@ export interface ScriptedRun {
   readonly handedIn: Array<UnfinishedApply>
 }
 
-/** Loses the request or response of a message this many times. */
+/** A fault that loses the request or the response of a message, `times` times. */
 export interface Fault {
   readonly message: string
   readonly lost: "request" | "answer"

@@ -38,7 +38,7 @@ const svc = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> 
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environmentOf(env))))
   )
 
-/** Runs the same command in a separate process, as a person would start it. */
+/** Runs the same command in a separate process, as if a person had started it. */
 const svcApart = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
   Effect.promise(async () => {
     const child = Bun.spawn([process.execPath, main, "agent", ...args], {
@@ -139,7 +139,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("the agent's doctor compares its clock with the clock of a server that it reaches directly", () =>
+  live("the agent's doctor compares the local clock with the clock of a server that it reaches directly", () =>
     Effect.gen(function* () {
       const { url } = yield* HttpListener
       const folder = join(yield* temporaryFolder, "agent")

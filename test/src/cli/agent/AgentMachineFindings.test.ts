@@ -31,7 +31,7 @@ it.live("an agent's doctor reports a Run's limits and network, like the control 
   })
 )
 
-/** The doctor's finding about the agent's own credentials at this isolation level. */
+/** Returns the doctor's finding about the agent's own credentials at this isolation level. */
 const found = Effect.fnUntraced(function* (
   level: SandboxLevel,
   set: { readonly withoutIsolation?: boolean; readonly label?: string }

@@ -7,7 +7,7 @@ const now = Date.parse("2026-03-31T12:00:00.000Z")
 test.each<[madeAt: string | undefined, message: string, isOverdue: boolean]>([
   [undefined, "The age of its keys is not known: it counts from the next start.", false],
   ["2026-03-31T11:00:00.000Z", "Its keys are less than a day old.", false],
-  // The key's date is in the future because the clock was set back.
+  // The key appears to be from the future because the clock was set back.
   ["2026-04-02T00:00:00.000Z", "Its keys are less than a day old.", false],
   ["2026-03-30T11:00:00.000Z", "Its keys are 1 day old.", false],
   ["2026-03-01T11:00:00.000Z", "Its keys are 30 days old.", false],

@@ -64,7 +64,7 @@ describe("svc audit", () => {
       }).pipe(Effect.scoped)
       expect((yield* audit("verify", "--head", kept)).code).toBe(0)
 
-      // An older backup verifies, but ends before the recorded head.
+      // The chain in an older backup is intact, but ends before the recorded head.
       const restored = `${root}/restored`
       yield* files.makeDirectory(restored, { mode: 0o700 })
       yield* files.copyFile(`${dataDir}/master.key`, `${restored}/master.key`)
@@ -111,7 +111,7 @@ describe("svc audit", () => {
         yield* Effect.provide(appended(1201, 1202), services)
         const rest = yield* audit("export", "--workspace", workspaceId, "--after", "1200")
         expect(lines(rest.out).map(({ position }) => position)).toEqual([1201, 1202])
-        // Exporting again gives the same bytes.
+        // A second export returns the same bytes.
         const again = yield* audit("export", "--workspace", workspaceId)
         expect(again.out).toBe(`${first.out}\n${rest.out}`)
         const [chain] = JSON.parse((yield* audit("head", "--workspace", workspaceId)).out).chains

@@ -40,7 +40,7 @@ const setUp = Effect.gen(function* () {
 })
 
 live(
-  "the commands `svc run comment` and `svc run comments` add and list comments, escaped for the terminal and limited by scope",
+  "the commands `svc run comment` and `svc run comments` add and list comments, escape them for the terminal, and require the right scope",
   () =>
     Effect.gen(function* () {
       const { services, url } = yield* serve(`${yield* folder}/data`)

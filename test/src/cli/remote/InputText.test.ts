@@ -10,7 +10,7 @@ const within = (value: string) => `{"a":[{"b":"9223372036854775807"},${value}]}`
 /** No server is configured, so a request that the program does not refuse beforehand fails with another error. */
 const nobody = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: "/nowhere", SVC_TOKEN: "given" }))
 
-live("`svc api --input` rejects a file with a number that would be rounded, before sending anything", () =>
+live("`svc api --input` rejects a file with a number that would be rounded, and sends nothing", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const file = `${yield* folder}/input.json`

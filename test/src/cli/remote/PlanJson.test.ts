@@ -89,7 +89,7 @@ const documents = (size: number) => {
   run("plan", "-input=false", "-out=plan")
   const text = run("show", "-json", "plan")
   const document = decode(text)
-  // Redacts like a Run: hides every value that the plan marks as sensitive, wherever the value occurs.
+  // Redacts values as a Run does: hides every value that the plan marks as sensitive, wherever the value occurs.
   const redactor = new Redactor(derivedSecrets("plan", planSensitiveTexts(document)))
   const projection = Effect.runSync(projectPlan(document, directRedactor(redactor)))
   const details: PlanDetails = projection
@@ -119,12 +119,12 @@ const common = (theirs: Record<string, unknown> | null, ours: Record<string, unk
     ? theirs
     : Object.fromEntries(Object.entries(theirs).filter(([name]) => Object.hasOwn(ours, name)))
 
-/** Removes empty members from the tool's marks. */
+/** Removes empty members from the tool's sensitivity marks. */
 const withMarks = (marks: unknown) =>
   Object.fromEntries(Object.entries(marks ?? {}).filter(([, mark]) => JSON.stringify(mark) !== "{}"))
 
 describe.skipIf(isIncomplete)("svc run get --plan-json", () => {
-  test("svc run get --plan-json prints the tool's document as reviewers see it, without secrets", () => {
+  test("svc run get --plan-json prints the tool's document with the data that reviewers see, without secrets", () => {
     const created = documents(1)
     run("apply", "-input=false", "plan")
     const changed = documents(2)

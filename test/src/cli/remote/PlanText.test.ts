@@ -35,7 +35,7 @@ const thing = (more: Partial<ResourceChange>): ResourceChange => ({
 })
 
 describe("Terminal plans", () => {
-  test("a terminal plan starts with objects that the plan may not include, and ends with other warnings", () => {
+  test("a terminal plan starts with a warning about objects that may be missing from the plan, and ends with other warnings", () => {
     const text = textOf({
       resourceChanges: planChanges,
       diagnostics: [
@@ -55,7 +55,7 @@ describe("Terminal plans", () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
-  test("a terminal plan of a stale ref lists the files whose newer contents it would undo", () => {
+  test("a terminal plan of a stale ref lists the files whose newer contents the plan would undo", () => {
     const base = { ref: "main", resolvedCommit: "a".repeat(40), mergeBase: "b".repeat(40) }
     const stale = textOf({
       speculative: true,
@@ -113,7 +113,7 @@ describe("Terminal plans", () => {
     expect(text.split("\n").at(-1)).toBe("digest sha256:abc")
   })
 
-  test("a terminal plan shows a ref outside the lane, the data opened for the ref, and the person who opened the data", () => {
+  test("a terminal plan shows a ref outside the lane, the data opened for that ref, and the person who allowed the access", () => {
     const openedForRef = { ref: "refs/pull/9/head", opened: ["inputs", "state"], basis: "other_ref" } as const
     expect(textOf({ openedForRef: { ...openedForRef, openedBy: "usr_admin" } })).toContain(
       "refs/pull/9/head is neither the adopted lane nor the default ref: opened inputs, state for its code, by usr_admin (an owner or admin started this)"
@@ -170,7 +170,7 @@ describe("Terminal plans", () => {
     ])
   })
 
-  test("a terminal plan shows that a destroyed sensitive Output has no value afterwards", () => {
+  test("a terminal plan shows a destroyed sensitive Output without a value after the change", () => {
     const hidden = { actions: ["delete"], sensitive: true } as const
     const text = textOf({
       outputChanges: [

@@ -87,7 +87,7 @@ live(
       expect(shown.out).toMatch(/^agent +one \(agt_\w+\), fence 3$/m)
       const heard = yield* told("run", "release", id, "--fence", "3", "--tool-is-dead", "--json")
       expect(JSON.parse(heard.error)).toMatchObject({ error: { code: "failed_precondition" } })
-      // Simulates a server that started half a minute ago and has not heard from the agent since.
+      // Simulates a server that started half a minute ago and has received nothing from the agent since then.
       yield* within(after(-31, monitor.resume))
       yield* within(monitor.look)
       expect((yield* told("run", "get", id)).out).toMatch(/^unreachable +since /m)

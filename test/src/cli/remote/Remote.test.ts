@@ -54,7 +54,7 @@ describe("Server selection", () => {
       expect(yield* chosen(folder, {})).toEqual([ofContext, "acme", "given"])
       expect(yield* chosen(folder, { SVC_CONTEXT: "two" })).toEqual([ofLogin, "beta", "given"])
       expect(yield* chosen(folder, { SVC_CONTEXT: "two" }, { context: "one" })).toEqual([ofContext, "acme", "given"])
-      // The Workspace of the previous server is not used with another server.
+      // A Workspace that was selected for the previous server is not used with a different server.
       expect(yield* chosen(folder, { SVC_URL: fromEnvironment ?? "" })).toEqual([fromEnvironment, undefined, "given"])
       const both = { SVC_URL: fromEnvironment ?? "", SVC_WORKSPACE: "gamma" }
       expect(yield* chosen(folder, both, { server: flagged ?? "" })).toEqual([flagged, "gamma", "given"])
@@ -82,7 +82,7 @@ describe("Server selection", () => {
     })
   )
 
-  live("`svc api` never sends the token to a server other than the command's own", () =>
+  live("`svc api` sends the token only to the server of the command", () =>
     Effect.gen(function* () {
       for (const path of ["//elsewhere.example.com/api/v1/workspaces", "/\\elsewhere.example.com/x"]) {
         const args = ["api", "GET", path, "--server", flagged ?? ""]

@@ -35,7 +35,7 @@ describe("a table", () => {
     expect(Bun.stringWidth("東京のネットワーク")).toBe(displayWidth("東京のネットワーク"))
   })
 
-  test("a table fits any terminal that has room for all of its columns", () => {
+  test("a table fits any terminal that is wide enough for all of its columns", () => {
     const cell = fc.oneof(fc.string({ maxLength: 60 }), fc.constant(id), fc.string({ unit: "grapheme", maxLength: 30 }))
     fc.assert(
       fc.property(

@@ -28,7 +28,7 @@ const setUp = Effect.gen(function* () {
   for (const [table, values] of representativeRows) {
     if (furnished.includes(table)) yield* sql`INSERT INTO ${sql(table)} ${sql.insert(values)} ON CONFLICT DO NOTHING`
   }
-  // The Run ended just now, because svc would remove a Run that ended long ago.
+  // The Run must have ended recently, because svc would remove a Run that ended long ago.
   const bare = { capsule_id: null, install_config_id: null, finished_at: new Date().toISOString() }
   const id = yield* run("changed", { status: "succeeded", type: "plan", ...bare })
   const [capsule] = yield* sql<{ id: string }>`SELECT id FROM capsules LIMIT 1`

@@ -17,7 +17,7 @@ class Plane extends Context.Service<Plane, Effect.Success<ReturnType<typeof serv
 const tests = suite(Layer.effect(Plane, servedPlane({ files: { "main.tf": "" } })).pipe(Layer.provideMerge(platform)))
 afterAll(tests.dispose)
 
-/** The program's error output, once it contains the request for confirmation. */
+/** Waits until the program's error output contains the request for confirmation, and returns the output. */
 const asked = Effect.map(TestConsole.errorLines, (lines) => lines.join("\n")).pipe(
   Effect.filterOrFail((text) => text.includes("shows the code")),
   Effect.retry(Schedule.spaced("25 millis"))

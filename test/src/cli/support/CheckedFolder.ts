@@ -8,10 +8,12 @@ import { folder } from "./CommandLine.ts"
 import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
 
 export const isRoot = process.getuid?.() === 0
-/** Starts a process without root's capability to open every file. The tree is still readable for its owner. */
+/** Starts a process without root's capability to open every file. The process can still read the files that root owns. */
 const asOwner = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] : []
 
-/** Isolation is off: these tests execute no Run, and probing the sandboxes would take most of each process's time. */
+/**
+ * Isolation is off because these tests execute no Run, and probing the sandboxes would take most of each process's run time.
+ */
 const withoutRuns = { SVC_RUNNER_ISOLATION: "off", SVC_RUNNER_NETWORK: "host" }
 
 type Environment = Readonly<Record<string, string>>
@@ -69,7 +71,7 @@ export const findingOf = (out: string, check: string) => {
 export const doctorLine = (dataDir: string) => ["doctor", "--data-dir", dataDir, "--json"]
 export const serveLine = (dataDir: string) => ["serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--json"]
 
-/** True for the first line that a server prints once it is ready. A server that refuses to start prints none. */
+/** True for the first line that a server prints once it is ready. A server that refuses to start prints no such line. */
 export const saysReady = (line: string) => line.includes('"url"')
 
 export interface ServeOptions {
@@ -80,7 +82,7 @@ export interface ServeOptions {
 /** True if the log contains the line, as text or inside JSON. */
 export const says = (log: string, line: string) => log.includes(line) || log.includes(JSON.stringify(line).slice(1, -1))
 
-/** Runs the commands in separate processes, as a person would start them. `inProcess` provides the same two commands. */
+/** Runs the commands in separate processes, as if a person had started them. `inProcess` provides the same two commands. */
 export const apart = {
   /** Returns the exit code of `svc doctor` and the finding of one check. */
   doctor: Effect.fn("doctor")(function* (dataDir: string, check: string, environment: Environment = {}) {

@@ -26,7 +26,7 @@ export const succeeded = Effect.fnUntraced(function* (args: ReadonlyArray<string
   expect([args, yield* svc(args).pipe(withEnvironment({}))]).toMatchObject([args, { code: 0 }])
 })
 
-/** The same two commands as `apart`, for a fraction of the CPU time. */
+/** The same two commands as `apart`, but with a fraction of the CPU time. */
 export const inProcess = {
   doctor: Effect.fn("doctor")(function* (
     dataDir: string,

@@ -91,7 +91,7 @@ describe.skipIf(isIncomplete)("Variable files", () => {
     expect(ours).toEqual(toolReads(types, accepted))
   })
 
-  test("svc refuses a variable file that the tool refuses, or that contains a value that must be computed", () => {
+  test("svc refuses a variable file that the tool refuses, or that contains an expression instead of a literal value", () => {
     const refusedByTool = [
       'a = "open',
       'a = "bad \\x escape"',
@@ -148,13 +148,13 @@ describe.skipIf(isIncomplete)("Variable files", () => {
     for (const { text, type } of cases) {
       const ours = Result.getOrThrow(typedValue(Result.getOrThrow(readValue(text)), type))
       const expected = theirs[`${type}_v${texts.indexOf(text)}`]
-      // If the tool refuses a value, svc must convert it to another type, so that the server also refuses the value.
+      // If the tool refuses a value, svc must convert that value to another type, so that the server refuses it as well.
       if (expected === "(refused)") expect([type, text, typeof ours]).not.toEqual([type, text, type])
       else expect([type, text, ours]).toEqual([type, text, expected])
     }
   })
 
-  test("svc gives variable arguments the same values as the tool", () => {
+  test("svc parses the values of variable arguments as the tool does", () => {
     const given = { s: "string", n: "number", b: "bool", l: "list(string)", x: "any", u: "" }
     const texts = { s: "5", n: "5", b: "true", l: '["a", "b"]', x: "{ a = 5 }", u: "[5]" }
     const declared = { s: "string", n: "number", b: "boolean", l: "json", x: "json", u: "json" } as const
@@ -169,7 +169,7 @@ describe.skipIf(isIncomplete)("Variable files", () => {
 })
 
 describe("Variable values", () => {
-  test("numbers with more digits than JSON keeps become strings for number inputs, and are rejected inside structures", () => {
+  test("numbers with more digits than JSON can represent become strings for number inputs, and are rejected inside structures", () => {
     const [number, list] = [readValue("123456789012345678901"), readValue("[123456789012345678901]")]
     expect(typedValue(Result.getOrThrow(number), "number")).toEqual(Result.succeed("123456789012345678901"))
     expect(Result.isFailure(typedValue(Result.getOrThrow(list), "json"))).toBe(true)
@@ -181,7 +181,7 @@ describe("Variable values", () => {
     expect(typedValue(ofJson({ a: [1.5, null, "x"] }), "json")).toEqual(Result.succeed({ a: [1.5, null, "x"] }))
   })
 
-  test("an error about a refused variable value never contains the value", () => {
+  test("if svc refuses a variable value, the error never contains that value", () => {
     for (const text of ['a = "canary', 'a = canary("x")', 'a = "${canary}"', "a = [canary canary]"]) {
       const read = readVariableFile(text)
       expect(Result.isFailure(read) && !JSON.stringify(read.failure).includes("canary")).toBe(true)

@@ -4,7 +4,7 @@ import { withSources } from "../../../../src/cli/vendor/ModuleCalls.ts"
 const sources = new Map([["vpc", "./vendor/vpc-5.1.0/modules/a"]])
 
 describe("Module calls", () => {
-  test("vendoring changes the source of the named call, removes its version, and keeps all other text", () => {
+  test("vendoring changes the source of the named call, removes the version, and keeps all other text", () => {
     const text = `# module "vpc" { source = "kept" }
 module "other" {
   source  = "terraform-aws-modules/vpc/aws"

@@ -31,7 +31,10 @@ const repository = Effect.fnUntraced(function* (folder: string, contents: Readon
   return yield* run(folder, "git", "rev-parse", "HEAD")
 })
 
-/** A checkout whose module calls one package in two ways and through a local module. The package calls another package. */
+/**
+ * A checkout whose module calls a remote package in two different ways and once more through a local module. That package
+ * calls another package.
+ */
 const checkout = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-vendor-test-" })
@@ -100,7 +103,7 @@ describe("svc vendor", () => {
 
         const scanned = yield* svc(["scan", `${app}/infra`, "--module", ".", "--tool", "terraform"])
         expect(scanned).toMatchObject({ code: 0 })
-        // Runs without the original repositories, to prove that no remote module is left.
+        // Deletes the original repositories, to prove that no remote module is left.
         yield* files.remove(`${folder}/names`, { recursive: true })
         yield* files.remove(`${folder}/network`, { recursive: true })
         yield* run(`${app}/infra`, "terraform", "init", "-no-color")

@@ -90,7 +90,7 @@ const otherFiles = (folder: string) =>
 const isStarted = (start: Effect.Effect<unknown, unknown, Layer.Success<typeof platform>>) =>
   Effect.map(Effect.exit(start), Exit.isSuccess)
 
-/** Determines on which of the two databases a server can start. */
+/** Checks for each of the two databases whether a server can start on that database. */
 const startable = (folder: string, url: Redacted.Redacted) =>
   Effect.all({ sqlite: isStarted(startSqlite(folder)), postgres: isStarted(startPostgres(folder, url)) })
 
@@ -101,13 +101,13 @@ const change = (file: string, statement: string) => {
 }
 
 describe.skipIf(!hasPostgres)("svc move", () => {
-  it.live("a database with rows in every table is the same after a move to PostgreSQL and back", () =>
+  it.live("a database with rows in every table is unchanged after a move to PostgreSQL and back", () =>
     Effect.gen(function* () {
       const folder = yield* filledFolder
       const keyring = yield* newKeyring
       const url = yield* emptyDatabase()
       change(`${folder}/svc.sqlite`, `UPDATE vault_data_keys SET master_key_id = '${keyring.active.id}'`)
-      // The last Run's row was removed, and its number must not be assigned again.
+      // The row of the last Run was removed, but the number of that Run must not be assigned again.
       change(`${folder}/svc.sqlite`, "DELETE FROM run_turns WHERE turn = (SELECT MAX(turn) FROM run_turns)")
       const before = contentsOf(`${folder}/svc.sqlite`)
       expect(Object.entries(before.rows).filter(([name, rows]) => rows.length === 0 && name !== "run_turns")).toEqual(
@@ -135,31 +135,33 @@ describe.skipIf(!hasPostgres)("svc move", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.live("a real server's installation opens its secrets and keeps its audit chains in both databases", () =>
-    Effect.gen(function* () {
-      const { folder, keyring } = yield* realFolder
-      const url = yield* migratedDatabase
-      const before = contentsOf(`${folder}/svc.sqlite`)
-      const files = otherFiles(folder)
-      expect(files.map(([name]) => name)).toContain("master.key")
-      const there = yield* toPostgres(folder, url, keyring)
-      expect({ ...there, tables: there.tables.length > 100 }).toEqual({
-        tables: true,
-        chains: 2,
-        faults: [],
-        resumed: false
-      })
-      expect(otherFiles(folder)).toEqual(files)
-      expect(yield* startable(folder, url)).toEqual({ sqlite: false, postgres: true })
-      const back = yield* toSqlite(folder, url, keyring)
-      expect([back.chains, back.faults]).toEqual([2, []])
-      expect(otherFiles(folder)).toEqual(files)
-      expect(contentsOf(`${folder}/svc.sqlite`).rows).toEqual(before.rows)
-      expect(yield* startable(folder, url)).toEqual({ sqlite: true, postgres: false })
-    }).pipe(Effect.provide(platform))
+  it.live(
+    "after a move in either direction, the data of a real server can be decrypted and its audit chains are intact",
+    () =>
+      Effect.gen(function* () {
+        const { folder, keyring } = yield* realFolder
+        const url = yield* migratedDatabase
+        const before = contentsOf(`${folder}/svc.sqlite`)
+        const files = otherFiles(folder)
+        expect(files.map(([name]) => name)).toContain("master.key")
+        const there = yield* toPostgres(folder, url, keyring)
+        expect({ ...there, tables: there.tables.length > 100 }).toEqual({
+          tables: true,
+          chains: 2,
+          faults: [],
+          resumed: false
+        })
+        expect(otherFiles(folder)).toEqual(files)
+        expect(yield* startable(folder, url)).toEqual({ sqlite: false, postgres: true })
+        const back = yield* toSqlite(folder, url, keyring)
+        expect([back.chains, back.faults]).toEqual([2, []])
+        expect(otherFiles(folder)).toEqual(files)
+        expect(contentsOf(`${folder}/svc.sqlite`).rows).toEqual(before.rows)
+        expect(yield* startable(folder, url)).toEqual({ sqlite: true, postgres: false })
+      }).pipe(Effect.provide(platform))
   )
 
-  it.live("no server starts on a moved database, and the error explains how to go back", () =>
+  it.live("a server does not start on a moved database, and the error explains how to go back", () =>
     Effect.gen(function* () {
       const { folder, keyring } = yield* realFolder
       const url = yield* emptyDatabase()
@@ -169,7 +171,7 @@ describe.skipIf(!hasPostgres)("svc move", () => {
         "DatabaseMoved",
         expect.stringContaining("`svc move --to sqlite`")
       ])
-      // A second copy of the same database would create two current databases.
+      // svc refuses a second copy, because there would then be two current versions of the same database.
       const again = yield* Effect.flip(toPostgres(folder, yield* emptyDatabase(), keyring))
       expect(again.message).toContain("This database was moved to")
       yield* toSqlite(folder, url, keyring)
@@ -206,7 +208,7 @@ describe.skipIf(!hasPostgres)("svc move", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.live("svc refuses a move into a database with rows, and into a data folder with a database", () =>
+  it.live("svc refuses to move data into a database with rows, or into a data folder with a database", () =>
     Effect.gen(function* () {
       const { folder, keyring } = yield* realFolder
       const other = yield* realFolder
@@ -256,7 +258,7 @@ describe.skipIf(!hasPostgres)("svc move", () => {
         const before = contentsOf(`${folder}/svc.sqlite`).rows
         const dying = (point: string) => (name: string) =>
           name === `moving.${point}` ? Effect.die("killed") : Effect.void
-        // The old database stays usable until it is marked, which happens before the last two steps.
+        // The old database remains usable until svc marks it as moved, before the last two steps.
         const steps = [
           ["copied", true],
           ["verified", true],

@@ -47,7 +47,7 @@ it.live("a move mark is read back unchanged, and does not change the recorded da
   }).pipe(Effect.provide(Layer.unwrap(Effect.map(temporary, opened)).pipe(Layer.provideMerge(platform))))
 )
 
-it.live("a backup of a moved database can be restored into another folder, without the mark", () =>
+it.live("a backup of a moved database can be restored into another folder, without the move mark", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const [folder, other] = [yield* temporary, yield* temporary]

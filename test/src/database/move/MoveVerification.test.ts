@@ -41,7 +41,7 @@ it.live("an intact copy has no faults", () =>
 
 for (const [what, statement, named] of faults) {
   it.live(
-    `${what} that is damaged only in the copy aborts the move, and damage in both databases is only reported`,
+    `${what} that is damaged only in the copy aborts the move, but damage in both databases is only reported`,
     () =>
       Effect.gen(function* () {
         const { keyring, ...databases } = yield* copies
@@ -53,7 +53,7 @@ for (const [what, statement, named] of faults) {
   )
 }
 
-it.live("before copying anything, svc refuses a database whose secrets need another master key", () =>
+it.live("svc refuses a database whose secrets need another master key, before copying anything", () =>
   Effect.gen(function* () {
     const { from } = yield* copies
     const error = yield* Effect.flip(Effect.provideService(checkKeys(yield* newKeyring), SqlClient.SqlClient, from))

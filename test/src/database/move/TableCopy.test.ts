@@ -18,7 +18,7 @@ const newDatabase = Effect.gen(function* () {
   return sql
 })
 
-/** More rows than fit into a page, with large values and with keys that can be sorted only by bytes. */
+/** More rows than fit into a page, with large values and with keys that must be compared byte by byte. */
 const filled = Effect.gen(function* () {
   const [from, to] = [yield* newDatabase, yield* newDatabase]
   for (let number = 0; number < 1200; number++) {
@@ -31,7 +31,7 @@ const filled = Effect.gen(function* () {
   return { from, to, table }
 })
 
-it.live("a table with many pages is copied completely, and compared", () =>
+it.live("a table with many pages is copied and compared completely", () =>
   Effect.gen(function* () {
     const { from, table, to } = yield* filled
     expect(yield* copyTable({ from, to }, table)).toBe(1200)
@@ -39,7 +39,7 @@ it.live("a table with many pages is copied completely, and compared", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("the comparison fails for a changed, lost or added row, or a changed type, and reports the row's key", () =>
+it.live("the comparison detects a changed, lost or added row, or a changed type, and reports the key of the row", () =>
   Effect.gen(function* () {
     const { from, table, to } = yield* filled
     yield* copyTable({ from, to }, table)

@@ -66,7 +66,7 @@ const heard = (
   })
 
 describe.skipIf(!hasPostgres)("Two servers of one database", () => {
-  it.live("an event of a Run wakes the Run's followers on the other server after the commit", () =>
+  it.live("an event of a Run is delivered after the commit to the followers on the other server", () =>
     Effect.gen(function* () {
       const { one, other, sql } = yield* twoServers
       const woken = yield* Deferred.make<void>()
@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)("Two servers of one database", () => {
     })
   )
 
-  it.live("a new Run, or a Run's new status, reaches the other server's queue", () =>
+  it.live("a new Run, or a new status of a Run, is announced to the queue of the other server", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* twoServers
       const isQueue = ({ kind }: RemoteChange) => kind === "queue"
@@ -84,7 +84,7 @@ describe.skipIf(!hasPostgres)("Two servers of one database", () => {
     })
   )
 
-  it.live("a request to stop a Run reaches its execution on the other server", () =>
+  it.live("a request to cancel a Run reaches the other server, which executes the Run", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* twoServers
       const stopped = yield* Context.get(one, RunCancels).register(runId)
@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)("Two servers of one database", () => {
     })
   )
 
-  it.live("a revocation on one server wakes every follower of authority changes on the other server", () =>
+  it.live("a revocation on one server notifies every follower of authority changes on the other server", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* twoServers
       const watch = yield* Context.get(one, AuthorityChanges).follow
@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)("Two servers of one database", () => {
     })
   )
 
-  it.live("a server that lost its connection reads the pending cancel requests as soon as it listens again", () =>
+  it.live("after a lost connection, a server reads the pending cancel requests as soon as it listens again", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* twoServers
       const stopped = yield* Context.get(one, RunCancels).register(runId)

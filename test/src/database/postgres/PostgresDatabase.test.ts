@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
   )
 
   it.live(
-    "several servers can use a database, but not together with a server of a release that supports only one",
+    "several servers can share a database, but not with a server of a release that supports only one server",
     () =>
       Effect.gen(function* () {
         const url = yield* migratedDatabase
@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
       })
   )
 
-  it.live("PostgreSQL returns integers, sums, truth values and bytes as SQLite does, and svc refuses U+0000", () =>
+  it.live("PostgreSQL returns integers, sums, booleans and bytes as SQLite does, and svc refuses U+0000", () =>
     Effect.gen(function* () {
       const url = yield* migratedDatabase
       const sql = Context.get(yield* clients(url), SqlClient.SqlClient)
@@ -91,7 +91,7 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
       ])
       const nul = yield* Effect.exit(sql`INSERT INTO kinds ${sql.insert({ id: 1, text: "a\u0000b" })}`)
       expect(String(nul)).toContain("U+0000")
-      // An escaped U+0000 in JSON is stored, and does not hide the rest of the document.
+      // PostgreSQL stores an escaped U+0000 in JSON without losing the rest of the document.
       const document = JSON.stringify({ a: "x\u0000", b: { c: "found" } })
       expect(yield* sql`SELECT json_extract(${document}, '$.b.c') AS c`).toEqual([{ c: "found" }])
     })
@@ -180,7 +180,7 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
   )
 
   it.live(
-    "a server that stops in the middle of a transaction loses the transaction, and another server can write within seconds",
+    "if a server freezes during a transaction, its transaction is lost, and another server can write within seconds",
     () =>
       Effect.gen(function* () {
         const url = yield* migratedDatabase
@@ -207,12 +207,12 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
         yield* Deferred.succeed(thaw, undefined)
         expect(Exit.isFailure(yield* Fiber.join(stopped))).toBe(true)
         expect(yield* Count.rows(other)`SELECT incarnation AS count FROM installation`).toEqual([{ count: 0 }])
-        // The frozen server opens a new session.
+        // The server that was frozen opens a new session.
         yield* frozen`UPDATE installation SET incarnation = 7`
       })
   )
 
-  it.live("a command for the database file refuses to run, and explains the alternative for PostgreSQL", () =>
+  it.live("a command that needs the database file refuses to run on PostgreSQL, and explains the alternative", () =>
     Effect.gen(function* () {
       const file = Context.get(yield* served(yield* migratedDatabase), DatabaseFile)
       expect(String(yield* Effect.exit(file.backup("/nowhere")))).toContain("pg_dump")

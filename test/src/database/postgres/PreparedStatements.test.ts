@@ -23,18 +23,20 @@ const sourcesOf = (folders: ReadonlyArray<string>) =>
 
 const shortestLiteral = 12
 
-/** The literal parts of a statement in the source: without values, quoted names and lists of values. */
+/** Returns the parts of a statement that occur literally in the source, without values, quoted names and lists of values. */
 const literalsOf = (text: string): ReadonlyArray<string> =>
   oneSpace(text)
     .split(/\+?\?|"[^"]*"|[(),]/)
     .map((part) => part.trim())
     .filter((part) => part.length >= shortestLiteral)
 
-/** SQLite's own administrative statements, which the PostgreSQL client never sends. */
+/** Statements specific to SQLite, which the PostgreSQL client never sends. */
 const ofSqlite =
   /^\s*(?:PRAGMA|EXPLAIN|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|VACUUM|CREATE|DROP|ALTER|ANALYZE)\b|\bsqlite_|\bpragma_/i
 
-/** Migration statements, which are translated or only change rows from releases without PostgreSQL. */
+/**
+ * Migration statements. They are either translated for PostgreSQL, or needed only for rows from releases without PostgreSQL.
+ */
 const migrating: ReadonlySet<string> = new Set(Object.values(migrations).flat())
 
 /** Returns true if PostgreSQL refused a statement because of a table that no migration of the product creates. */
@@ -53,7 +55,7 @@ const numbered = (text: string): string => {
 
 describe.skipIf(!hasPostgres || samplesFolder === undefined)("Statements on PostgreSQL", () => {
   it.live(
-    "PostgreSQL can plan every statement of the product that the tests executed on SQLite, with values of the same types",
+    "PostgreSQL can plan every product statement that the tests executed on SQLite, with the same types of values",
     () =>
       Effect.gen(function* () {
         const folder = samplesFolder ?? ""

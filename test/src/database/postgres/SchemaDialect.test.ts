@@ -35,7 +35,7 @@ test("a trigger that rejects a row raises an exception before PostgreSQL writes 
   ])
 })
 
-test("the translation omits statements for rows of earlier releases, because PostgreSQL never had such rows", () => {
+test("the translation omits statements for rows of earlier releases, because no earlier release stored rows in PostgreSQL", () => {
   expect(translated("UPDATE runs SET fence = attempt", 30)).toEqual([])
   expect(translated("UPDATE runs SET fence = attempt")).toEqual(["UPDATE runs SET fence = attempt"])
   expect(translated("INSERT INTO authority_changes (id, count) VALUES (1, 0)", 17)).toHaveLength(1)

@@ -1,6 +1,6 @@
 /**
- * Fingerprint of each released migration: SHA-256 of its statements as JSON. Only add entries, when a release contains a new
- * migration. A changed statement would make existing databases differ from new ones.
+ * Fingerprint of each released migration: SHA-256 of its statements as JSON. Only add entries for the new migrations of a
+ * release: if a released statement changed, existing databases would differ from new databases.
  */
 export const releasedMigrations: Readonly<Record<string, string>> = {
   "0001_initial": "e3fdea0f06a4d9e39b0d2f973bfda55deed47ed8d5d0ca9805fb4e8a5b5e09da",

@@ -10,7 +10,7 @@ afterAll(plane.dispose)
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
 
-plane.live("after a restore, applies in a pool wait until the leases granted before it have expired", () =>
+plane.live("after a restore, applies in a pool wait until the leases from before the restore have expired", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const sql = yield* SqlClient.SqlClient

@@ -25,7 +25,7 @@ const plane = suite(farPlane)
 afterAll(plane.dispose)
 
 plane.live(
-  "an agent submits an unknown Run, continues an offer in transit, and rejects a second start",
+  "an agent submits a Run that the server does not know, continues an offer in transit, and rejects a second start",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -119,7 +119,7 @@ plane.live(
       expect(refused).toMatchObject({ _tag: "Rejected" })
       yield* monitor.release(claim.runId)
       expect((yield* settled(claim.runId)).status).toBe("failed")
-      // Both states are kept as evidence, although only one continues the base state.
+      // svc keeps both states as evidence, although only one of them continues the base state.
       yield* agent.leftOver(claim, {
         state: Redacted.make(stateFile(3)),
         rejectedState: Redacted.make(stateFile(9)),

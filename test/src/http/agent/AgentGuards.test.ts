@@ -33,7 +33,7 @@ const failed = { kind: "plan", status: "failed", failure: runnerFailure("killed"
 const laterAnswers = (agent: TestAgent) =>
   Effect.repeat(agent.as(agent.client.Renew({ held: [], disk: agent.facts.disk, draining: false })), { times: 9 })
 
-plane.live("a long agent message is parsed once, on another thread, and answered", () =>
+plane.live("the server parses a long agent message once, on another thread, and responds to it", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -87,7 +87,7 @@ plane.live("an interrupted agent request is still carried out in full", () =>
       AND accepted_at IS NOT NULL`
     const held = yield* Deferred.make<void>()
     const letGo = yield* Deferred.make<void>()
-    // The request ends while the handler waits for its turn.
+    // The request is interrupted while the handler waits for its turn.
     const turn = yield* Effect.forkScoped(
       leases.decided(Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(letGo)))
     )
@@ -138,7 +138,7 @@ plane.live("an interrupted greeting can be repeated, and an abandoned plan start
   })
 )
 
-plane.live("a claim that lost its lease gets a new lease, which expires like any other", () =>
+plane.live("a claim that lost its lease gets a new lease, which expires like any other lease", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -163,7 +163,7 @@ plane.live("a claim that lost its lease gets a new lease, which expires like any
 )
 
 plane.live(
-  "a result that cannot be read from disk at the moment is settled later",
+  "a result that is temporarily unreadable on disk is settled later",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -178,7 +178,7 @@ plane.live(
       const claim = { runId: offer.runId, fence: offer.fence }
       const leases = yield* AgentLeases
       const sql = yield* SqlClient.SqlClient
-      // The file becomes unreadable between the acknowledgement of the result and the settlement.
+      // The file becomes unreadable after svc has acknowledged the result and before it settles the Run.
       const stored = sql`SELECT result FROM agent_runs WHERE run_id = ${claim.runId} AND result IS NOT NULL`
       const outcome = yield* agent.put(claim, "outcome", text(JSON.stringify(yield* encodedFailure)))
       const file = join(folder(claim), `outcome-${outcome.slice("sha256:".length)}`)
@@ -188,7 +188,8 @@ plane.live(
       // Reading a symbolic link to itself fails, but not with "not found".
       symlinkSync(file, file)
       expect(yield* stored).toHaveLength(1)
-      // Starts the settlement as a request does. The server responds to such a request before the settlement has finished.
+      // Starts the settlement in the same way as a request. The server responds to the request before the settlement has
+      // finished.
       yield* Effect.uninterruptible(settlement.begin(claim))
       const status = Effect.map(
         sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`,
@@ -196,11 +197,11 @@ plane.live(
       )
       // Checks often enough that the first attempts are certainly over.
       for (let look = 0; look < 2000; look += 1) expect(yield* status).toBe("running")
-      // Renames the file in one step. If the file were missing even for a moment, its result would count as lost.
+      // Renames the file in one step. If the file were missing even briefly, svc would treat the result as lost.
       renameSync(`${file}.away`, file)
       const run = yield* settled(claim.runId)
       expect(run.status).toBe("failed")
-      // The Run ended with the result's own error, so the settlement was not forced.
+      // The Run ended with the error from the result, so the settlement was not forced.
       expect(run.error?.message).toContain("It was stopped.")
       yield* settlement.idle
     }),
@@ -281,7 +282,7 @@ plane.live("an interrupted transfer continues after the server has been restarte
       const found = yield* files.find(session, { runId: given.runId, fence: given.fence }, "plan_file", digest)
       return Option.getOrThrow(found)
     }).pipe(Effect.provide(Layer.fresh(AgentFiles.layer).pipe(Layer.provide(Layer.fresh(ServerKeys.layer)))))
-    // Resumes after the header, because each sealing writes a different header.
+    // Resumes after the header, because svc writes a different header each time that it seals a file.
     const half = first.indexOf(0x0a) + 5
     const rest = yield* Stream.runCollect(restarted.bytes(half))
     const continued = new Uint8Array(Buffer.concat([first.subarray(0, half), ...rest]))
@@ -293,7 +294,7 @@ plane.live("an interrupted transfer continues after the server has been restarte
   })
 )
 
-plane.live("a second apply fails if it was never started, unless it is just starting", () =>
+plane.live("a second apply fails if it was never started, unless it is about to start", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -333,7 +334,7 @@ plane.live("an apply whose start was recorded is never settled as having changed
     const { claim } = yield* applyingOn(agent, "late")
     const run = yield* ledger.held({ ...claim, owner: agent.agentId })
     if (run === undefined) return yield* Effect.die(new Error("The Run is not held"))
-    // The row as another fiber would have read it before the start.
+    // The row, in the state that another fiber would have read before the start.
     const stale = { ...run, start_acknowledged_at: null }
     const late = yield* Effect.flip(controls.failed(stale, { code: "agent_lost", message: "nothing was changed" }))
     expect(late).toMatchObject({ _tag: "HoldLost" })
@@ -344,7 +345,7 @@ plane.live("an apply whose start was recorded is never settled as having changed
 )
 
 // Must be the last test, because it removes files that the other tests may need.
-plane.live("only files that belong to no claim are removed", () =>
+plane.live("cleanup removes only files that belong to no claim", () =>
   Effect.gen(function* () {
     const { runsFolder } = yield* RunSettings
     const folder = (claim: { readonly runId: string; readonly fence: number }) =>

@@ -38,7 +38,7 @@ afterAll(plane.dispose)
 const succeeded = appliedResult(1, [{ name: "value", type: "string", value: Redacted.make("one"), sensitive: false }])
 
 plane.live(
-  "an offer contains its small sealed files for agents that accept them, and other agents fetch them",
+  "an offer contains its small sealed files if the agent accepts them, and other agents fetch the files",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -92,7 +92,7 @@ plane.live(
       expect((yield* settled(claim.runId)).status).toBe("succeeded")
       const logs = yield* sql<{ entries: string }>`SELECT entries FROM run_log_chunks WHERE run_id = ${claim.runId}`
       expect(logs.filter(({ entries }) => entries.includes("said last")).length).toBe(1)
-      // The Run was settled before the agent got a response, so the agent sends the result again.
+      // The Run was settled before the agent received a response, so the agent sends the result again.
       yield* agent.as(agent.client.Result(result))
     }),
   120_000
@@ -122,18 +122,18 @@ const resultOf = Effect.fnUntraced(function* (agent: TestAgent, branch: string, 
 })
 
 plane.live(
-  "a result's files are stored and removed with it, so another process can settle the Run",
+  "the files of a result are stored and removed together with the result, so another process can settle the Run",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
       const { claim, files, named, state, stored, take } = yield* resultOf(agent, "stored")
-      // svc keeps no file of a rejected result, so repeating the message without files is rejected too.
+      // svc keeps no file of a rejected result, so it also rejects a repetition of the message without files.
       expect(yield* Effect.flip(take({ ...named, files, lastBatch: 1 }))).toMatchObject({ _tag: "Busy" })
       expect(yield* stored).toEqual([])
       expect(yield* Effect.flip(take(named))).toMatchObject({ _tag: "Rejected" })
       yield* take({ ...named, files })
       expect(yield* stored).toEqual(["outcome", "state"])
-      // After so long without a response, the agent sends each file separately.
+      // After waiting this long for a response, the agent sends each file separately.
       const { bytes, digest } = state
       expect(yield* agent.send(claim, "state", digest, bytes, 0, bytes.length)).toMatchObject({ status: 200 })
       const another = Context.get(yield* Layer.build(Layer.fresh(InlineBlobs.layer)), InlineBlobs)
@@ -152,7 +152,7 @@ plane.live(
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
-      // The result is larger than the pages that happen to be free.
+      // The result does not fit into the remaining free pages.
       const long = {
         ...JSON.parse(new TextDecoder().decode(stateFile(1))),
         padding: randomBytes(200_000).toString("hex")
@@ -172,7 +172,7 @@ plane.live(
 )
 
 plane.live(
-  "a restored backup settles an apply from its stored result, but does not make a plan reviewable",
+  "after a restore, svc settles an apply from its stored result, but does not make a plan reviewable",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
@@ -288,7 +288,7 @@ plane.live(
 )
 
 plane.live(
-  "a message that contains a file completes that file's interrupted separate upload",
+  "if a message contains a file, it completes an interrupted separate upload of that file",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -307,7 +307,7 @@ plane.live(
 )
 
 plane.live(
-  "a file in a message is rejected unless it matches its digest, even if another file has that digest",
+  "a file in a message is rejected if it does not match its digest, even if another file has that digest",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

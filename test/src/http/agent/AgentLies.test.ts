@@ -19,13 +19,15 @@ afterAll(plane.dispose)
 const messages: Readonly<Record<Tag, Told>> = { ...sessionLies, ...runLies }
 
 interface Route {
-  /** The status, in the agent's own Run, for the other agent's digest and for an unknown digest. */
+  /**
+   * The expected statuses for requests about the agent's own Run: with the other agent's digest, and with an unknown digest.
+   */
   readonly fetched: number
-  /** The status, in the agent's own Run, for bytes that do not match the digest. */
+  /** The expected status for an upload to the agent's own Run if the bytes do not match the digest. */
   readonly stored: number
 }
 
-/** Statuses for every kind of file in both directions. A new kind does not compile without a status. */
+/** Statuses for every kind of file in both directions. A new kind of file does not compile without a status. */
 const routes: Readonly<Record<Kind, Route>> = {
   snapshot: { fetched: 404, stored: 400 },
   build: { fetched: 404, stored: 422 },
@@ -49,7 +51,7 @@ const standing = (claim: Claim) =>
   })
 
 plane.live(
-  "a lying agent can neither read nor change another agent's Run, with any message or file",
+  "a malicious agent can neither read nor change the Run of another agent, with any message or file",
   () =>
     Effect.gen(function* () {
       const told = yield* scene
@@ -72,7 +74,8 @@ plane.live(
         }
       }
 
-      // A greeting among the false messages has ended the lying agent's session, so the test starts a new session.
+      // One of the false messages was a greeting, which ended the malicious agent's session, so the test starts a new
+      // session.
       yield* liar.hello()
       for (const kind of BlobKind.literals) {
         const { fetched, stored } = routes[kind]
@@ -102,7 +105,7 @@ plane.live(
 
       expect(yield* standing(held)).toEqual(before)
       expect((yield* standing(own)).run).toMatchObject({ status: "running", owner: liar.agentId })
-      // The honest agent can still work, and so can the server.
+      // The honest agent and the server still work.
       const blob = yield* honest.put(held, "state", stateFile(2))
       yield* honest.as(honest.client.Checkpoint({ ...held, serial: 2, resourceCount: 1, blob }))
       expect((yield* standing(held)).row).toMatchObject({ checkpoint_serial: 2 })

@@ -46,21 +46,23 @@ const revoked = Effect.fnUntraced(function* (...all: ReadonlyArray<TestAgent>) {
   yield* Effect.forEach(all, ({ agentId }) => agents.revoke(agentId), { discard: true })
 })
 
-plane.live("watching leases reads nothing until an agent connects, and then reads open claims through an index", () =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const monitor = yield* AgentMonitor
-    yield* sql`ALTER TABLE agent_runs RENAME TO hidden_agent_runs`
-    yield* monitor.look
-    yield* sql`ALTER TABLE hidden_agent_runs RENAME TO agent_runs`
-    const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN
+plane.live(
+  "the check for expired leases reads nothing until an agent connects, and then reads open claims through an index",
+  () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const monitor = yield* AgentMonitor
+      yield* sql`ALTER TABLE agent_runs RENAME TO hidden_agent_runs`
+      yield* monitor.look
+      yield* sql`ALTER TABLE hidden_agent_runs RENAME TO agent_runs`
+      const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN
       SELECT * FROM agent_runs WHERE ended_at IS NULL AND result IS NULL`
-    expect(plan.map(({ detail }) => detail)).toEqual(["SCAN agent_runs USING INDEX agent_runs_open"])
-  })
+      expect(plan.map(({ detail }) => detail)).toEqual(["SCAN agent_runs USING INDEX agent_runs_open"])
+    })
 )
 
 plane.live(
-  "a Run in a pool reports the property that no agent has, or that all agents are busy",
+  "a Run that waits in a pool reports which property no agent has, or that all agents are busy",
   () =>
     Effect.gen(function* () {
       const { enrolled, pools } = yield* world
@@ -143,7 +145,7 @@ const agentEvents = Effect.fnUntraced(function* (id: RunId) {
 })
 
 plane.live(
-  "a Run reports its agent's silence and saved state, and is released only with its current fence",
+  "a Run reports that its agent is silent, shows the saved state, and is released only with its current fence",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -174,7 +176,7 @@ plane.live(
       const until = Date.parse(silent.agent?.givenUpAt ?? "") - Date.parse(silent.agent?.heardAt ?? "")
       expect(until).toBe((2700 * 1.01 + 60) * 1000)
       expect(yield* agentEvents(claim.runId)).toEqual(["agent.unreachable"])
-      // A restarted server keeps reporting that the agent is silent until the agent contacts it.
+      // After a restart, the server reports the agent as silent until the agent contacts the server again.
       yield* monitor.resume
       expect((yield* runs.read(claim.runId)).agent).not.toHaveProperty("heardAt")
       const hasty = yield* Effect.flip(release(claim.fence))
@@ -208,7 +210,7 @@ plane.live(
       expect((yield* agentEvents(claim.runId)).at(-1)).toBe("agent.released")
       const [told] = yield* sql<{ data: string }>`SELECT data FROM run_events
         WHERE run_id = ${claim.runId} AND kind = 'agent.released'`
-      // The operation history records the person; the Run's event does not.
+      // The operation history records the person, but the Run's event does not.
       expect(JSON.parse(told?.data ?? "null")).toEqual({
         agentId: agent.agentId,
         by: "member",

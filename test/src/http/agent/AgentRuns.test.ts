@@ -102,7 +102,7 @@ plane.live(
       const lost = yield* settled(claim.runId)
       expect(lost).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
       expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({ status: "error", runtimeSafety: "unknown" })
-      // The server refuses the returning agent, which then hands in its results. Results sent twice count once.
+      // The server refuses the returning agent, which then hands in its results. svc stores a repeated result once.
       const gone = yield* Effect.flip(agent.as(agent.client.Start(claim)))
       expect(gone).toMatchObject({ _tag: "Gone" })
       expect((yield* renewal(agent, claim)).gone).toMatchObject([{ order: "hand_in" }])
@@ -152,25 +152,22 @@ plane.live(
   120_000
 )
 
-plane.live(
-  "an agent whose tool never started has nothing left to deliver after it reports that the tool never started",
-  () =>
-    Effect.gen(function* () {
-      const { enrolled } = yield* world
-      const agent = yield* enrolled()
-      const { claim } = yield* applyingOn(agent, "never-started")
-      yield* (yield* AgentMonitor).release(claim.runId)
-      yield* settled(claim.runId)
-      const sql = yield* SqlClient.SqlClient
-      const owed = sql`SELECT r.run_id FROM agent_runs r WHERE r.run_id = ${claim.runId} AND ${sql.literal(owesEvidence("r."))}`
-      expect(yield* owed).toHaveLength(1)
-      const nothing = { started: [], completed: [], possiblyCreated: [], changedAnything: false }
-      yield* agent.leftOver(claim, { ...nothing, neverStarted: true })
-      expect(yield* owed).toEqual([])
-      const told =
-        yield* sql`SELECT action FROM audit_events WHERE target_id = ${claim.runId} AND action LIKE 'agent.%'`
-      expect(told).toEqual([{ action: "agent.never_started" }])
-    })
+plane.live("an agent that reports that its tool never started has nothing left to deliver", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const { claim } = yield* applyingOn(agent, "never-started")
+    yield* (yield* AgentMonitor).release(claim.runId)
+    yield* settled(claim.runId)
+    const sql = yield* SqlClient.SqlClient
+    const owed = sql`SELECT r.run_id FROM agent_runs r WHERE r.run_id = ${claim.runId} AND ${sql.literal(owesEvidence("r."))}`
+    expect(yield* owed).toHaveLength(1)
+    const nothing = { started: [], completed: [], possiblyCreated: [], changedAnything: false }
+    yield* agent.leftOver(claim, { ...nothing, neverStarted: true })
+    expect(yield* owed).toEqual([])
+    const told = yield* sql`SELECT action FROM audit_events WHERE target_id = ${claim.runId} AND action LIKE 'agent.%'`
+    expect(told).toEqual([{ action: "agent.never_started" }])
+  })
 )
 
 plane.live("an agent's claim that a tool never started is rejected if the tool was seen working", () =>
@@ -244,7 +241,7 @@ plane.live(
         const bytes = text("x")
         expect((yield* one.send(lie, "outcome", digestOf(bytes), bytes, 0, 1)).status).toBe(410)
       }
-      // A plan starts over once after its agent has been silent for a minute.
+      // After an agent has been silent for a minute, its plan starts over once.
       yield* after(61, monitor.look)
       const third = (yield* offerTo(two)).offer
       expect(third).toMatchObject({ runId: offer.runId })
@@ -255,7 +252,7 @@ plane.live(
   120_000
 )
 
-plane.live("an apply stopped by its own agent is not reported as cancelled", () =>
+plane.live("an apply that the agent itself stopped is not reported as cancelled", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -280,7 +277,7 @@ plane.live("an apply stopped by its own agent is not reported as cancelled", () 
 )
 
 plane.live(
-  "a plan whose tool was killed because its agent could not keep the lease starts over once",
+  "a plan starts over once if its tool was killed because the agent could not keep the lease",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -308,7 +305,7 @@ plane.live(
   120_000
 )
 
-plane.live("each token, nonce and session is valid once, for one agent, and is revoked with that agent", () =>
+plane.live("each token, nonce and session is valid once and for one agent, and is revoked with that agent", () =>
   Effect.gen(function* () {
     const { enrolled, origin, pools } = yield* world
     const { id, secret } = yield* pools.token("far", { uses: 1, lifetime: Duration.hours(1) })

@@ -168,7 +168,7 @@ plane.live(
 )
 
 plane.live(
-  "a state that is too long to be parsed still becomes the Capsule's state, stored in parts",
+  "a state that is too long to be parsed is stored in parts and still becomes the state of the Capsule",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -205,7 +205,7 @@ plane.live(
       const indexed =
         yield* sql`SELECT address, object_id FROM resource_versions WHERE capsule_id = ${capsuleId} ORDER BY 1`
       expect(indexed).toEqual([1, 2, 3].map((at) => ({ address: `t.n[${at}]`, object_id: `id-${at}` })))
-      // The parts of the previous state are removed along with it.
+      // svc removes the parts of the previous state together with that state.
       const parts = yield* sql`SELECT owner, COUNT(*) AS parts FROM sealed_parts GROUP BY owner`
       expect(parts).toEqual([{ owner: row.id, parts: Math.ceil(bytes.length / partBytes) }])
     }),

@@ -45,14 +45,14 @@ const enrolledAgent = Effect.gen(function* () {
 const over = { _tag: "Unauthorised", retry: true }
 
 plane.live(
-  "an agent's new keys end every session started with former keys, and every request waiting in those sessions",
+  "adopting new keys ends every session that used the former keys, and every request waiting in those sessions",
   () =>
     Effect.gen(function* () {
       const { begin, keys } = yield* enrolledAgent
       const next = yield* newKeys
       const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
       const former = yield* begin(keys, { incarnation: incarnations.two })
-      // A process that claims to be draining keeps its session, so anybody with the former keys could keep a session too.
+      // A process that claims to be draining keeps its session, so anybody with the former keys could also keep a session.
       const stolen = yield* begin(keys, { incarnation: incarnations.thief, draining: true })
       yield* begin(keys, { incarnation: incarnations.two }, next)
       for (const session of [draining, stolen]) yield* session.renewed
@@ -65,7 +65,7 @@ plane.live(
         expect(yield* Effect.flip(session.renewed)).toMatchObject(over)
       }
       yield* present.renewed
-      // Jobs are sealed for the keys of the session.
+      // svc seals jobs for the keys of the session.
       yield* begun("after-the-new-keys")
       for (const poll of polls) expect((yield* Fiber.join(poll)).offer).toBeUndefined()
       expect((yield* present.next).offer).toBeDefined()
@@ -98,7 +98,7 @@ plane.live("an agent counts as disconnected once its last process reports that i
   })
 )
 
-plane.live("revoking an agent ends its session, and its waiting requests receive nothing", () =>
+plane.live("revoking an agent ends its session, and the waiting requests receive nothing", () =>
   Effect.gen(function* () {
     const { agentId, begin, keys } = yield* enrolledAgent
     const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })

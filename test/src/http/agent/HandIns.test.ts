@@ -16,7 +16,7 @@ import { digestOf, type TestAgent } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** The state with this serial, which the agent kept after an apply. */
+/** Returns the state with this serial, as kept by an agent after an apply. */
 const kept = (serial: number): UnfinishedApply => ({
   state: Redacted.make(stateFile(serial)),
   lineage: "lineage",
@@ -36,7 +36,7 @@ const lost = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   return claim
 })
 
-/** Every record that a hand-in may add data to. */
+/** Counts the records to which a hand-in may add data. */
 const added = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql`SELECT (SELECT COUNT(*) FROM agent_evidence) AS evidence,
@@ -49,8 +49,8 @@ const handIn = (agent: TestAgent, claim: Claim, leftOver: string) =>
   agent.as(agent.client.HandIn({ runId: claim.runId, fence: claim.fence, leftOver }))
 
 /**
- * Stores these sealed bytes as a left-over state and hands them in. Returns the status of a rejected part, or the result of
- * the hand-in.
+ * Uploads these sealed bytes as a left-over state and hands them in. Returns the status of a rejected upload, or the result
+ * of the hand-in.
  */
 const handedIn = Effect.fnUntraced(function* (agent: TestAgent, claim: Claim, sealed: Uint8Array) {
   const { status } = yield* agent.send(claim, "left_over", digestOf(sealed), sealed, 0, sealed.length)
@@ -129,7 +129,7 @@ plane.live(
         const bomb = yield* liar.sealedPacked(own, "left_over", zstdBomb(1000, form))
         yield* fails("a bomb", handedIn(liar, own, bomb))
       }
-      // Valid contents below the limit of this kind, but far too large for their packed size.
+      // Valid contents below the limit of this kind, but far too large in proportion to their compressed size.
       const padded = zstdCompressSync(Buffer.concat([Buffer.alloc(100 * 1024 * 1024, " "), leftOver]))
       yield* fails(
         "contents out of proportion",
@@ -150,7 +150,7 @@ plane.live(
 )
 
 plane.live(
-  "a repeated hand-in counts once, and a Run accepts only a few different hand-ins",
+  "a repeated hand-in is stored once, and a Run accepts only a few different hand-ins",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -168,7 +168,7 @@ plane.live(
       ).toEqual([{ serial: 3, lineage: "lineage", resource_count: 1 }])
       const evidence = sql<{ digest: string }>`SELECT digest FROM agent_evidence WHERE run_id = ${claim.runId}`
       const [stored] = yield* evidence
-      // The blob has been removed, but handing it in again gets the same response.
+      // The server has removed the blob, but responds in the same way if the agent hands it in again.
       const again = yield* Effect.forEach(
         Array.from({ length: 20 }),
         () => handIn(agent, claim, stored?.digest ?? ""),

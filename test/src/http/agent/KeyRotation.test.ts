@@ -30,7 +30,7 @@ plane.live("new keys are announced in one session and adopted in the next, which
   })
 )
 
-plane.live("server and agent can continue after a process exits between any two steps of a key change", () =>
+plane.live("the server and the agent can continue after a process exits between any two steps of a key change", () =>
   Effect.gen(function* () {
     // The process exits after creating new keys, before announcing them.
     const made = yield* enrolledFolder
@@ -66,7 +66,7 @@ plane.live("server and agent can continue after a process exits between any two 
     yield* left.process(1)
     yield* settledOn(left, fourth)
 
-    // The server was restored from a backup that does not contain the announced keys.
+    // Simulates a server restored from a backup that does not contain the announced keys.
     const restored = yield* enrolledFolder
     const fifth = yield* restored.folder.prepareKeys
     const sql = yield* SqlClient.SqlClient
@@ -91,14 +91,14 @@ plane.live("a server restored from before a key change receives the current keys
     yield* agent.process(1)
     yield* settledOn(agent, present)
 
-    // Restoring such a backup also works while the agent is replacing its keys.
+    // The agent can also continue if such a restore happens during a key change.
     const next = yield* agent.folder.prepareKeys
     yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`
     yield* agent.process(3)
     yield* settledOn(agent, next)
 
-    // The server has adopted keys that another process of the agent has dropped.
+    // The server has adopted keys that another process of the agent has discarded.
     const dropped = yield* agent.folder.prepareKeys
     yield* agent.hello(next, dropped)
     yield* agent.hello(dropped)
@@ -106,7 +106,7 @@ plane.live("a server restored from before a key change receives the current keys
     yield* agent.process(1)
     yield* settledOn(agent, next)
 
-    // Once revoked, the agent is refused, whichever keys it presents.
+    // After the revocation, the server refuses the agent, whichever keys the agent presents.
     yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
     expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
   })
@@ -130,7 +130,7 @@ plane.live("an unrelated refusal does not remove next keys that the server has a
     yield* agent.process(1)
     yield* settledOn(agent, next)
 
-    // A refusal before the keys are announced does not remove the keys either.
+    // If the server refuses the agent before the keys are announced, the agent keeps the keys as well.
     const later = yield* agent.folder.prepareKeys
     yield* isolation("bubblewrap")
     yield* refused(1)
@@ -235,19 +235,21 @@ plane.live(
     })
 )
 
-plane.live("nobody can announce another agent's keys, and an agent whose next keys are refused keeps its own", () =>
-  Effect.gen(function* () {
-    const one = yield* enrolledFolder
-    const other = yield* enrolledFolder
-    expect(yield* Effect.flip(one.hello(one.keys, other.keys))).toMatchObject({ _tag: "Rejected" })
-    // Another agent's keys were copied into this agent's folder.
-    writeFileSync(
-      join(one.path, "next-keys.json"),
-      yield* Effect.promise(() => Bun.file(join(other.path, "keys.json")).text()),
-      { mode: 0o600 }
-    )
-    yield* one.process(1)
-    yield* settledOnOwn(one)
-    expect(Redacted.isRedacted((yield* one.folder.keys).sign)).toBe(true)
-  })
+plane.live(
+  "nobody can announce the keys of another agent, and an agent whose next keys are refused keeps its current keys",
+  () =>
+    Effect.gen(function* () {
+      const one = yield* enrolledFolder
+      const other = yield* enrolledFolder
+      expect(yield* Effect.flip(one.hello(one.keys, other.keys))).toMatchObject({ _tag: "Rejected" })
+      // Another agent's keys were copied into this agent's folder.
+      writeFileSync(
+        join(one.path, "next-keys.json"),
+        yield* Effect.promise(() => Bun.file(join(other.path, "keys.json")).text()),
+        { mode: 0o600 }
+      )
+      yield* one.process(1)
+      yield* settledOnOwn(one)
+      expect(Redacted.isRedacted((yield* one.folder.keys).sign)).toBe(true)
+    })
 )

@@ -35,73 +35,76 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-plane.live("Workspaces that the operator allows can use a pool's credentials, and svc never stores their values", () =>
-  Effect.gen(function* () {
-    const { pools } = yield* world
-    const { context, workspaceId } = yield* TestPlane
-    const connections = yield* Connections
-    const connectionCommands = yield* ConnectionCommands
-    const request = (pool: string) => ({
-      workspaceId,
-      provider: "example.test/acme/demo",
-      displayName: "cloud",
-      providedBy: { pool: PoolName.make(pool), name: "cloud" }
+plane.live(
+  "Workspaces that the operator permits can use the credentials of a pool, and svc never stores their values",
+  () =>
+    Effect.gen(function* () {
+      const { pools } = yield* world
+      const { context, workspaceId } = yield* TestPlane
+      const connections = yield* Connections
+      const connectionCommands = yield* ConnectionCommands
+      const request = (pool: string) => ({
+        workspaceId,
+        provider: "example.test/acme/demo",
+        displayName: "cloud",
+        providedBy: { pool: PoolName.make(pool), name: "cloud" }
+      })
+      const created = connections.create(context, request("far"))
+      // The error is the same for a pool that does not exist.
+      const unknown = yield* Effect.flip(connections.create(context, request("nowhere")))
+      const early = yield* Effect.flip(created)
+      for (const refused of [unknown, early]) {
+        expect(refused.code).toBe("failed_precondition")
+        expect(refused.message).toContain("does not let this Workspace use the credentials cloud of the pool")
+      }
+      yield* pools.provide("far", "cloud", workspaceId)
+      yield* pools.provide("far", "cloud", workspaceId)
+      const connection = yield* created
+      expect(connection).toMatchObject({ providedBy: { pool: "far", name: "cloud" }, envNames: [], fileNames: [] })
+      const sql = yield* SqlClient.SqlClient
+      const shown = yield* (yield* WorkspacePools).pools(workspaceId, { limit: 10 })
+      expect(shown.items).toMatchObject([{ name: "far", provided: ["cloud"] }])
+      const stored = sql`SELECT sealed_values, provided_name FROM connections WHERE id = ${connection.id}`
+      expect(yield* stored).toEqual([{ sealed_values: null, provided_name: "cloud" }])
+      expect((yield* connectionCommands.Test(connection.id, { context })).tested).toBe("pool")
+      // Runs with this Connection can be executed only in the pool that provides its credentials; the error identifies the
+      // pool in which the Run would be executed.
+      const row = yield* (yield* ConnectionStore).find(connection.id)
+      if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
+      expect(yield* poolObstacle(row, workspaceId, "far")).toBeUndefined()
+      for (const [pool, place] of [
+        ["local", "executed by the control plane itself"],
+        ["other", "executed by the pool other"]
+      ] as const) {
+        const obstacle = yield* poolObstacle(row, workspaceId, pool)
+        expect(obstacle).toMatchObject({ status: "blocked_policy" })
+        expect(obstacle?.blockedReason).toContain(place)
+      }
+      const rotated = yield* Effect.flip(
+        connectionCommands.Update(connection.id, { context, request: { values: { DEMO_TOKEN: "given-after-all" } } })
+      )
+      expect(rotated.code).toBe("failed_precondition")
+      expect(rotated.message).toContain("Change them there")
+      yield* connectionCommands.Update(connection.id, { context, request: { displayName: "production" } })
+      yield* pools.withhold("far", "cloud", workspaceId)
+      expect((yield* poolObstacle(row, workspaceId, "far"))?.blockedReason).toContain("does not let this Workspace")
+      const withheld = yield* Effect.flip(connectionCommands.Test(connection.id, { context }))
+      expect(withheld.code).toBe("failed_precondition")
+      expect(withheld.message).toContain("does not let this Workspace")
+      // The status of the Connection remains `verified`.
+      expect((yield* (yield* ConnectionStore).find(connection.id))?.status).toBe("verified")
+      expect((yield* Effect.flip(pools.withhold("far", "cloud", workspaceId))).code).toBe("not_found")
+      // Assigning the pool to the Workspace again does not restore the Workspace's permission to use the pool's credentials.
+      yield* pools.provide("far", "cloud", workspaceId)
+      yield* pools.unassign("far", workspaceId)
+      expect((yield* Effect.flip(pools.provide("far", "cloud", workspaceId))).code).toBe("failed_precondition")
+      yield* pools.assign("far", workspaceId)
+      expect((yield* pools.list).find(({ name }) => name === "far")?.provisions).toEqual([])
+      yield* connectionCommands.Remove(connection.id, { context })
     })
-    const created = connections.create(context, request("far"))
-    // A pool that does not exist gets the same refusal.
-    const unknown = yield* Effect.flip(connections.create(context, request("nowhere")))
-    const early = yield* Effect.flip(created)
-    for (const refused of [unknown, early]) {
-      expect(refused.code).toBe("failed_precondition")
-      expect(refused.message).toContain("does not let this Workspace use the credentials cloud of the pool")
-    }
-    yield* pools.provide("far", "cloud", workspaceId)
-    yield* pools.provide("far", "cloud", workspaceId)
-    const connection = yield* created
-    expect(connection).toMatchObject({ providedBy: { pool: "far", name: "cloud" }, envNames: [], fileNames: [] })
-    const sql = yield* SqlClient.SqlClient
-    const shown = yield* (yield* WorkspacePools).pools(workspaceId, { limit: 10 })
-    expect(shown.items).toMatchObject([{ name: "far", provided: ["cloud"] }])
-    const stored = sql`SELECT sealed_values, provided_name FROM connections WHERE id = ${connection.id}`
-    expect(yield* stored).toEqual([{ sealed_values: null, provided_name: "cloud" }])
-    expect((yield* connectionCommands.Test(connection.id, { context })).tested).toBe("pool")
-    // Runs with this Connection are executed only in its own pool, and the error identifies that pool.
-    const row = yield* (yield* ConnectionStore).find(connection.id)
-    if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
-    expect(yield* poolObstacle(row, workspaceId, "far")).toBeUndefined()
-    for (const [pool, place] of [
-      ["local", "executed by the control plane itself"],
-      ["other", "executed by the pool other"]
-    ] as const) {
-      const obstacle = yield* poolObstacle(row, workspaceId, pool)
-      expect(obstacle).toMatchObject({ status: "blocked_policy" })
-      expect(obstacle?.blockedReason).toContain(place)
-    }
-    const rotated = yield* Effect.flip(
-      connectionCommands.Update(connection.id, { context, request: { values: { DEMO_TOKEN: "given-after-all" } } })
-    )
-    expect(rotated.code).toBe("failed_precondition")
-    expect(rotated.message).toContain("Change them there")
-    yield* connectionCommands.Update(connection.id, { context, request: { displayName: "production" } })
-    yield* pools.withhold("far", "cloud", workspaceId)
-    expect((yield* poolObstacle(row, workspaceId, "far"))?.blockedReason).toContain("does not let this Workspace")
-    const withheld = yield* Effect.flip(connectionCommands.Test(connection.id, { context }))
-    expect(withheld.code).toBe("failed_precondition")
-    expect(withheld.message).toContain("does not let this Workspace")
-    // The Connection itself stays verified.
-    expect((yield* (yield* ConnectionStore).find(connection.id))?.status).toBe("verified")
-    expect((yield* Effect.flip(pools.withhold("far", "cloud", workspaceId))).code).toBe("not_found")
-    // Assigning the pool to the Workspace again does not restore the Workspace's permission to use the pool's credentials.
-    yield* pools.provide("far", "cloud", workspaceId)
-    yield* pools.unassign("far", workspaceId)
-    expect((yield* Effect.flip(pools.provide("far", "cloud", workspaceId))).code).toBe("failed_precondition")
-    yield* pools.assign("far", workspaceId)
-    expect((yield* pools.list).find(({ name }) => name === "far")?.provisions).toEqual([])
-    yield* connectionCommands.Remove(connection.id, { context })
-  })
 )
 
-plane.live("Outputs of a lost agent's apply are private if their possible secrets are known only to the pool", () =>
+plane.live("Outputs of a lost agent's apply are private if only the pool knows the secrets that they may contain", () =>
   Effect.gen(function* () {
     const { enrolled, pools } = yield* world
     const { context, workspaceId } = yield* TestPlane
@@ -152,7 +155,7 @@ const standing = Effect.fnUntraced(function* (planId: RunId) {
   return run
 })
 
-plane.live("a plan is void once no agent has the credentials with which it was created", () =>
+plane.live("a plan becomes void once no agent has the credentials with which the plan was created", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const sql = yield* SqlClient.SqlClient
@@ -162,12 +165,12 @@ plane.live("a plan is void once no agent has the credentials with which it was c
     const { planId } = yield* plannedWith(one, "replaced", "a")
     const waiting = { status: "waiting_approval", reason: null }
     expect(yield* standing(planId)).toEqual(waiting)
-    // With access to the database alone, nobody can verify a guess at the values.
+    // Nobody can verify a guess at the values with access to the database alone.
     const kept = yield* sql`SELECT mark FROM agent_provided_marks UNION ALL SELECT provided_marks FROM run_plans`
     expect(JSON.stringify(kept)).not.toContain("aaaa")
     yield* one.hello([], { marks: credentials("b") })
     expect(yield* standing(planId)).toEqual(waiting)
-    // An agent of an earlier release does not report credentials, so svc assumes that it may still have these credentials.
+    // An agent of an earlier release does not report its credentials, so svc assumes that the agent may still have them.
     yield* two.hello()
     yield* (yield* ProvidedMarks).voidReplaced
     expect(yield* standing(planId)).toEqual(waiting)
@@ -209,7 +212,7 @@ plane.live("an agent's earlier report does not void a plan, which remains valid 
   })
 )
 
-plane.live("a plan that finishes late does not restore credentials that its agent no longer has", () =>
+plane.live("a plan that finishes late does not make svc accept credentials that the agent no longer has", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const { voidReplaced } = yield* ProvidedMarks
@@ -229,54 +232,58 @@ plane.live("a plan that finishes late does not restore credentials that its agen
   })
 )
 
-plane.live("a plan does not wait for an agent that was silent for an hour if another agent has new credentials", () =>
-  Effect.gen(function* () {
-    const { enrolled } = yield* world
-    const { voidReplaced } = yield* ProvidedMarks
-    const presence = yield* AgentPresence
-    const [old, other] = [yield* enrolled(provided), yield* enrolled(provided)]
-    yield* old.hello([], { marks: credentials("a") })
-    yield* other.hello([], { marks: credentials("b") })
-    const { id } = yield* plannedWith(old, "of-the-old", "a")
-    const { apply } = yield* approvedApply(id)
-    const needs = yield* AgentNeeds
-    const holders = Effect.map(
-      needs.of(apply.id),
-      Option.match({ onNone: () => "none", onSome: (need) => need.holders })
-    )
-    // The agent left without being revoked, as instances in an autoscaling group do.
-    yield* presence.left(old.agentId)
-    yield* after(3500, presence.heard(other.agentId))
-    expect(yield* after(3500, holders)).toEqual([old.agentId])
-    expect(yield* after(3700, holders)).toBeUndefined()
-    yield* (yield* RunCommands).Cancel(apply.id, { context: (yield* TestPlane).context })
-    const { planId: waiting } = yield* plannedWith(old, "of-the-old-again", "a")
-    yield* presence.left(old.agentId)
-    yield* after(3500, voidReplaced)
-    expect((yield* standing(waiting))?.status).toBe("waiting_approval")
-    yield* after(3700, voidReplaced)
-    expect((yield* standing(waiting))?.status).toBe("superseded")
-    yield* (yield* Agents).revoke(old.agentId)
-    yield* (yield* Agents).revoke(other.agentId)
-  })
+plane.live(
+  "a plan does not wait for an agent that was silent for an hour if another agent has different credentials",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const { voidReplaced } = yield* ProvidedMarks
+      const presence = yield* AgentPresence
+      const [old, other] = [yield* enrolled(provided), yield* enrolled(provided)]
+      yield* old.hello([], { marks: credentials("a") })
+      yield* other.hello([], { marks: credentials("b") })
+      const { id } = yield* plannedWith(old, "of-the-old", "a")
+      const { apply } = yield* approvedApply(id)
+      const needs = yield* AgentNeeds
+      const holders = Effect.map(
+        needs.of(apply.id),
+        Option.match({ onNone: () => "none", onSome: (need) => need.holders })
+      )
+      // The agent left without being revoked, as instances in an autoscaling group do.
+      yield* presence.left(old.agentId)
+      yield* after(3500, presence.heard(other.agentId))
+      expect(yield* after(3500, holders)).toEqual([old.agentId])
+      expect(yield* after(3700, holders)).toBeUndefined()
+      yield* (yield* RunCommands).Cancel(apply.id, { context: (yield* TestPlane).context })
+      const { planId: waiting } = yield* plannedWith(old, "of-the-old-again", "a")
+      yield* presence.left(old.agentId)
+      yield* after(3500, voidReplaced)
+      expect((yield* standing(waiting))?.status).toBe("waiting_approval")
+      yield* after(3700, voidReplaced)
+      expect((yield* standing(waiting))?.status).toBe("superseded")
+      yield* (yield* Agents).revoke(old.agentId)
+      yield* (yield* Agents).revoke(other.agentId)
+    })
 )
 
-plane.live("an apply goes to an agent with its plan's credentials even if another agent has newer credentials", () =>
-  Effect.gen(function* () {
-    const { enrolled } = yield* world
-    const [one, two] = [yield* enrolled(provided), yield* enrolled(provided)]
-    yield* one.hello([], { marks: credentials("a") })
-    yield* two.hello([], { marks: credentials("b") })
-    const { id } = yield* plannedWith(one, "for-its-holder", "a")
-    const { apply } = yield* approvedApply(id)
-    const asked = two.next(two.claim()).pipe(Effect.timeoutOption("1 second"))
-    expect((yield* asked)._tag).toBe("None")
-    const { offer } = yield* offerTo(one)
-    expect(offer.runId).toBe(apply.id)
-    yield* one.as(one.client.Decline({ runId: offer.runId, fence: offer.fence, reason: "for the next one" }))
-    // No agent has these credentials any more, so any agent may accept the offer and then report why it cannot apply the
-    // plan.
-    yield* one.hello([], { marks: credentials("c") })
-    expect((yield* offerTo(two)).offer.runId).toBe(apply.id)
-  })
+plane.live(
+  "an agent with the credentials of the plan gets the apply, even if another agent has newer credentials",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const [one, two] = [yield* enrolled(provided), yield* enrolled(provided)]
+      yield* one.hello([], { marks: credentials("a") })
+      yield* two.hello([], { marks: credentials("b") })
+      const { id } = yield* plannedWith(one, "for-its-holder", "a")
+      const { apply } = yield* approvedApply(id)
+      const asked = two.next(two.claim()).pipe(Effect.timeoutOption("1 second"))
+      expect((yield* asked)._tag).toBe("None")
+      const { offer } = yield* offerTo(one)
+      expect(offer.runId).toBe(apply.id)
+      yield* one.as(one.client.Decline({ runId: offer.runId, fence: offer.fence, reason: "for the next one" }))
+      // No agent has these credentials any more, so any agent may accept the offer and then report why it cannot apply the
+      // plan.
+      yield* one.hello([], { marks: credentials("c") })
+      expect((yield* offerTo(two)).offer.runId).toBe(apply.id)
+    })
 )

@@ -14,7 +14,7 @@ import { digestOf, type TestAgent } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** Longer than the buffers at both ends of a connection, so the transfer cannot finish early. */
+/** A file larger than the buffers at both ends of a connection, so the transfer cannot finish early. */
 const largeBytes = 16 * 1024 * 1024
 const large = randomBytes(largeBytes).toString("base64")
 

@@ -37,7 +37,7 @@ const renewAt = (client: Client, agent: TestAgent, { fence, runId }: Claim, newe
     })
   )
 
-/** svc gives up on an apply after 121 seconds. A contact may remain uncounted for 5 more seconds. */
+/** svc gives up on an apply after 121 seconds without contact. The count of contacts may lag by another 5 seconds. */
 const briefly = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const sql = yield* SqlClient.SqlClient
   const applying = yield* applyingOn(agent, branch)
@@ -51,7 +51,7 @@ const ended = Effect.fnUntraced(function* (claim: Claim) {
   return yield* eventually(runs.read(claim.runId), ({ status }) => status !== "running")
 })
 
-/** Advances a monitor's clock through these seconds, one check at a time, and runs an effect before each check. */
+/** Advances a monitor's clock in steps of 5 seconds. In each step, runs an effect and then a check. */
 const judged = Effect.fnUntraced(function* <E = never, R = never>(
   monitor: AgentMonitor["Service"],
   { from, to }: { readonly from: number; readonly to: number },
@@ -63,7 +63,7 @@ const judged = Effect.fnUntraced(function* <E = never, R = never>(
   }
 })
 
-plane.live("an apply continues even if its agent contacts only a server that does not judge leases", () =>
+plane.live("an apply continues even if the agent contacts only a server that does not check leases", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -75,7 +75,8 @@ plane.live("an apply continues even if its agent contacts only a server that doe
     const before = yield* heard
     yield* renewAt(other.client, agent, claim, 2)
     expect(yield* heard).not.toEqual(before)
-    // The server counts contacts every five seconds by its own clock, which is stopped in this test.
+    // The server counts contacts every five seconds of its clock, which is stopped in this test, so the test counts the
+    // contacts itself.
     const counted = sql`UPDATE agent_runs SET heard = heard + 1 WHERE run_id = ${claim.runId}`
     yield* judged(monitor, { from: 0, to: 200 }, () => counted)
     const run = yield* (yield* Runs).read(claim.runId)
@@ -95,7 +96,7 @@ plane.live("an apply continues even if its agent contacts only a server that doe
 )
 
 plane.live(
-  "a silent agent is marked, loses the mark when it contacts any server, and loses its Run once its lease has expired",
+  "svc marks a silent agent, removes the mark once the agent contacts any server, and ends the Run when the lease expires",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -119,46 +120,50 @@ plane.live(
     })
 )
 
-plane.live("a server that becomes the judge starts with a full lease, and a frozen server gives up no Run", () =>
-  Effect.gen(function* () {
-    const { enrolled } = yield* world
-    const agent = yield* enrolled()
-    const { claim } = yield* briefly(agent, "frozen")
-    const other = yield* anotherServer
-    const monitor = yield* AgentMonitor
-    const runs = yield* Runs
-    yield* judged(monitor, { from: 0, to: 100 })
-    yield* judged(other.monitor, { from: 105, to: 200 })
-    expect((yield* runs.read(claim.runId)).status).toBe("running")
-    // The first server or the database was stopped for an hour.
-    yield* after(10_000, monitor.look)
-    yield* after(20_000, other.monitor.look)
-    expect((yield* runs.read(claim.runId)).status).toBe("running")
-    yield* renewAt(other.client, agent, claim)
-  })
+plane.live(
+  "a server that takes over the lease checks starts with a full lease, and a frozen server gives up no Run",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { claim } = yield* briefly(agent, "frozen")
+      const other = yield* anotherServer
+      const monitor = yield* AgentMonitor
+      const runs = yield* Runs
+      yield* judged(monitor, { from: 0, to: 100 })
+      yield* judged(other.monitor, { from: 105, to: 200 })
+      expect((yield* runs.read(claim.runId)).status).toBe("running")
+      // The first server or the database was stopped for an hour.
+      yield* after(10_000, monitor.look)
+      yield* after(20_000, other.monitor.look)
+      expect((yield* runs.read(claim.runId)).status).toBe("running")
+      yield* renewAt(other.client, agent, claim)
+    })
 )
 
-plane.live("if a contact coincides with the decision to give up the Run, exactly one of them takes effect", () =>
-  Effect.gen(function* () {
-    const { enrolled } = yield* world
-    const agent = yield* enrolled()
-    const { claim } = yield* briefly(agent, "raced")
-    const other = yield* anotherServer
-    const sql = yield* SqlClient.SqlClient
-    const leases = yield* AgentLeases
-    const [lease] = (yield* leases.all).filter(({ runId }) => runId === claim.runId)
-    if (lease === undefined) return yield* Effect.die("There is no lease")
-    yield* sql`UPDATE agent_runs SET heard = heard + 1 WHERE run_id = ${claim.runId}`
-    expect(yield* leases.close(lease)).toBe(false)
-    const blob = yield* agent.put(claim, "state", stateFile(1))
-    // The monitor has closed the claim, but its process ends before it settles the Run.
-    yield* sql`UPDATE agent_runs SET closed_at = '2026-01-01T00:00:00.000Z' WHERE run_id = ${claim.runId}`
-    expect((yield* renewAt(other.client, agent, claim)).leases).toEqual([])
-    const checkpoint = { ...claim, serial: 1, resourceCount: 1, blob }
-    expect(yield* Effect.flip(agent.as(agent.client.Checkpoint(checkpoint)))).toMatchObject({ _tag: "Gone" })
-    yield* other.monitor.look
-    expect(yield* ended(claim)).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
-  })
+plane.live(
+  "if an agent contacts a server just as another server gives up the Run, exactly one of the two changes takes effect",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { claim } = yield* briefly(agent, "raced")
+      const other = yield* anotherServer
+      const sql = yield* SqlClient.SqlClient
+      const leases = yield* AgentLeases
+      const [lease] = (yield* leases.all).filter(({ runId }) => runId === claim.runId)
+      if (lease === undefined) return yield* Effect.die("There is no lease")
+      yield* sql`UPDATE agent_runs SET heard = heard + 1 WHERE run_id = ${claim.runId}`
+      expect(yield* leases.close(lease)).toBe(false)
+      const blob = yield* agent.put(claim, "state", stateFile(1))
+      // The monitor has closed the claim, but its process ends before it settles the Run.
+      yield* sql`UPDATE agent_runs SET closed_at = '2026-01-01T00:00:00.000Z' WHERE run_id = ${claim.runId}`
+      expect((yield* renewAt(other.client, agent, claim)).leases).toEqual([])
+      const checkpoint = { ...claim, serial: 1, resourceCount: 1, blob }
+      expect(yield* Effect.flip(agent.as(agent.client.Checkpoint(checkpoint)))).toMatchObject({ _tag: "Gone" })
+      yield* other.monitor.look
+      expect(yield* ended(claim)).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
+    })
 )
 
 plane.live("if a server repeats an offer that another server prepared, the first offer becomes invalid", () =>
@@ -178,7 +183,7 @@ plane.live("if a server repeats an offer that another server prepared, the first
   })
 )
 
-plane.live("another server settles a result if the server that received it is gone", () =>
+plane.live("another server settles a result if the server that received the result is gone", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()

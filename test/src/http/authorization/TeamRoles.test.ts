@@ -20,7 +20,7 @@ interface Grant {
   readonly project_id?: string
 }
 
-/** Returns a member's role on a Workspace's record through a team with this grant. */
+/** Returns the role that a member has for a record of a Workspace through a team with this grant. */
 const roleBy = Effect.fnUntraced(function* (locator: WorkspaceLocator, id: string, grant: Grant, status = "active") {
   const sql = yield* SqlClient.SqlClient
   const subject = world.ada
@@ -32,42 +32,40 @@ const roleBy = Effect.fnUntraced(function* (locator: WorkspaceLocator, id: strin
   return [found?.role, found?.memberStatus]
 })
 
-it.live(
-  "a team adds a role for Capsules in its Project and environment and for their Runs, and for no other records",
-  () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const [capsule] = yield* sql<{
-        readonly environment: string
-        readonly project: string
-      }>`SELECT environment, project_id AS project FROM capsules WHERE id = ${world.capsuleId}`
-      if (capsule === undefined) return yield* Effect.die("no Capsule")
-      const { environment, project } = capsule
-      yield* sql`INSERT INTO teams ${sql.insert({ id: world.teamId, workspace_id: world.workspaceA, name: "sre", created_at: at, updated_at: at })}`
-      yield* sql`INSERT INTO team_members ${sql.insert({ team_id: world.teamId, subject: world.ada })}`
-      const here = { role: "admin", environment, project_id: project }
-      const roles = {
-        capsule: yield* roleBy("path.capsuleId", world.capsuleId, here),
-        run: yield* roleBy("path.runId", world.runId, here),
-        everywhere: yield* roleBy("path.runId", world.runId, { role: "admin" }),
-        elsewhere: yield* roleBy("path.runId", world.runId, { role: "admin", environment: `${environment}-two` }),
-        lower: yield* roleBy("path.runId", world.runId, { role: "viewer" }),
-        workspace: yield* roleBy("path.workspaceId", world.workspaceA, here),
-        suspended: yield* roleBy("path.runId", world.runId, here, "unconfirmed")
-      }
-      expect(roles).toEqual({
-        capsule: ["admin", "active"],
-        run: ["admin", "active"],
-        everywhere: ["admin", "active"],
-        elsewhere: ["member", "active"],
-        lower: ["member", "active"],
-        workspace: ["member", "active"],
-        suspended: ["admin", "unconfirmed"]
-      })
-      yield* sql`DELETE FROM memberships WHERE subject = ${world.ada} AND workspace_id = ${world.workspaceA}`
-      const [stranger] = yield* (yield* locateWorkspaces)("path.runId")(world.runId, world.ada)
-      expect(stranger?.role).toBeUndefined()
-    }).pipe(Effect.provide(plane))
+it.live("a team adds a role only for Capsules in its Project and environment, and for the Runs of these Capsules", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [capsule] = yield* sql<{
+      readonly environment: string
+      readonly project: string
+    }>`SELECT environment, project_id AS project FROM capsules WHERE id = ${world.capsuleId}`
+    if (capsule === undefined) return yield* Effect.die("no Capsule")
+    const { environment, project } = capsule
+    yield* sql`INSERT INTO teams ${sql.insert({ id: world.teamId, workspace_id: world.workspaceA, name: "sre", created_at: at, updated_at: at })}`
+    yield* sql`INSERT INTO team_members ${sql.insert({ team_id: world.teamId, subject: world.ada })}`
+    const here = { role: "admin", environment, project_id: project }
+    const roles = {
+      capsule: yield* roleBy("path.capsuleId", world.capsuleId, here),
+      run: yield* roleBy("path.runId", world.runId, here),
+      everywhere: yield* roleBy("path.runId", world.runId, { role: "admin" }),
+      elsewhere: yield* roleBy("path.runId", world.runId, { role: "admin", environment: `${environment}-two` }),
+      lower: yield* roleBy("path.runId", world.runId, { role: "viewer" }),
+      workspace: yield* roleBy("path.workspaceId", world.workspaceA, here),
+      suspended: yield* roleBy("path.runId", world.runId, here, "unconfirmed")
+    }
+    expect(roles).toEqual({
+      capsule: ["admin", "active"],
+      run: ["admin", "active"],
+      everywhere: ["admin", "active"],
+      elsewhere: ["member", "active"],
+      lower: ["member", "active"],
+      workspace: ["member", "active"],
+      suspended: ["admin", "unconfirmed"]
+    })
+    yield* sql`DELETE FROM memberships WHERE subject = ${world.ada} AND workspace_id = ${world.workspaceA}`
+    const [stranger] = yield* (yield* locateWorkspaces)("path.runId")(world.runId, world.ada)
+    expect(stranger?.role).toBeUndefined()
+  }).pipe(Effect.provide(plane))
 )
 
 it.live("a team's role never lowers an existing role, and has no effect without a membership", () =>

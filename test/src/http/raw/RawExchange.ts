@@ -17,7 +17,7 @@ export const corpus = Effect.gen(function* () {
   return yield* Schema.decodeEffect(Corpus)(yield* files.readFileString(file))
 })
 
-/** Reads until the server closes the connection, which it must do after each of these requests. */
+/** Reads until the server closes the connection. The server must close the connection after each of these requests. */
 export const exchange = (port: number, bytes: string) =>
   Effect.callback<string>((resume) => {
     let answer = ""

@@ -15,7 +15,9 @@ import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 import { world } from "./FarPlane.ts"
 import { agentClient, machineFacts } from "./TestAgent.ts"
 
-/** An enrolled agent's folder on disk, and the steps of the agent's processes, each as if the process had just started. */
+/**
+ * An enrolled agent's folder on disk, and steps of the agent's processes. Each step runs as if its process had just started.
+ */
 export const enrolledFolder = Effect.gen(function* () {
   const { origin, pools } = yield* world
   const path = join(yield* temporaryFolder, "agent")

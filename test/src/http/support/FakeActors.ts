@@ -70,15 +70,15 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 
 /**
- * Fake actors for the HTTP routes. Every call is recorded and refused with an error that validation never returns, so a test can
- * see whether a request reached an actor.
+ * Fake services for the HTTP routes. They record every call and refuse it with an error that validation never returns, so a
+ * test can detect whether a request reached a service.
  */
 export const reached = new ApiError({ code: "run_conflict", message: "An actor was reached." })
 
 /** The message of a defect, which must appear only in the log. */
 export const defectText = "internal detail: password=hunter2"
 
-// Returns the delivery itself, instead of a Run, so that tests can check its bytes.
+// Makes the fake return the content of the delivery instead of the id of a Run, so that tests can check its bytes.
 const ranFor = Brand.nominal<RunId>()
 
 const refuse = () => Effect.fail(reached)

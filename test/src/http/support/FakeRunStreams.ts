@@ -4,7 +4,7 @@ import type { RunEvent, RunLogEntry } from "../../../../schema/events/RunEvent.t
 
 const at = "2026-01-01T00:00:00.000Z"
 
-/** Writes to the in-memory sequences that the tested streams read. */
+/** Writes to the in-memory sequences that the streams under test read. */
 export class Journal extends Context.Service<
   Journal,
   {

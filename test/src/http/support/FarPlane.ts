@@ -87,7 +87,7 @@ export const after = <A, E, R>(seconds: number, effect: Effect.Effect<A, E, R>) 
 
 export const text = (words: string) => new TextEncoder().encode(words)
 
-/** The state that a test's apply creates, in the form the tool would write. */
+/** The state that an apply in a test creates, in the format that the tool writes. */
 export const stateFile = (serial: number) =>
   text(
     JSON.stringify({
@@ -109,7 +109,7 @@ export const evidence = {
   diagnostics: []
 }
 
-/** An agent's report about an apply. The report may differ from the state that the apply left. */
+/** An agent's report about an apply. The report may differ from the state that the apply wrote. */
 export const appliedResult = (
   serial: number,
   outputs: Extract<JobResult, { readonly kind: "apply"; readonly status: "ended" }>["outcome"]["outputs"] = []
@@ -177,7 +177,7 @@ export const offerTo = Effect.fnUntraced(function* (agent: TestAgent) {
   }
 })
 
-/** Executes a plan as the test's agent would. */
+/** Executes a plan as the agent under test would. */
 export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offer, provided = planBinding) {
   const job = yield* agent.planJob(offer)
   yield* agent.as(agent.client.Accept(offer))
@@ -198,7 +198,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
   const planned = text(`plan of ${offer.runId}`)
   const planFile = yield* agent.put(offer, "plan_file", planned)
   yield* agent.finish(
-    // Returns the claim of an offer; the complete offer also contains the plan's initial state.
+    // Passes only the claim, because the complete offer also contains the plan's initial state.
     { runId: offer.runId, fence: offer.fence },
     {
       kind: "plan",
@@ -254,9 +254,9 @@ export const applyOfferedTo = Effect.fnUntraced(function* (agent: TestAgent, bra
 /** Creates a Capsule whose apply an agent has started. */
 export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const { capsuleId, claim, offer, planned } = yield* applyOfferedTo(agent, branch)
-  // Makes all agents wait for an offer until the test accepts it.
+  // The plan file is not available before the agent accepts the offer.
   expect((yield* agent.get(offer, "plan_file", offer.planFile ?? "")).status).toBe(410)
-  // An agent must have the credentials that the plan was created with.
+  // The job requires the credentials with which the plan was created.
   expect((yield* agent.applyJob(offer)).secrets.provided).toEqual(planBinding)
   yield* agent.as(agent.client.Accept(offer))
   expect(yield* agent.fetched(offer, "plan_file", offer.planFile ?? "")).toEqual(planned)

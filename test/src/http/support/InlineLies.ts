@@ -89,14 +89,14 @@ export const inlineResults: ReadonlyArray<Lie> = [
       yield* refused(say([{ kind: "state", digest: outcome, bytes }], outcome), "Rejected")
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], digest), "Rejected")
       yield* refused(say([{ kind: "outcome", digest, bytes }], digest), "Rejected")
-      // The message contains one file too many. Without that file, the server only responds `Busy`, because earlier batches
-      // have not arrived.
+      // The message contains one file too many. Without the extra file, the server responds only with `Busy`, because
+      // earlier batches have not arrived.
       const ended = yield* liar.inlineFile(own, "outcome", text(JSON.stringify(failedPlan)))
       const more = { kind: "state" as const, digest: outcome, bytes }
       const late = { ...own, lastBatch: 99, outcome: ended.digest }
       yield* refused(liar.as(liar.client.Result({ ...late, files: [ended, more] })), "Rejected")
       yield* refused(liar.as(liar.client.Result({ ...late, files: [ended] })), "Busy")
-      // A file that belongs to a different kind of Run.
+      // A file for a different kind of Run.
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], outcome), "Rejected")
       const elsewhere = yield* liar.sealed(held, "outcome", apply)
       const other = digestOf(elsewhere)

@@ -31,7 +31,7 @@ export interface Scene {
   /** The files that the honest agent has uploaded or may fetch, by kind. */
   readonly digests: Readonly<Record<Kind, string>>
   readonly liar: TestAgent
-  /** The claim on a plan that the lying agent has accepted. */
+  /** The claim on a plan that the malicious agent has accepted. */
   readonly own: Claim
   readonly stranger: TestAgent
 }
@@ -49,7 +49,10 @@ export const lineOf = (words: string) => ({
 export const refused = <A, E, R>(told: Effect.Effect<A, E, R>, tag: string) =>
   Effect.map(Effect.flip(told), (refusal) => expect(refusal).toMatchObject({ _tag: tag }))
 
-/** Claims that the lying agent does not hold: the honest agent's claim, a claim with an old fence, and claims without a Run. */
+/**
+ * Claims that the malicious agent does not hold: the honest agent's claim, a claim with an old fence, and claims without a
+ * Run.
+ */
 export const notOwn = ({ held, own }: Scene): ReadonlyArray<Claim> => [
   held,
   { ...held, fence: held.fence - 1 },

@@ -5,7 +5,7 @@ import { begun, OAuthWorld, returned } from "./OAuthWorld.ts"
 
 const world = OAuthWorld
 
-/** Resets the pliant server to its default behaviour. */
+/** Resets the configurable test server to its default behaviour. */
 export const soundServer = Effect.map(OAuthWorld, ({ pliant }) =>
   Object.assign(pliant.state, {
     metadata: {},
@@ -33,7 +33,7 @@ export const counts = Effect.gen(function* () {
   return row
 })
 
-/** Creates a Connection through the pliant server. */
+/** Creates a Connection through the configurable test server. */
 export const connected = Effect.fnUntraced(function* (more: Readonly<Record<string, unknown>> = {}) {
   const { owner, pliant } = yield* world
   const { authorizationUrl, connectionId } = yield* begun("pliant", more)

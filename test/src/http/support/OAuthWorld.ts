@@ -83,7 +83,7 @@ export const visitor = Effect.fnUntraced(function* ({ services, url }: Served, n
 })
 export type Person = Effect.Success<ReturnType<typeof visitor>>
 
-/** A server with helpers for four authorization servers, and the people who use it. */
+/** A server with helpers for four authorization servers, and the people who use that server. */
 export class OAuthWorld extends Context.Service<
   OAuthWorld,
   {
@@ -176,7 +176,7 @@ export class OAuthWorld extends Context.Service<
   ).pipe(Layer.provideMerge(platform))
 }
 
-/** Starts an authorization with a helper, and returns the address that the browser is redirected to. */
+/** Starts an authorization with a helper, and returns the address to which the browser is redirected. */
 export const begun = Effect.fnUntraced(function* (helperId: string, more: Readonly<Record<string, unknown>> = {}) {
   const { owner, workspaceId } = yield* OAuthWorld
   const started = yield* owner.post(`/api/v1/connections/oauth/${helperId}/start`, { workspaceId, ...more })

@@ -16,7 +16,7 @@ import { seed, world } from "./World.ts"
 const at = "2026-01-01T00:00:00.000Z"
 const times = { created_at: at, updated_at: at }
 
-/** People other than the test world's: one per role in Workspace A, and an operator who belongs to no Workspace. */
+/** People in addition to those in the test data: one per role in Workspace A, and an operator without a Workspace. */
 const extras = {
   admin: `usr_${"d".repeat(24)}`,
   member: `usr_${"m".repeat(24)}`,
@@ -54,7 +54,7 @@ const clients = StaticClients.layer({
   resource_servers: [{ resource, scopes: ["api.use"] }]
 })
 
-/** The issuer of the matrix's tokens, built on the matrix's accounts. */
+/** The issuer of the tokens in the matrix. It uses the accounts of the matrix. */
 export const matrixIssuer = oidcServices.pipe(
   Layer.provideMerge(clients),
   Layer.provideMerge(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero })),
@@ -62,7 +62,7 @@ export const matrixIssuer = oidcServices.pipe(
   Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 
-/** Requests the tokens that the issuer grants a client after a person's consent. */
+/** Requests the tokens that the issuer grants to a client after a person consents. */
 export const granted = Effect.fnUntraced(function* (
   subject: string,
   scopes: ReadonlyArray<string>,

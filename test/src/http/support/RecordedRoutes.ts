@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 
-/** Records every route that layers built on this one add to the router, as method and path. */
+/** Records, as method and path, every route that layers on top of this layer add to the router. */
 export const recordedRoutes = (found: Set<string>) =>
   Layer.effectDiscard(
     Effect.map(HttpRouter.HttpRouter, (router) => {

@@ -6,7 +6,7 @@ import { reached } from "./FakeActors.ts"
 
 const refuse = () => Effect.fail(reached)
 
-/** The Workspace routes, without actors. */
+/** The Workspace routes, with handlers that refuse every call. */
 export const fakeWorkspaces = HttpApiBuilder.group(SvcApi, "workspaces", (handlers) =>
   handlers.handleAll({
     inventory: refuse,
@@ -41,12 +41,12 @@ export const fakeWorkspaces = HttpApiBuilder.group(SvcApi, "workspaces", (handle
   })
 ).pipe(Layer.provide(apiMiddleware))
 
-/** The routes for single members, without actors. */
+/** The routes for single members, with handlers that refuse every call. */
 export const fakeMembers = HttpApiBuilder.group(SvcApi, "members", (handlers) =>
   handlers.handleAll({ departure: refuse, tokens: refuse, createToken: refuse, revokeToken: refuse })
 ).pipe(Layer.provide(apiMiddleware))
 
-/** The invitation routes, without actors. */
+/** The invitation routes, with handlers that refuse every call. */
 export const fakeInvitations = HttpApiBuilder.group(SvcApi, "invitations", (handlers) =>
   handlers.handleAll({
     list: refuse,
@@ -58,7 +58,7 @@ export const fakeInvitations = HttpApiBuilder.group(SvcApi, "invitations", (hand
   })
 ).pipe(Layer.provide(apiMiddleware))
 
-/** The routes for teams and approval rules, without actors. */
+/** The routes for teams, with handlers that refuse every call. */
 const fakeTeams = HttpApiBuilder.group(SvcApi, "teams", (handlers) =>
   handlers.handleAll({ list: refuse, create: refuse, update: refuse, remove: refuse })
 ).pipe(Layer.provide(apiMiddleware))

@@ -92,13 +92,13 @@ const codeOf = (response: Response) =>
         ({ error }) => error.code
       )
 
-/** Statuses that an admitted caller may get from validation, the actors or the test world. */
+/** Statuses that an admitted caller may get from validation or from the services. */
 const admitted: ReadonlySet<number> = new Set([200, 201, 202, 204, 400, 409, 422, 501])
 
 const settle = (route: Route, kind: RequestKind, status: number, code: string): string => {
   if (retired.has(route.name) && status === 405) return "ok"
   if (route.name === defective && kind === "sound" && status === 500) return "ok"
-  // Another site controls the query of these routes, so svc never rejects a query as invalid.
+  // Another site composes the query for these routes, so svc never rejects a query as invalid.
   if (kind === "broken" && !landings.has(route.name))
     return status === 400 && code === "invalid_request" ? "ok" : `${status}`
   // An unknown id of a personal record returns 404.

@@ -18,7 +18,10 @@ import type { Route } from "./RouteRequests.ts"
 import { TestApplication } from "./TestApplication.ts"
 import { seed, world } from "./World.ts"
 
-/** The whole service with real actors over the test's world, and changes that are committed just before a transaction. */
+/**
+ * The complete service with real implementations and the test data, and changes that are committed just before a
+ * transaction.
+ */
 export const servedWorld = () => {
   const { interruptedRequest, layer: writer } = beforeTransaction()
   const service = Layer.unwrap(
@@ -43,7 +46,7 @@ export const servedWorld = () => {
     })
   ).pipe(
     Layer.provideMerge(service),
-    // The records of the world are old enough to be removed.
+    // The records in the test data are old enough to be removed.
     Layer.provide(cleanupByHand),
     Layer.provideMerge(logging({ level: "error", format: "json" })),
     Layer.provideMerge(platform),

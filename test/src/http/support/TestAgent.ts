@@ -31,7 +31,7 @@ type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
-/** Serves the agent routes of the plane under test on a separate port. */
+/** Serves the agent routes of the control plane under test on a separate port. */
 export class AgentServer extends Context.Service<AgentServer, { readonly origin: string }>()("test/AgentServer") {
   static readonly layer = Layer.effect(
     AgentServer,
@@ -134,7 +134,7 @@ export const testAgent = Effect.fnUntraced(function* (
       createPrivateKey(signing.privateKey.export({ format: "pem", type: "pkcs8" }))
     ).toString("base64url")
 
-  /** `unsignedKeys` are keys that an attacker between the agent and the server inserts. */
+  /** `unsignedKeys` are keys inserted by an attacker between the agent and the server. */
   const hello = Effect.fnUntraced(function* (
     held: ReadonlyArray<typeof HeldRun.Type> = [],
     more: {
@@ -239,7 +239,7 @@ export const testAgent = Effect.fnUntraced(function* (
   const sealed = (claim: Claim, kind: Kind, plain: Uint8Array) =>
     Effect.flatMap(packContents(plain), (packed) => sealedPacked(claim, kind, packed))
 
-  /** The same bytes as a file within a message. */
+  /** Returns the same bytes as a file to send within a message. */
   const inlineFile = Effect.fnUntraced(function* (claim: Claim, kind: InlineFile["kind"], plain: Uint8Array) {
     const bytes = yield* sealed(claim, kind, plain)
     return { kind, digest: digestOf(bytes), bytes }

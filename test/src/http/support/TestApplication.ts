@@ -32,7 +32,7 @@ export const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityCh
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
 )
 
-/** The services that the routes need: fake actors over a real database. */
+/** The dependencies of the routes: fake services and a real database. */
 const serverServicesWith = (more: Partial<HttpSettings["Service"]>) =>
   remainingGroups.pipe(
     Layer.provideMerge(
@@ -53,7 +53,7 @@ export const serverServices = serverServicesWith({})
 export class TestApplication extends Context.Service<TestApplication, { readonly handler: WebHandler }>()(
   "test/http/TestApplication"
 ) {
-  /** The real application over fake actors and a real database that contains the test world. */
+  /** The real application with fake services and a real database that contains the test data. */
   static readonly layerWith = (more: Partial<HttpSettings["Service"]>) =>
     Layer.effect(
       TestApplication,
@@ -65,7 +65,7 @@ export class TestApplication extends Context.Service<TestApplication, { readonly
   static readonly layer = TestApplication.layerWith({})
 }
 
-/** The same application over a database that the test fills; `instead` and `groups` replace fakes. */
+/** The same application with a database that the test fills; `instead` and `groups` replace fakes. */
 export const applicationWith = <A, E, R, A2, E2, R2>(instead: Layer.Layer<A, E, R>, groups: Layer.Layer<A2, E2, R2>) =>
   Layer.effect(
     TestApplication,

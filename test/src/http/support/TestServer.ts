@@ -28,7 +28,7 @@ export interface Closed {
   readonly reason: string
 }
 
-/** A WebSocket client that records messages in order, and how the connection was closed. */
+/** A WebSocket client that records the messages in order, and the reason why the connection was closed. */
 export interface TestSocket {
   readonly received: ReadonlyArray<string>
   /** Waits until `count` messages have arrived. */
@@ -72,7 +72,7 @@ export const openSocket = Effect.fn("openSocket")(function* (path: string, heade
   return opened
 })
 
-/** A subscriber that upgrades the connection and never reads. */
+/** A subscriber that upgrades the connection and then never reads. */
 export const openStalled = Effect.fn("openStalled")(function* (path: string, headers: Record<string, string>) {
   const { port } = yield* TestServer
   const lines = Object.entries({

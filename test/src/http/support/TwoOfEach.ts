@@ -12,8 +12,8 @@ type Row = Readonly<Record<string, string | number | null>>
 const newest = "2026-02-02T00:00:00.000Z"
 
 /**
- * Adds at least two rows to every list of a Workspace by copying the test's world, and returns the ids that list routes need. The
- * letter distinguishes the records of two Workspaces.
+ * Adds at least two rows to every list of a Workspace by copying the test data, and returns the ids that the list routes
+ * need. The letter distinguishes the records of two Workspaces.
  */
 export const twoOfEach = Effect.fnUntraced(function* (workspace_id: WorkspaceId, letter: string) {
   const sql = yield* SqlClient.SqlClient

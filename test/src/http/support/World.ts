@@ -103,7 +103,7 @@ const token = (subject: string, scopes: ReadonlyArray<string>, bound?: string): 
   ...(bound === undefined ? {} : { boundWorkspaceId: WorkspaceId.make(bound) })
 })
 
-/** Secrets of the test's authenticator. */
+/** The secrets of the test authenticator. */
 const known = new Map<string, Principal>([
   ["ada-session", session(world.ada)],
   ["bob-session", session(world.bob)],
@@ -131,7 +131,7 @@ export const withoutPrincipal = <A, E, R>(secret: string, effect: Effect.Effect<
 
 const at = "2026-01-01T00:00:00.000Z"
 
-/** Writes the world into the database. */
+/** Writes the test data into the database. */
 export const seed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const times = { created_at: at, updated_at: at }

@@ -20,7 +20,7 @@ export const documentedCommands = Effect.fnUntraced(function* (name: string) {
   return block ?? (yield* Effect.die(new Error(`docs/operations/backup.md has no block "${name}"`)))
 })
 
-/** Creates a folder of programs with this tree's `svc`. */
+/** Creates a folder for executables that contains `svc` from this source tree. */
 export const programs = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   yield* files.makeDirectory(folder)
@@ -46,7 +46,7 @@ const translated = (commands: string, { isForeign, root }: Machine) => {
     .replaceAll(/ \/(srv|var)\//g, ` ${root}/$1/`)
 }
 
-/** Runs commands from the page, and returns their output and the exit code of the first failing command. */
+/** Runs commands from the page. Returns the output, and the exit code of the first command that fails. */
 export const runDocumented = Effect.fnUntraced(function* (commands: string, machine: Machine) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(

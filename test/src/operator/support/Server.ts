@@ -8,8 +8,7 @@ import { loadSettings } from "../../../../src/settings/Settings.ts"
 import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
 
 /**
- * Runs the real server in this process on a data folder, and returns the server's services, its address and its log up to
- * now.
+ * Runs the real server in this process on a data folder, and returns the server's services, address and log so far.
  */
 export const serve = Effect.fn("serve")(function* (
   dataDir: string,

@@ -39,7 +39,7 @@ export const pass = Effect.fnUntraced(function* (
 
 /**
  * Runs the effect on a new database and passes the database's file name to the effect. Always uses the embedded database,
- * because the tests simulate the passing of time, but a database in another process runs in real time.
+ * because the tests use a simulated clock and a database in another process runs in real time.
  */
 export const onFile = <A, E>(
   effect: (file: string) => Effect.Effect<A, E, SqlClient.SqlClient | Commits | Scope.Scope>

@@ -24,7 +24,10 @@ export interface Received {
 
 const decodeNotice = Schema.decodeUnknownOption(Schema.fromJsonString(SentNotice))
 
-/** Requests so far, and the response configured for each address. An address without a response accepts everything. */
+/**
+ * Requests so far, and the response configured for each address. An address without a configured response accepts every
+ * request.
+ */
 export interface Receivers {
   readonly got: Array<Received>
   readonly answers: Map<string, (request: Received) => Effect.Effect<NoticePostResult>>
@@ -115,7 +118,10 @@ export const following = Effect.flatMap(NoticeDelivery, ({ follow }) => Effect.f
 /** Stops delivery abruptly, as a crash would. */
 export const stopped = <A, E>(fiber: Fiber.Fiber<A, E>) => Fiber.interrupt(fiber)
 
-/** Waits until all due work is done. Tests advance time only with `adjust`; the loop lets the database work in between. */
+/**
+ * Waits until all due work is done. Only `adjust` advances the tests' clock, so the loop repeatedly yields to let the
+ * database work.
+ */
 export const settled = Effect.gen(function* () {
   for (let turn = 0; turn < 50; turn++) yield* Effect.yieldNow
 })

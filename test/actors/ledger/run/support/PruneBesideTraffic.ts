@@ -75,7 +75,10 @@ const prunings = Layer.mergeAll(
   AuditRemoval.layer.pipe(Layer.provide(Layer.succeed(AuditRetention, Duration.millis(1))))
 )
 
-/** Removes all removable records of such an installation, while a writer commits as often as possible. */
+/**
+ * Fills an installation with years of records and removes all removable records, while a writer commits as often as
+ * possible.
+ */
 export const pruneBesideTraffic = (size: PruneSize) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

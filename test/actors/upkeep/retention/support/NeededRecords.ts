@@ -82,7 +82,7 @@ export const states = Effect.gen(function* () {
   })
   yield* intent("state", named("run", "none"), named("sv", "e2"), ended)
   yield* receipt(named("sv", "e3"))
-  // The current state of the destroyed Capsule is removed too.
+  // The current state of the destroyed Capsule is also removed.
   return { goes: [named("sv", "l1"), named("sv", "e4"), named("sv", "e5")] }
 }).pipe(Effect.orDie)
 

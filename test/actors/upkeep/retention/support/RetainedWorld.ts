@@ -72,7 +72,7 @@ const emptied = [
   "source_snapshots"
 ]
 
-/** An existing and an ended Capsule of the same Source, with no other removable records. */
+/** An existing Capsule and an ended Capsule of the same Source, with no other removable records. */
 export const emptyWorld = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {

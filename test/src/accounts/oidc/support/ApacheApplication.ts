@@ -10,7 +10,7 @@ import { secret } from "./IssuerFixture.ts"
 const modules = "/usr/lib/apache2/modules"
 const program = "/usr/sbin/apache2"
 
-/** The paths that Debian's apache2-bin and libapache2-mod-auth-openidc install. */
+/** The installation paths of Debian's apache2-bin and libapache2-mod-auth-openidc packages. */
 export const hasApache = existsSync(program) && existsSync(`${modules}/mod_auth_openidc.so`)
 
 /** Picks a free loopback port in advance, because Apache cannot report which port it was assigned. */

@@ -109,7 +109,7 @@ const unregisteredRedirect = Effect.gen(function* () {
 const byPost = Effect.gen(function* () {
   const { cookie } = yield* someone
   yield* signInTo({}, cookie)
-  // The cookie is not sent, as in a request from another site.
+  // Omits the cookie, as a browser does for a request from another site.
   const sent = yield* post("/oauth/authorize", authorization(), { origin: "https://rp.example.com" })
   yield* mustBe(sent.status, 303, "status")
   const location = new URL(sent.headers.get("location") ?? "")
@@ -254,7 +254,7 @@ export const basicOpModules: ReadonlyArray<Module> = [
   { name: "oidcc-ensure-request-with-valid-pkce-succeeds", check: pkce }
 ]
 
-/** Related modules that no certification requires. */
+/** Related modules that are not required for certification. */
 export const stricterModules: ReadonlyArray<Module> = [
   { name: "a code is redeemed after it expired", check: reuse("90 seconds") },
   { name: "PKCE is optional where it is configured so, and then stays out", check: withoutPkce },

@@ -8,7 +8,7 @@ export class BrokeredApplication extends Context.Service<
   {
     readonly callback: string
     readonly signedOut: string
-    /** The page that the broker redirects people to. */
+    /** The page to which the broker redirects people. */
     readonly home: string
     /** Every `Referer` header received on arrival at either origin. */
     readonly referrers: ReadonlyArray<string>
@@ -20,7 +20,7 @@ export class BrokeredApplication extends Context.Service<
       const referrers: Array<string> = []
       const noted = (answer: (url: URL) => Response) => (request: Request) => {
         const referrer = request.headers.get("referer")
-        // Requests that the page itself makes, such as for its icon, send the page as `Referer` and are ignored.
+        // Ignores subresource requests, such as the request for the icon, because their `Referer` is the page itself.
         if (referrer !== null && request.headers.get("sec-fetch-dest") === "document") referrers.push(referrer)
         return answer(new URL(request.url))
       }

@@ -57,7 +57,7 @@ const unescaped = (text: string): string =>
 const hidden = (page: string, name: string): string =>
   unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "")
 
-/** Returns the browser's next address, reached by a redirect or through a page that submits itself. */
+/** Returns the next URL that the browser opens, from a redirect or from a page that continues automatically. */
 export const onwardOf = Effect.fnUntraced(function* (response: Response) {
   const location = response.headers.get("location")
   if (location !== null) return location

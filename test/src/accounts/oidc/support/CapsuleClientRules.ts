@@ -74,7 +74,7 @@ const returnAddresses = Effect.gen(function* () {
 const pinnedPaths = Effect.gen(function* () {
   const clients = yield* CapsuleClients
   const capsule = yield* served
-  // Applying a plan registers the path reviewed in that plan, not the path of a later plan.
+  // Applying a plan registers the path that was reviewed with that plan, not the path from a later plan.
   const earlier = namedRun(`${capsule.name}earlier`)
   yield* clients.pin(earlier, capsule.capsuleId, capsuleOrigin, ["/goodbye"])
   yield* clients.pin(namedRun(`${capsule.name}later`), capsule.capsuleId, capsuleOrigin, ["/elsewhere"])

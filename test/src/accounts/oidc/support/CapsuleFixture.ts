@@ -60,7 +60,7 @@ export const capsuleOf = Effect.fnUntraced(function* (owner: string, name: strin
   return { capsuleId, workspaceId: workspace_id, configId }
 })
 
-/** Starts a new authority epoch, as a re-adoption does. */
+/** Starts a new authority epoch, like a re-adoption. */
 export const nextEpoch = Effect.fnUntraced(function* (capsuleId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE capsules SET execution_authority_epoch = execution_authority_epoch + 1 WHERE id = ${capsuleId}`

@@ -107,7 +107,7 @@ const removedAddress = Effect.gen(function* () {
   yield* mustBe(yield* errorOf(again), "invalid_grant", "refresh after the address came back")
 })
 
-/** Rules for the personal data that applications receive, and the period in which they may read it. */
+/** Rules for the personal data that applications receive, and for how long applications may read this data. */
 export const claimRuleModules: ReadonlyArray<Module> = [
   { name: "the ID token and UserInfo say the same, of the scopes that were asked for", check: alike },
   { name: "an address is verified only while an upstream provider vouches for it", check: verified },

@@ -3,7 +3,8 @@ import type { Mutant } from "./MutantIssuer.ts"
 const identity = (file: string) => `actors/access/issuer/${file}.ts`
 
 /**
- * One-line faults in decisions, each with the check that must detect it. Real clients alone miss several of these faults.
+ * One-line faults in decision logic, each with the check that must detect the fault. Real clients alone miss several of
+ * these faults.
  */
 export const decisionMutants: ReadonlyArray<Mutant> = [
   {

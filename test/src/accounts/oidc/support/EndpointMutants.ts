@@ -2,7 +2,7 @@ import type { Mutant } from "./MutantIssuer.ts"
 
 const issuerFile = (file: string) => `src/accounts/oidc/${file}.ts`
 
-/** One-line faults in endpoints, each with the check that must detect it. */
+/** One-line faults in endpoints, each with the check that must detect the fault. */
 export const endpointMutants: ReadonlyArray<Mutant> = [
   {
     name: "the response does not name the issuer",

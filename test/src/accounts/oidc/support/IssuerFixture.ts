@@ -19,7 +19,7 @@ import { newPerson, testAccounts, text } from "../../../../support/Accounts.ts"
 
 export const secret = "a-client-secret-of-at-least-32-characters"
 export const resource = "https://api.example.com/v1"
-/** The protected address of an Interface; it is not one of the operator's resource servers. */
+/** The protected address of an Interface, which is not one of the operator's resource servers. */
 export const interfaceResource = "https://tools.example.com/mcp"
 export const callback = "https://rp.example.com/cb"
 
@@ -146,7 +146,8 @@ export const issuerLayer = (
     Layer.provideMerge(issuerSettings(issuer, clientDocument(), options.graceSeconds, options.limits)),
     Layer.provideMerge(testAccounts),
     Layer.provideMerge(testTime),
-    // svc logs, in full, every failure to read an authority. These suites cause many such failures, so the log is silenced.
+    // Silences the log, because svc logs every failure to read an authority in full, and these suites cause many of these
+    // failures.
     Layer.provideMerge(Logger.layer([]))
   )
 }

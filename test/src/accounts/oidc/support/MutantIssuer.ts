@@ -37,7 +37,8 @@ const sources = Effect.runSync(
 )
 
 /**
- * The issuer's files that are affected by a change: the changed file and every file that imports it, directly or indirectly.
+ * The issuer's files that are affected by a change: the changed file and all files that import that file, directly or
+ * indirectly.
  */
 const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): ReadonlySet<string> => {
   const importsOf = new Map(
@@ -54,7 +55,7 @@ const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): Readonl
   return reached
 }
 
-/** Imports of files that are not copied resolve to the real tree. */
+/** Makes imports of files that are not copied resolve to the real source tree. */
 const rewired = (text: string, file: string, copied: ReadonlySet<string>): string =>
   text.replaceAll(importing, (all, path: string) => {
     const target = join(dirname(file), path)

@@ -163,7 +163,7 @@ const capsuleSignIn = Effect.gen(function* () {
   yield* mustBe(unproven.parameters.get("error"), "invalid_request", "without PKCE")
 })
 
-/** Determines the permissions that remain to a Capsule's client. */
+/** Tries to authorize, to refresh and to read UserInfo as the Capsule's client, and returns the results. */
 export const reach = Effect.fnUntraced(function* (capsule: Effect.Success<typeof served>, before: Tokens) {
   const authorized = yield* authorize(authorization(capsule.request), capsule.cookie)
   const refreshed = yield* refresh(before.refresh_token ?? "", { client_id: capsule.clientId }, {})
@@ -189,7 +189,8 @@ const staleAuthority = Effect.gen(function* () {
     yield* mustBe(shape(yield* reach(capsule, before)), shape(staleReach), `what is left after ${move}`)
     const exchanged = yield* exchange(pending, capsule.asClient, {})
     yield* mustBe(yield* errorOf(exchanged), "invalid_grant", `a code issued before ${move}`)
-    // The plan reviewed earlier cannot restore the client, but a new plan can. The refusals in between consumed nothing.
+    // The plan reviewed earlier cannot restore the client, but a new plan can. The refused requests consumed neither the
+    // token nor the code.
     const old = yield* Effect.flip(clients.register(capsule.plan, capsule.capsuleId))
     yield* must(old.reason === "drift" || old.reason === "capsule_gone", "the old plan registers nothing")
     yield* setCapsuleStatus(capsule.capsuleId, "active")

@@ -5,12 +5,12 @@ import type { PlanOutcome } from "../../../../../runner/execution/RunOutcome.ts"
 import { terraform } from "../../../../runner/execution/support/RunnerHarness.ts"
 import type { Executed, Pool } from "./Pool.ts"
 
-/** Removes the parts of a Run's reports that differ between executions. */
+/** The reports about a Run, without the parts that differ between executions. */
 export type Told = ReadonlyArray<string>
 
 export interface Case {
   readonly name: string
-  /** Checks one pool's events, and returns the parts that must be the same in every pool. */
+  /** Checks one pool's events, and returns the reports that must be the same in every pool. */
   readonly run: (pool: Pool) => Effect.Effect<Told, unknown, Scope.Scope>
 }
 
@@ -89,7 +89,7 @@ const addresses = <Outcome>({ events }: Executed<Outcome>, wanted: string) =>
 const stateOf = (state: Redacted.Redacted<Uint8Array> | undefined): string =>
   state === undefined ? "" : new TextDecoder().decode(Redacted.value(state))
 
-/** Serialises JSON with sorted members, because their order has no meaning. */
+/** Serialises JSON with sorted members, because the order of members has no meaning. */
 const inOrder = (value: unknown) =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
@@ -160,8 +160,8 @@ export const cases: ReadonlyArray<Case> = [
       const { digest, outcome } = yield* planned(pool, "true")
       const first = ended(yield* pool.apply(applyOf(digest, outcome)))
       const state = first.state ?? Redacted.make(new Uint8Array(0))
-      // Only the Output differs in a refresh-only plan, because a terraform_data resource exists only in the state and
-      // cannot drift.
+      // A refresh-only plan changes only the Output, because a terraform_data resource exists only in the state and cannot
+      // drift.
       const moved = yield* pool.keep({ "main.tf": module("true")["main.tf"].replace('"one"', '"two"') })
       const refresh = { ...planOf(moved), mode: "refresh_only" as const, state }
       const plan = yield* pool.plan(refresh)

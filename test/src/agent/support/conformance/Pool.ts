@@ -29,7 +29,7 @@ type Executes<Job, Outcome> = (
   request?: Request
 ) => Effect.Effect<Executed<Outcome>, unknown, Scope.Scope>
 
-/** The place where Runs are executed: the control plane's process, or an agent. The cases do not depend on this place. */
+/** Executes Runs in the control plane's process or in an agent. The cases work with either pool. */
 export interface Pool {
   /** Stores a snapshot of these files, and returns its digest. */
   readonly keep: (files: Readonly<Record<string, string>>) => Effect.Effect<string, unknown, Scope.Scope>

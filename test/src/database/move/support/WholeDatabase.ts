@@ -43,7 +43,7 @@ export const contentsOf = (file: string) =>
     return { rows, schema, sequences }
   })
 
-/** A value that fits a column without a constraint on its values. */
+/** Returns a value for a column of this type that has no constraint on its values. */
 const valueOf = (type: string): SQLInputValue => {
   if (type === "INTEGER") return Number.MAX_SAFE_INTEGER
   return type === "BLOB" ? new Uint8Array([0, 1, 255]) : "été \u{1f600} \ufffd '\"\\"
@@ -52,7 +52,10 @@ const valueOf = (type: string): SQLInputValue => {
 const rowsOf = (database: DatabaseSync, statement: string): ReadonlyArray<Readonly<Record<string, SQLInputValue>>> =>
   database.prepare(statement).all()
 
-/** Values for the columns that refer to other tables, taken from any row of each table. `undefined` if a table is empty. */
+/**
+ * Values for the columns that refer to other tables, taken from any row of the referenced table. `undefined` if a referenced
+ * table is empty.
+ */
 const references = (database: DatabaseSync, table: string) => {
   const found: Record<string, SQLInputValue> = {}
   const keys = rowsOf(

@@ -29,7 +29,7 @@ const run = {
   queued_at: at
 }
 
-/** Runs, and the records they leave behind. */
+/** Runs, and the records that the Runs created. */
 export const runRows: Rows = [
   [
     "runs",
