@@ -26,7 +26,8 @@ const lostAgent = async (page: Page): Promise<void> => {
 /** When a page closes, the browser cancels the page's open requests. */
 const json = (page: Page, path: string, changed: (answer: Record<string, object>) => unknown) =>
   page.route(path, async (route: Route) => {
-    const response = await route.fetch()
+    const response = await route.fetch().catch(() => undefined)
+    if (response === undefined) return
     const answer = await response.json().catch(() => undefined)
     if (answer !== undefined) await route.fulfill({ response, json: changed(answer) }).catch(() => undefined)
   })
