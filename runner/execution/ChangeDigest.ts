@@ -83,7 +83,8 @@ export interface ChangeHash {
 
 /**
  * Hashes the change in the tool's JSON plan, or returns `undefined` for any other document. It compares numbers digit by
- * digit: 1 and 1.0 differ, as do two numbers that a double rounds to the same value, and a number and the string of its digits.
+ * digit: It treats as different: 1 and 1.0, two numbers that round to the same double, and a number and a string with the
+ * same digits.
  */
 export const changeHash = (plan: string): ChangeHash | undefined => {
   // The document cannot contain this mark, so the mark distinguishes numbers from strings while JSON.parse treats both as

@@ -16,7 +16,7 @@ const permissions = {
   metadata: "read"
 } satisfies GitHubAppManifest["default_permissions"]
 
-/** The place and purpose of a new GitHub App. */
+/** Where to register a new GitHub App, and the details to register. */
 export interface AppRegistration {
   /** Address of GitHub's website. */
   readonly address: string
@@ -39,7 +39,7 @@ export const appForm = (registration: AppRegistration): typeof GitHubAppForm.Typ
       name: name.slice(0, longestName),
       url: homepage,
       redirect_url: redirectUri,
-      // Only the owner can install a private App, so it has one installation.
+      // Only the owner can install a private App, so it has at most one installation.
       public: false,
       default_permissions: permissions,
       default_events: []

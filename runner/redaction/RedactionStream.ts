@@ -111,7 +111,7 @@ export class RedactionStream {
     return this.#pending.slice(start - this.#written, end - this.#written)
   }
 
-  // Adds a reset of the colours that begin inside a secret, because they would continue after the mark.
+  // Resets any colours that begin inside a secret, because they would otherwise continue after the mark.
   #colours(covered: string): string {
     if (!hasTerminalSequence(covered)) return ""
     const isHarmless = (sequence: string) => {

@@ -21,7 +21,7 @@ export const shortestToken = 2
 
 const ordinaryWords: ReadonlySet<string> = new Set(["true", "false", "null"])
 
-/** Scope in which a secret text is hidden: anywhere, only if it is a complete token, or nowhere. */
+/** Where a secret is hidden: everywhere, only where it is a complete token, or nowhere. */
 export type SecretScope = "anywhere" | "token" | "none"
 
 export const scopeOf = (text: string): SecretScope => {

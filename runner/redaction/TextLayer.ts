@@ -460,8 +460,8 @@ export interface Search {
 }
 
 /**
- * Matches a text after decoding its escapes, both directly and after decoding base64 and hexadecimal in it. From the first
- * escape on, also matches the text without decoding, because text next to a secret may look like part of an escape.
+ * Matches a text after decoding its escapes, both directly and after decoding base64 and hexadecimal in it. After the first
+ * escape, also matches the undecoded text, because characters next to a secret may look like part of an escape.
  */
 export class DecodedText implements OpenSink {
   readonly #decoder: EscapeDecoder

@@ -255,7 +255,8 @@ interface Part {
   readonly position: number
 }
 
-// Number of characters to match after a line break before the lines are independent again.
+// Number of characters fed to the joined match between two checks of whether a match from before the line break can still
+// continue.
 const stride = 8
 
 const isBlank = (text: string, index: number) => {

@@ -36,8 +36,8 @@ export type SandboxStatus = typeof SandboxStatus.Type
 
 /**
  * Network of a Run's programs.
- * - `accepted`: false if the operator requires a separate network for each Run and this machine cannot provide it, so that Runs
- *   are refused
+ * - `accepted`: false if the operator requires a separate network for each Run and this machine cannot provide one; Runs are
+ *   then refused
  * - `forbidden`: ranges that no Run can reach, in addition to the host's loopback
  */
 export const NetworkStatus = Schema.Struct({

@@ -30,7 +30,7 @@ export const repositoryFileLimits: JsonLimits = {
 /** Maximum depth of Interface documents, and of literal Interface inputs in a manifest. */
 export const interfaceValueMaxDepth = 32
 
-/** Limits for all private values of an install, a configuration plan or a re-adoption (`reviewedUserVariables`) together. */
+/** Combined limits for all private values of an install, a configuration plan or a re-adoption (`reviewedUserVariables`). */
 export const privateValuesLimits: JsonValueLimits = {
   maxDepth: 32,
   maxNodes: 4096,

@@ -19,7 +19,7 @@ const bytes = (text: string): number => new TextEncoder().encode(text).length
 const domainName = (text: string): string | undefined => {
   if (ignorable.test(text) || !domainCharacters.test(text) || !URL.canParse(`http://${text}`)) return undefined
   const name = new URL(`http://${text}`).hostname
-  // A name with a numeric last label is an IP address, even if it was written as a single number.
+  // A name whose last label is numeric is an IP address. `URL` turns even a single number into one.
   return name.length <= 253 && hostName.test(name) && !/(?:^|\.)\d+$/.test(name) ? name : undefined
 }
 

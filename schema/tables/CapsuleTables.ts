@@ -151,7 +151,7 @@ export const livingCapsule = (alias: "" | `${string}.` = "") => `${alias}status 
 export const capsuleInService = (alias: "" | `${string}.` = "") =>
   `${alias}status NOT IN ('destroyed', 'released', 'disabled')`
 
-/** The person, time and reason of a Capsule's release. */
+/** Who released a Capsule, when and why. */
 export const capsuleReleaseColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN released_at TEXT`,
   `ALTER TABLE capsules ADD COLUMN released_by TEXT`,

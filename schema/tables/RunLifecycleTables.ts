@@ -5,7 +5,7 @@
  * - `pool`: the pool that executes the Run; `local` is this process
  * - `lease_seconds`, `start_acknowledged_at`: how long the owner may be silent, and when it was allowed to start the tool;
  *   `local` uses neither, because its lease is the lock on the data folder
- * - `last_event_seq`, `last_log_seq`: the last numbers of events and log lines
+ * - `last_event_seq`, `last_log_seq`: the numbers of the last event and the last log line
  * - `last_event_batch`, `last_log_batch`: the last batches accepted under the current fence
  * - `log_ended_at`: when the log was completed; `NULL` while more lines may follow
  */

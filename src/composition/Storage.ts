@@ -31,7 +31,7 @@ const postgres = (url: Redacted.Redacted) =>
     )
   )
 
-/** Opens the database in the settings: in PostgreSQL or in the data folder. */
+/** Opens the database that the settings select: PostgreSQL, or SQLite in the data folder. */
 export const databaseOf = ({
   databaseUrl
 }: Settings): Layer.Layer<

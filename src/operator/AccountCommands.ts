@@ -61,7 +61,7 @@ export class AccountCommands extends Context.Service<
   AccountCommands,
   {
     /**
-     * Creates an account. The first account operates the installation. Fails with `invalid_request`, and with
+     * Creates an account. The first account operates the installation. Fails with `invalid_request`, or with
      * `failed_precondition` if the address is taken.
      */
     readonly createUser: (

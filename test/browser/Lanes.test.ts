@@ -8,7 +8,7 @@ const suite = browserSuite()
 const source = "/w/acme/sources/src_0000000000000001"
 
 describe("Source lanes", () => {
-  test("each lane shows its commit, when svc observed the commit, and why a fetch failed", async () => {
+  test("each lane shows its commit, the time svc observed it, and the reason for a failed fetch", async () => {
     const { page, faults, go } = await suite.visit()
     await go(source, ".row-static")
     const lanes = page.locator(".panel", { has: page.getByRole("heading", { name: "Followed refs" }) })

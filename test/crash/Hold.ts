@@ -8,7 +8,7 @@ import type { Stage } from "./Scenario.ts"
 export interface Hold {
   /** Waits until work is blocked at that point. */
   readonly reached: Effect.Effect<void>
-  /** Releases the blocked work, and everything that reaches the point later. */
+  /** Releases the blocked work, and lets later work pass that point. */
   readonly release: Effect.Effect<void>
 }
 

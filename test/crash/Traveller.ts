@@ -10,7 +10,7 @@ export interface Traveller {
   readonly world: CrashWorld
   readonly repositoryUrl: string
   readonly acknowledged: Acknowledged
-  /** True if Runs may fail for a reason other than a killed server. */
+  /** True if Runs may fail although the server was not killed. */
   readonly mayFail: boolean
   /** Reads the Capsule immediately after a failed apply, because the Capsule's report must be correct at that moment. */
   readonly applyFailed: (apply: Run) => Effect.Effect<void, Broken>

@@ -50,7 +50,7 @@ describe("Activity lines", () => {
     ).toEqual(["act_1", "act_2", "act_3", "act_4"])
   })
 
-  test("activity lines group syncs that found nothing new into one subdued line at the end of that day", () => {
+  test("each day ends with one subdued line for all syncs that found nothing new", () => {
     const sync = (
       id: string,
       minute: number,

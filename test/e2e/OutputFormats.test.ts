@@ -41,7 +41,7 @@ describe("Command results", () => {
     }).pipe(Effect.provide(platform), Effect.scoped)
   )
 
-  it.live("svc prints a result as a table that fits the terminal, and as a complete table in a pipe", () =>
+  it.live("svc fits a table to the width of the terminal, and prints it in full when the output is piped", () =>
     Effect.gen(function* () {
       const shell = yield* named
       const piped = yield* shell.run("svc context list")

@@ -6,7 +6,7 @@ const file = `${import.meta.dirname}/JudgedExpressions.json`
 
 /**
  * Settings of the analysis. The analysis is purely static and counts steps, with a fixed seed and no time limit, so that the
- * verdicts are the same on a busy machine. An expression is rejected if an input as long as the longest document costs more
+ * verdicts are the same on a busy machine. An expression is rejected if some input of the maximum document length takes more
  * than 5,000 steps per character.
  */
 export const budget = {

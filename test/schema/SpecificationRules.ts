@@ -114,7 +114,7 @@ const handOff: ReadonlyArray<SpecificationRule> = [
     "nothing is created by the link; a bad one is refused as a whole",
     "src/http/Handoff.test.ts",
     "an install link redirects to the creation flow under its canonical address",
-    "an invalid install link is rejected as a whole, on a page that explains the reason and repeats no part of the link",
+    "an invalid install link is rejected outright, with a page that explains why and does not repeat any part of the link",
     "an install link creates nothing, and accepts only read requests"
   ],
   [

@@ -17,7 +17,7 @@ export interface MailServerOptions {
   readonly login?: { readonly user: string; readonly password: string }
 }
 
-/** Responses that replace the usual responses, by command. */
+/** Responses that replace the usual ones, keyed by command. */
 type Refusals = Map<"MAIL" | "RCPT" | "DATA" | "CONNECT", string>
 
 /** Serves one client until it finishes. */

@@ -64,7 +64,7 @@ export const holdProcesses = (pids: ReadonlyArray<number>) => {
   return {
     ended: (atMost: number): boolean =>
       held.every(({ fd, pid }) => {
-        // Without a descriptor, the process had already exited when `holdProcesses` tried to open it.
+        // If there is no descriptor, the process had already exited when `holdProcesses` tried to open one.
         if (fd < 0) return statusOf(pid).length === 0
         const entry = Buffer.alloc(entryBytes)
         entry.writeInt32LE(fd, 0)

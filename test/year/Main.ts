@@ -13,7 +13,9 @@ const { values } = parseArgs({
   options: { short: { type: "boolean", default: false }, seed: { type: "string", default: "1" } }
 })
 
-/** A date far from today, in a year with a leap day, so that the test detects the use of any other clock. */
+/**
+ * A date far from today, so that the test detects the use of any other clock. The year that follows it contains a leap day.
+ */
 const begin = Date.UTC(2031, 6, 1, 8)
 
 const program = Effect.gen(function* () {

@@ -5,7 +5,7 @@ type Take = (value: unknown) => unknown
 
 const refused = Symbol("refused")
 
-/** The member order of an object: any order, or the order in the schema, which the parser uses. */
+/** The member order of an object: any order, or the schema's order, in which the parser returns members. */
 type Order = "any" | "schema"
 
 const whereIt =

@@ -19,7 +19,7 @@ export const NodeRow = table(
     /** Number of heartbeats. */
     beats: Schema.Int,
     release: Schema.String,
-    /** The machine's name, for people. */
+    /** Human-readable name of the machine. */
     label: Schema.String,
     started_at: Timestamp,
     beat_at: Timestamp,

@@ -29,7 +29,10 @@ export class Cursors extends Context.Service<
   {
     /** Creates the cursor after a page that ended at `anchor`, the sort values of its last row. */
     readonly encode: (binding: CursorBinding, anchor: ReadonlyArray<string>) => Effect.Effect<string>
-    /** Returns the anchor of a cursor for this list, with `parts` values. Fails with `invalid_request` for any other cursor. */
+    /**
+     * Decodes a cursor of this list and returns its anchor. Fails with `invalid_request` if the cursor belongs to another
+     * list or its anchor does not have exactly `parts` values.
+     */
     readonly decode: (
       binding: CursorBinding,
       cursor: string,

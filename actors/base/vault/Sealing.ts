@@ -41,8 +41,8 @@ export interface SealContext {
   readonly workspaceId: string | null
   readonly rowId: string
   /**
-   * Distinguishes successive values of one location, such as states by generation, so that nobody can replace a newer value with
-   * an older one.
+   * Distinguishes successive values stored in the same place (for a state, its generation), so that nobody can replace a
+   * newer value with an older one.
    */
   readonly version?: string | number | undefined
 }

@@ -95,8 +95,8 @@ export class Vault extends Context.Service<
     /** Returns the wrapped data keys of a Workspace that are needed to decrypt the sealed values in the text. */
     readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
     /**
-     * Decrypts values that another installation sealed, with the data keys from its file. Fails with `VaultLocked` and the ids of
-     * the master keys that this installation lacks.
+     * Uses the data keys from another installation's file to decrypt the values that it sealed. Fails with `VaultLocked` and
+     * the ids of the master keys that this installation lacks.
      */
     readonly foreign: (
       keys: ReadonlyArray<WrappedDataKey>

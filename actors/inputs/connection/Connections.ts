@@ -57,7 +57,7 @@ export class Connections extends Context.Service<
       StartedAppRegistration & { readonly connectionId: ConnectionId; readonly expiresAt: string },
       ApiError
     >
-    /** Finds a registration that this session has started and not finished. */
+    /** Finds a registration that this session started but has not finished. */
     readonly startedAppRegistration: (
       context: CommandContext,
       found: FinishAppRegistration

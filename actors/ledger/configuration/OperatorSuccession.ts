@@ -78,7 +78,7 @@ export class OperatorSuccession extends Context.Service<
         const former = new Set(config.config.operator?.variables)
         const given = Object.entries(yield* configs.values(config.row)).filter(([name]) => !former.has(name))
         const values = { ...Object.fromEntries(given), ...derived.operatorValues }
-        // Uses a derived id, so that a second attempt of the same Run finds the first attempt's configuration.
+        // Uses a derived id, so that a second attempt at the same Run finds the first attempt's configuration.
         const id = derivedId(InstallConfigId, "icfg", runId, `operator ${derived.config.operator?.digest ?? "none"}`)
         const after = yield* succession.succeed(capsule, {
           id,

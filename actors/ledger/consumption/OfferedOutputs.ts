@@ -112,8 +112,8 @@ export interface ProducedOutputs {
   /** The Outputs of the current StateVersion. */
   readonly outputs: ReadonlyArray<OutputRow>
   /**
-   * The Outputs shared with the consumer's Workspace, by their shared name. `undefined` if producer and consumer are in the same
-   * Workspace.
+   * The Outputs shared with the consumer's Workspace, keyed by shared name. `undefined` if the producer and the consumer are
+   * in the same Workspace.
    */
   readonly shared: ReadonlyMap<string, { readonly shareId: OutputShareId; readonly name: string }> | undefined
 }

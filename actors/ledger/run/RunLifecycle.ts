@@ -119,7 +119,7 @@ export class RunLifecycle extends Context.Service<
     readonly approve: (plan: SeenRun, approval: Approval) => Effect.Effect<boolean>
     /** Cancels a Run that is queued or waiting for approval, or an approved plan that no apply has used. */
     readonly withdraw: (run: SeenRun, by: Decider) => Effect.Effect<boolean>
-    /** Voids a plan that is waiting for its approval or apply, and deletes the saved plan. */
+    /** Voids a plan that is waiting to be approved or applied, and deletes the saved plan. */
     readonly voidPlan: (plan: SeenRun, reason: string) => Effect.Effect<boolean>
     /** Like `voidPlan`, for an expired plan. */
     readonly expire: (plan: SeenRun) => Effect.Effect<boolean>

@@ -220,7 +220,7 @@ export class ApplySettlement extends Context.Service<
       const secretsBefore = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
         const base =
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
-        // Records a completed apply even if a secret cannot be decrypted. Every Output is then private.
+        // Records a completed apply even if a secret cannot be decrypted. In that case, every Output is private.
         const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
         const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id))
         const ofState = base === undefined ? [] : yield* lost(states.secrets(base))

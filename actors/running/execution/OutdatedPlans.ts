@@ -17,8 +17,8 @@ export class OutdatedPlans extends Context.Service<
   OutdatedPlans,
   {
     /**
-     * Voids every unapplied plan whose apply would be refused because of its tool, before anyone approves it. Returns the number
-     * of voided plans. Keeps a plan if its tool cannot currently be determined.
+     * Voids every unapplied plan whose tool would cause its apply to be refused, before anyone approves the plan. Returns
+     * the number of voided plans. Keeps a plan if its tool cannot currently be determined.
      */
     readonly supersede: Effect.Effect<number>
   }

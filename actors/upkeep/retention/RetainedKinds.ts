@@ -15,7 +15,7 @@ const exists = (from: string, where: string) => `EXISTS (SELECT 1 FROM ${from} W
 const isFinal = (of: string) => `${of}status NOT IN ('queued', 'running', 'waiting_approval')`
 const isMoving = (of: string) => `(NOT ${isFinal(of)} OR ${pendingPlan(of)})`
 
-/** Keeps the result of a request while its receipt exists, because a repeated request must return it. */
+/** Keeps the result of a request while its receipt exists, because repeating the request must return the same result. */
 const receipt = need("receipt", exists("idempotency_receipts i", "i.result_id = r.id"))
 
 const movingRun = (column: string) => exists("runs o", `o.${column} = r.id AND ${isMoving("o.")}`)

@@ -78,7 +78,10 @@ const give = (folder: string, userId: number): Effect.Effect<void> =>
     }
   })
 
-/** Kills all processes of a run's own user at once, even if they multiply faster than a supervisor could kill them one by one. */
+/**
+ * Kills every process of the user that was created for a run, all at once, even if they multiply faster than a supervisor
+ * could kill them one by one.
+ */
 const endAllOf = (host: LevelHost, setpriv: string, userId: number) =>
   host.spawner
     .exitCode(

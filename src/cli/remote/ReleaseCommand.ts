@@ -20,8 +20,8 @@ import { isTypedName, terminalText } from "./TerminalText.ts"
 const isRunning = ({ status }: Run) => status === "running"
 
 /**
- * Returns the fence of the claim that the person saw. The fence comes from the command line, or from the Run that is shown
- * and confirmed here.
+ * Returns the claim's fence, as the person saw it. It is read from the command line or, if absent there, from the Run, which
+ * this function shows to the person for confirmation.
  */
 const seenFence = Effect.fn("seenFence")(function* (
   run: Run,

@@ -27,7 +27,7 @@ const InstalledModules = Schema.fromJsonString(
 )
 
 interface VendoredModule {
-  /** The source without credentials and query. */
+  /** The source without its credentials or query string. */
   readonly source: string
   readonly version?: string
   /** Commit of a Git source. */

@@ -15,7 +15,7 @@ type Decidable = Pick<Run, "id" | "type"> & Partial<Pick<Run, "planDigest" | "pl
 
 /**
  * Returns the plan if it can be decided in bulk: it waits for approval, and destroys, replaces and forgets nothing. The server
- * refuses a plan that needs an acknowledgement, because bulk decisions contain none.
+ * refuses a plan that needs an acknowledgement, because a bulk decision cannot include an acknowledgement.
  */
 export const bulkPlanOf = (
   run: Decidable,

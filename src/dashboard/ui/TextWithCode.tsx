@@ -1,11 +1,11 @@
 /**
- * A text in which parts between backticks are drawn as code. Messages of the server and the dashboard write commands in this way.
+ * Text whose backtick-quoted parts are shown as code. Messages from the server and the dashboard quote commands this way.
  */
 export const TextWithCode = ({ text }: { readonly text: string }) => {
   const parts = text.split("`")
   // If the number of backticks is odd, they do not enclose code, so the text is shown unchanged.
   if (parts.length % 2 === 0) return <>{text}</>
-  // Returned in a fragment, because invisible characters are escaped only in the text of elements.
+  // The fragment is needed because invisible characters are escaped only in the text of JSX elements.
   return (
     <>
       {parts.map((part, index) =>

@@ -11,7 +11,7 @@ import { wordDifference } from "./WordDifference.ts"
 interface JsonNode {
   /** The key in an object. Absent in a list. */
   readonly key: string | undefined
-  /** The position in a list, counting from 0, on the side that contains it. */
+  /** The item's position in its list, counting from 0, on the side that contains the item. */
   readonly index: number | undefined
   readonly state: "same" | "changed" | "moved" | "added" | "removed"
   readonly before: JsonValue | undefined

@@ -242,7 +242,7 @@ const configRow = (id: InstallConfigId) => ({
   created_at: at
 })
 
-/** Prepares Runs with real authority, under the given conditions. */
+/** Prepares Runs with real approvals and ledgers. The conditions replace the other services. */
 export const preparation = (conditions: PlaneConditions, operator = unmovedOperator) =>
   RunPreparation.layer.pipe(
     Layer.provideMerge(RunInputs.layer),

@@ -69,7 +69,7 @@ export class Bench extends Context.Service<
   }
 >()("test/actors/support/Bench") {}
 
-/** The actors of a service that is an issuer and has assigned endpoints, with the real tool. */
+/** The actors of a service that acts as an issuer, assigns endpoints to Capsules and runs the real tool. */
 export const hostedPlane = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* temporaryFolder

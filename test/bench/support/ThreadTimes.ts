@@ -1,6 +1,6 @@
 import { Effect, FileSystem } from "effect"
 
-// Kernel clock ticks per second; 100 on every Linux.
+// Kernel clock ticks per second; 100 on every Linux system.
 const millisPerTick = 10
 const nanosPerMilli = 1e6
 

@@ -204,7 +204,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
         await closed()
         await page.getByText(name).first().waitFor()
       }),
-    /** Returns the time step of the used code, the key, and the recovery codes. */
+    /** Returns the key and the recovery codes. `present` is the time step of the code to enter. */
     turnOnFactor: (present: number) =>
       step(async () => {
         await page.goto(`${origin}/account`)

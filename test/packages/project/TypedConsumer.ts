@@ -36,7 +36,7 @@ const install = Effect.fn("install")(function* (workspaceId: string) {
   return [named(yield* runs.waitFor(apply.id)), ...kinds]
 })
 
-/** The same program runs in process, in a test and over HTTP. */
+/** The same program in three settings: in process, in a test, and over HTTP. */
 export const programs = {
   inProcess: install("ws_a").pipe(Effect.provide(Layer.provideMerge(ControlPlane.user("usr_a"), inProcess))),
   inTest: install("ws_a").pipe(Effect.provide(Layer.provideMerge(testing.TestControlPlane.actor, testing.layer()))),

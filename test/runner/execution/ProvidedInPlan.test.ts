@@ -153,24 +153,26 @@ describe("Leaking plans", () => {
     })
   )
 
-  it.effect("a runner searches every digit of the numbers in a plan, and rejects a plan that cannot be searched", () =>
-    Effect.gen(function* () {
-      for (const [secret, shown] of [
-        ["12345678901234567891", "12345678901234567891"],
-        ["12345.10", "12345.1"],
-        ["0012345678.50", "12345678.5"],
-        ["123456.78901234567891", "123456.78901234567891"]
-      ] as const) {
-        const plan = `{"prior_state":{"values":{"pin":${shown}}}}`
-        expect(yield* refusal(variable(secret), plan)).toMatchObject({ reason: "plan_failed" })
-        const inDocument = variable(`{"pin":${secret.replace(/^0+/, "")}}`)
-        expect(yield* refusal(inDocument, plan)).toMatchObject({ reason: "plan_failed" })
-      }
-      const value = "own-credential-canary"
-      const large = `{"big":1e999,"note":"${value}"}`
-      expect(yield* refusal(variable(value), large)).toMatchObject({ reason: "plan_failed" })
-      expect(yield* refusal(variable(value), '{"big":1e999,"note":"x"}')).toBeUndefined()
-      expect(yield* refusal(variable(value), "{")).toMatchObject({ reason: "output_unreadable" })
-    })
+  it.effect(
+    "a runner searches a plan's numbers for secrets at full precision, and rejects a plan that it cannot search",
+    () =>
+      Effect.gen(function* () {
+        for (const [secret, shown] of [
+          ["12345678901234567891", "12345678901234567891"],
+          ["12345.10", "12345.1"],
+          ["0012345678.50", "12345678.5"],
+          ["123456.78901234567891", "123456.78901234567891"]
+        ] as const) {
+          const plan = `{"prior_state":{"values":{"pin":${shown}}}}`
+          expect(yield* refusal(variable(secret), plan)).toMatchObject({ reason: "plan_failed" })
+          const inDocument = variable(`{"pin":${secret.replace(/^0+/, "")}}`)
+          expect(yield* refusal(inDocument, plan)).toMatchObject({ reason: "plan_failed" })
+        }
+        const value = "own-credential-canary"
+        const large = `{"big":1e999,"note":"${value}"}`
+        expect(yield* refusal(variable(value), large)).toMatchObject({ reason: "plan_failed" })
+        expect(yield* refusal(variable(value), '{"big":1e999,"note":"x"}')).toBeUndefined()
+        expect(yield* refusal(variable(value), "{")).toMatchObject({ reason: "output_unreadable" })
+      })
   )
 })

@@ -115,7 +115,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("only owners and admins create and revoke tokens, for automations of their own Workspace", () =>
+it.effect("only owners and admins can create and revoke automation tokens, and only in their own Workspace", () =>
   Effect.gen(function* () {
     const { id, member, owner } = yield* team
     const subject = yield* newAutomation(id, owner.headers)

@@ -55,7 +55,7 @@ describe("Unknown identities", () => {
       expect(yield* here.whoAmI).toBe(subject)
       expect(yield* roleIn(workspaceId, subject)).toBe("member")
       const [user] = yield* sql`SELECT display_name, email_proof, is_operator FROM users WHERE subject = ${subject}`
-      // svc stores, with the identity, whether the provider has verified the address.
+      // Whether the provider has verified the address is stored with the identity.
       expect(user).toEqual({ display_name: "Ann Example", email_proof: null, is_operator: 0 })
       const events = yield* sql`SELECT action, actor_kind FROM audit_events
         WHERE workspace_id = ${workspaceId} AND target_id = ${subject}`

@@ -86,7 +86,7 @@ it.live("reads between commits of this process do not prevent svc from emptying 
       expect(yield* value).toBe(v)
     }
     expect(Number(elsewhere.prepare("PRAGMA wal_checkpoint(PASSIVE)").get()?.["log"])).toBeLessThan(1500)
-    // Simulates many requests that the server handles in one turn.
+    // Simulates many requests that the server handles in one turn of the event loop.
   }).pipe(Effect.provideService(MaxOpsBeforeYield, Number.MAX_SAFE_INTEGER))
 )
 

@@ -36,7 +36,7 @@ describe("Install links", () => {
   )
 
   tests.live(
-    "an invalid install link is rejected as a whole, on a page that explains the reason and repeats no part of the link",
+    "an invalid install link is rejected outright, with a page that explains why and does not repeat any part of the link",
     () =>
       Effect.gen(function* () {
         const bad = [

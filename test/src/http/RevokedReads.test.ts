@@ -269,7 +269,7 @@ for (const { end, isOAuth = false, name, of, undo } of endings) {
   )
 }
 
-tests.live("every route refuses expired authority, even without a commit in between", () =>
+tests.live("every route refuses an expired credential, even if nothing was committed since its last use", () =>
   Effect.gen(function* () {
     const { by } = yield* MovedTime
     for (const route of reads) {

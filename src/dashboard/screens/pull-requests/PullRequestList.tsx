@@ -11,7 +11,7 @@ import { pullRequestListWords } from "./Words.ts"
 
 const states: ReadonlyArray<PullRequest["state"]> = ["open", "merged", "closed"]
 
-/** Returns the state in an address, or `undefined` for all pull requests. By default, lists show open pull requests. */
+/** Returns the state that the page's URL selects, or `undefined` if it selects all pull requests. The default is `open`. */
 export const stateIn = (value: string | undefined): PullRequest["state"] | undefined =>
   value === "all" ? undefined : (states.find((state) => state === value) ?? "open")
 

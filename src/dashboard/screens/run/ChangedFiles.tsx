@@ -32,7 +32,7 @@ const Files = ({ changes }: { readonly changes: typeof SourceChanges.Encoded }) 
   )
 }
 
-/** The module's files changed by a plan's commit. They are fetched on request. */
+/** The module files that a plan's commit changed, fetched on request. */
 export const ChangedFiles = ({ runId }: { readonly runId: string }) => {
   const words = useWords(planBasisWords)
   const [isOpen, setOpen] = useState(false)

@@ -128,8 +128,8 @@ const Content = ({
 }
 
 /**
- * The action that a person can or has to take on this Run now, if there is any. An open dialog remains open after the review
- * has ended, and reports the result.
+ * The action, if any, that a person can or must now take on this Run. An open dialog remains open after the review has
+ * ended, and reports the result.
  */
 export const Decision = (props: DecisionProps) => {
   const { run, capsule, endReason } = props

@@ -78,7 +78,7 @@ describe("Connection use", () => {
     })
   })
 
-  test("if a Connection's rule does not permit a ref, only an owner or admin in person can use the ref, and automation cannot", () => {
+  test("a ref that the rule of a Connection does not list can be used by an owner or admin, but not by automation", () => {
     always((rule, attempt) => {
       const decision = decideUse(rule, attempt)
       if (!decision.allowed) return

@@ -36,7 +36,7 @@ setDefaultTimeout(20_000 + cases * 4_000)
 /** Ids of Runs whose tool has started to make changes. */
 const started = new Set<string>()
 
-/** A runner without processes. Like the shipped runner, it requests permission before it starts the tool. */
+/** A runner that starts no processes. Like the shipped runner, it requests permission before it starts the tool. */
 const runner = Layer.effect(
   ModuleRunner,
   Effect.map(ModuleRunner, (pure) =>

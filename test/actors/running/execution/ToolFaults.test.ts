@@ -41,7 +41,7 @@ const behave = (command: string, fault: keyof typeof faults) => {
 }
 behave("none", "none")
 
-/** svc reads the tool anew for every Run, so tests can replace it. */
+/** svc reads these timings for every Run, so tests can change them. */
 const timing: { -readonly [K in keyof RunTiming]?: Duration.Input } = {}
 const impatient = (part: typeof timing) => Object.assign(timing, part)
 const patient = () => {

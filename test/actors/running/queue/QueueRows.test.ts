@@ -89,7 +89,7 @@ const events = fc.array(
 )
 
 tests.live(
-  "deciding from a few rows gives the same claim and places as deciding from the whole queue",
+  "a decision based on a few rows results in the same claim and queue positions as a decision based on the whole queue",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

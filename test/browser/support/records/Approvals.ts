@@ -46,7 +46,10 @@ export const unruled = (run: Run): RunApprovals => ({
   own: { status: "not_needed" }
 })
 
-/** The approver no longer has the required role, but the caller's approval would count. */
+/**
+ * The existing approval no longer counts because the approver lost the required role, but an approval by the caller would
+ * count.
+ */
 export const lapsed = (run: Run): RunApprovals => ({
   runId: run.id,
   state: "lapsed",

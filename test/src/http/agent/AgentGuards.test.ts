@@ -334,7 +334,7 @@ plane.live("an apply whose start was recorded is never settled as having changed
     const { claim } = yield* applyingOn(agent, "late")
     const run = yield* ledger.held({ ...claim, owner: agent.agentId })
     if (run === undefined) return yield* Effect.die(new Error("The Run is not held"))
-    // The row, in the state that another fiber would have read before the start.
+    // The row as another fiber would have read it before the start.
     const stale = { ...run, start_acknowledged_at: null }
     const late = yield* Effect.flip(controls.failed(stale, { code: "agent_lost", message: "nothing was changed" }))
     expect(late).toMatchObject({ _tag: "HoldLost" })

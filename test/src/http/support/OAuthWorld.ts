@@ -56,7 +56,7 @@ export const serve = Effect.fnUntraced(function* (settings: Readonly<Record<stri
 })
 export type Served = Effect.Success<ReturnType<typeof serve>>
 
-/** A person with a browser, signed in to a server. */
+/** Creates a person whose browser is signed in to the server. */
 export const visitor = Effect.fnUntraced(function* ({ services, url }: Served, name: string, cookieName: string) {
   const user = yield* Context.get(services, Users).create(serviceContext, {
     email: `${name}@example.com`,

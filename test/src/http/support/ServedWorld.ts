@@ -19,8 +19,8 @@ import { TestApplication } from "./TestApplication.ts"
 import { seed, world } from "./World.ts"
 
 /**
- * The complete service with real implementations and the test data, and changes that are committed just before a
- * transaction.
+ * Builds the complete service from real implementations, with the test data. Also lets a test commit changes just before one
+ * of the service's transactions.
  */
 export const servedWorld = () => {
   const { interruptedRequest, layer: writer } = beforeTransaction()

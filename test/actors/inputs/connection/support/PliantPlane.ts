@@ -13,7 +13,7 @@ import { serveByHttpBackend } from "../../../../support/GitServer.ts"
 import { type PliantServer, pliantServer } from "../../../../support/PliantAuthorizationServer.ts"
 import { demo, TestPlane, testPlane } from "../../../../support/TestPlane.ts"
 
-/** The authorization server, and the helpers to declare once the demo provider's notes folder exists. */
+/** The authorization server and its helpers. A test adds the helpers when the demo provider's notes folder exists. */
 export class Pliant extends Context.Service<Pliant, PliantServer & { readonly helpers: Array<DeclaredHelper> }>()(
   "test/Pliant"
 ) {}
