@@ -50,7 +50,7 @@ describe("a request body is rejected if it sets a field that only the service ma
         const at = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
         const example = exampleBody(method, path)
         const session =
-          /^\/api\/v1\/(?:account\/(?:tokens|notice-mails)|invitations\/accept)|\/(?:ownership|hook-secret|exports|import-confirmation|members\/:subject\/tokens)$/.test(
+          /^\/api\/v1\/(?:account\/(?:tokens|notice-mails)|invitations\/accept)|\/(?:ownership|hook-secret|exports|import-confirmation|members\/:subject\/tokens|github-app\/start)$/.test(
             path
           )
         for (const [field, value] of Object.entries(assigned)) {
