@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto"
 import type * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { Effect, Result, Stream } from "effect"
@@ -58,12 +59,6 @@ const toBinding = (value: unknown): unknown => {
   return value
 }
 
-/** Converts values like the embedded database, and rejects text that PostgreSQL cannot store. */
-const bound = (params: ReadonlyArray<unknown>): Result.Result<ReadonlyArray<unknown>, SqlError> =>
-  params.some((value) => typeof value === "string" && value.includes("\u0000"))
-    ? Result.fail(nulFound())
-    : Result.succeed(params.map(toBinding))
-
 // Matches read-only statements. A statement that begins with `WITH` is treated as read-only if it contains no keyword for
 // writing.
 const reading = /^\s*(?:SELECT|SHOW|EXPLAIN|VALUES|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/i
@@ -71,6 +66,21 @@ const readingWith = /^\s*WITH\b/i
 const writing = /\b(?:INSERT|UPDATE|DELETE|MERGE)\b/i
 
 export const readsOnly = (sql: string): boolean => reading.test(sql) || (readingWith.test(sql) && !writing.test(sql))
+
+const hasNul = (value: unknown): value is string => typeof value === "string" && value.includes("\u0000")
+
+/** A text that no row contains. It stands for a searched text with U+0000, which no row can contain either. */
+const notStored = `\u{10fffe}${randomUUID()}`
+
+/**
+ * Converts values like the embedded database. A statement that writes fails for text that PostgreSQL cannot store; a statement
+ * that reads finds no such text.
+ */
+const bound = (sql: string, params: ReadonlyArray<unknown>): Result.Result<ReadonlyArray<unknown>, SqlError> => {
+  if (!params.some(hasNul)) return Result.succeed(params.map(toBinding))
+  if (!readsOnly(sql)) return Result.fail(nulFound())
+  return Result.succeed(params.map((value) => (hasNul(value) ? notStored : toBinding(value))))
+}
 
 /** A session of PostgreSQL that binds parameters and returns results like the embedded database. */
 export class PostgresConnection implements Connection.Connection {
@@ -92,7 +102,7 @@ export class PostgresConnection implements Connection.Connection {
     return Effect.suspend(() => {
       this.hooks.before?.()
       this.hasWritten ||= !readsOnly(sql)
-      return Result.match(bound(params), { onFailure: (error) => Effect.fail(error), onSuccess: use })
+      return Result.match(bound(sql, params), { onFailure: (error) => Effect.fail(error), onSuccess: use })
     })
   }
 
