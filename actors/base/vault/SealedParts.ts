@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Array as Arr, Effect, Schema } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { collectBefore, collectedGarbage } from "../../../runner/execution/CollectedGarbage.ts"
@@ -39,11 +39,13 @@ export const isLong = ({ column, table }: SealContext, plain: Uint8Array): boole
 const partIdentity = (key: DataKey, context: SealContext, value: string, part: number, isLast: boolean) =>
   identity(["svc/vault/part/v1", ...valueIdentity(key.id, context), value, part, isLast ? 1 : 0])
 
-/**
- * Seals a long value. Call it in the transaction that writes the row with the value; removing that row also removes the parts.
- */
-export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: SealContext, plain: Uint8Array) {
-  const sql = yield* SqlClient.SqlClient
+/** Seals a long value, passes each part to `take`, and returns the value. */
+const eachPart = Effect.fnUntraced(function* <E, R>(
+  key: DataKey,
+  context: SealContext,
+  plain: Uint8Array,
+  take: (row: SealedPartRow) => Effect.Effect<unknown, E, R>
+) {
   const aead = yield* Aead.Aead
   const random = yield* SecureRandom.SecureRandom
   const cipher = yield* keyOf(key.secret)
@@ -56,18 +58,48 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
     const aad = partIdentity(key, context, value, part, part === parts - 1)
     const piece = plain.subarray(part * partBytes, (part + 1) * partBytes)
     const bytes = yield* aead.encrypt(cipher, piece, { nonce, aad })
-    yield* sql`INSERT INTO sealed_parts ${SealedPartRow.values(sql, {
-      value,
-      part,
-      owner: context.rowId,
-      nonce: encode(nonce),
-      bytes
-    })}`
+    yield* take({ value, part, owner: context.rowId, nonce: encode(nonce), bytes })
     passed(piece.length)
     // Yields after each part, because sealing, decrypting and storing a part never yield.
     yield* Effect.yieldNow
   }
   return value
+}, Effect.orDie)
+
+/**
+ * Seals a long value. Call it in the transaction that writes the row with the value; removing that row also removes the parts.
+ */
+export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: SealContext, plain: Uint8Array) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* eachPart(key, context, plain, (row) => sql`INSERT INTO sealed_parts ${SealedPartRow.values(sql, row)}`)
+})
+
+/** A value that was sealed before the transaction that stores it. `parts` is empty for a value in one text. */
+export interface SealedAhead {
+  readonly text: string
+  readonly parts: ReadonlyArray<SealedPartRow>
+}
+
+/** Longest value that is sealed ahead in parts. A longer one would take too much memory, so it is sealed part by part. */
+const longestAhead = 16 * partBytes
+const partsAtOnce = 8
+
+export const isSealedAhead = (plain: Uint8Array): boolean => plain.length <= longestAhead
+
+/** Seals a long value and returns its parts. */
+export const sealPartsAhead = Effect.fnUntraced(function* (key: DataKey, context: SealContext, plain: Uint8Array) {
+  const parts: Array<SealedPartRow> = []
+  const text = yield* eachPart(key, context, plain, (row) => Effect.sync(() => parts.push(row)))
+  return { text, parts } satisfies SealedAhead
+})
+
+/** Stores the parts of a value in the caller's transaction, several in each statement. */
+export const storeParts = Effect.fnUntraced(function* ({ parts, text }: SealedAhead) {
+  const sql = yield* SqlClient.SqlClient
+  for (const some of Arr.chunksOf(parts, partsAtOnce)) {
+    if (Arr.isReadonlyArrayNonEmpty(some)) yield* sql`INSERT INTO sealed_parts ${SealedPartRow.several(sql, some)}`
+  }
+  return text
 }, Effect.orDie)
 
 const Stored = rowShape({ envelope: Schema.NullOr(Schema.String) })

@@ -17,7 +17,17 @@ import {
   VaultLocked,
   VaultOpenFailed
 } from "./Sealing.ts"
-import { isLong, openParts, partsKeyOf, sealParts, storedLong } from "./SealedParts.ts"
+import {
+  isLong,
+  isSealedAhead,
+  openParts,
+  partsKeyOf,
+  type SealedAhead,
+  sealParts,
+  sealPartsAhead,
+  storedLong,
+  storeParts
+} from "./SealedParts.ts"
 import { VaultSettings } from "./VaultSettings.ts"
 import { provided } from "../Provided.ts"
 
@@ -69,6 +79,11 @@ export class Vault extends Context.Service<
       context: SealContext,
       plain: Redacted.Redacted<string> | Redacted.Redacted<Uint8Array>
     ) => Effect.Effect<string>
+    /**
+     * Seals a value before the transaction that stores it, because encryption would make other writers wait. In the transaction,
+     * `seal` of the same bytes at the same location then only stores the result. Does nothing for a value too long for memory.
+     */
+    readonly sealAhead: (context: SealContext, plain: Redacted.Redacted<Uint8Array>) => Effect.Effect<void>
     /**
      * Creates missing data keys of a Workspace for values in these tables. Call it before a transaction that seals values in
      * these tables, so that creating the keys does not lengthen the transaction.
@@ -163,6 +178,8 @@ const make = Effect.gen(function* () {
   const openHere = (context: SealContext, envelope: string) => openWith(dataKeys, context, envelope)
   const longNow = yield* provided(storedLong)
   const sealLong = yield* provided(sealParts)
+  const sealLongAhead = yield* provided(sealPartsAhead)
+  const storeAhead = yield* provided(storeParts)
 
   /** Logs only the location, because the cause is the same for every value. */
   const logFault = (context: SealContext) =>
@@ -241,10 +258,29 @@ const make = Effect.gen(function* () {
     }, rotating.withPermit)
   )
 
+  /** Values that were sealed ahead, with their locations. Each lasts while its bytes are in memory. */
+  const ahead = new WeakMap<Uint8Array, { readonly place: string; readonly sealed: SealedAhead }>()
+  const placeOf = (context: SealContext) => JSON.stringify(valueIdentity("", context))
+
   return Vault.of({
+    sealAhead: Effect.fn("Vault.sealAhead")(function* (context, plain) {
+      const bytes = Redacted.value(plain)
+      if (!isSealedAhead(bytes)) return
+      const key = yield* dataKeys.forSealing(context.table, context.workspaceId ?? "")
+      const sealed = isLong(context, bytes)
+        ? yield* sealLongAhead(key, context, bytes)
+        : { text: yield* sealWhole(key, context, bytes), parts: [] }
+      ahead.set(bytes, { place: placeOf(context), sealed })
+    }),
     seal: Effect.fnUntraced(function* (context, plain) {
       const value = Redacted.value<string | Uint8Array>(plain)
       const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value
+      const known = ahead.get(bytes)
+      if (known !== undefined) {
+        // Used once, because equal sealed values would reveal that their contents are equal.
+        ahead.delete(bytes)
+        if (known.place === placeOf(context)) return yield* storeAhead(known.sealed)
+      }
       const key = yield* dataKeys.forSealing(context.table, context.workspaceId ?? "")
       if (isLong(context, bytes)) return yield* sealLong(key, context, bytes)
       return yield* sealWhole(key, context, bytes)

@@ -55,7 +55,8 @@ const secretsOf = Effect.fnUntraced(function* (row: OrphanedStateRow, current: S
 })
 
 /** Decrypts and parses a left-over state. This may be slow, so it happens before the transaction. */
-const opened = Effect.fnUntraced(function* (row: OrphanedStateRow, current: StateVersionRow | undefined) {
+const opened = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: OrphanedStateRow) {
+  const current = yield* (yield* StateVersions).find(capsule.current_state_version_id)
   const state = yield* (yield* OrphanedStates).open(row)
   if (Option.isNone(state)) return undefined
   const read = yield* readState(Redacted.value(state.value))
@@ -64,6 +65,8 @@ const opened = Effect.fnUntraced(function* (row: OrphanedStateRow, current: Stat
     workspaceId: row.workspace_id,
     capsuleId: row.capsule_id,
     runId: row.run_id,
+    leftOverStateId: row.id,
+    generation: capsule.current_state_generation + 1,
     state: state.value,
     secrets
   })
@@ -121,10 +124,7 @@ export const adoptOrphanedState = Effect.fnUntraced(function* (
   const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
   // A missing state is not reported here but in the transaction, after the caller's permission has been checked again.
   const stored = isRepeated || request.confirm !== before.name ? undefined : yield* leftOvers.find(id)
-  const found =
-    stored?.capsule_id === before.id
-      ? yield* opened(stored, yield* states.find(before.current_state_version_id))
-      : undefined
+  const found = stored?.capsule_id === before.id ? yield* opened(before, stored) : undefined
 
   const create = Effect.gen(function* () {
     const capsule = yield* load

@@ -26,6 +26,12 @@ const place = (workspaceId: WorkspaceId, runId: RunId) => ({
 export class RunCheckpoints extends Context.Service<
   RunCheckpoints,
   {
+    /** Seals a state before the transaction that saves it. */
+    readonly prepare: (
+      hold: RunHold,
+      workspaceId: WorkspaceId,
+      state: Redacted.Redacted<Uint8Array>
+    ) => Effect.Effect<void>
     readonly save: (
       hold: RunHold,
       workspaceId: WorkspaceId,
@@ -75,7 +81,10 @@ export class RunCheckpoints extends Context.Service<
       const drop = (runId: RunId) =>
         sql`DELETE FROM run_checkpoints WHERE run_id = ${runId}`.pipe(Effect.asVoid, Effect.orDie)
 
-      return RunCheckpoints.of({ save, load, stored, drop })
+      const prepare = (hold: RunHold, workspaceId: WorkspaceId, state: Redacted.Redacted<Uint8Array>) =>
+        vault.sealAhead(place(workspaceId, hold.runId), state)
+
+      return RunCheckpoints.of({ prepare, save, load, stored, drop })
     })
   )
 }

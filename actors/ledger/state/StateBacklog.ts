@@ -73,7 +73,7 @@ const checkCapsule = Effect.fn("StateBacklog.checkCapsule")(function* (capsuleId
   if (newest === undefined) return
   const { secrets } = newest
   const checked = { ...newest, secrets: secrets === undefined ? undefined : [...secrets, ...earlier] }
-  yield* index.prepare(checked)
+  yield* index.prepareCheck(checked)
   yield* transaction(sql)(index.check(checked))
 })
 

@@ -9,7 +9,7 @@ import { Redaction } from "../../../runner/redaction/Redaction.ts"
 import type { SecretText } from "../../../runner/redaction/SecretText.ts"
 import type { CapsuleId, RunId, StateUploadId, StateVersionId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { inParts, valuesOf } from "../../base/database/RowParts.ts"
-import { rowShape } from "../../base/database/Table.ts"
+import { type RowOf, rowShape } from "../../base/database/Table.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 import { PlanDetailsJson, RunRow } from "../run/RunRow.ts"
 import {
@@ -19,6 +19,7 @@ import {
   keyOfObject,
   objectDigests,
   type ResourceEntry,
+  type StateEntries,
   stateEntries
 } from "./StateEntries.ts"
 import { makeSecretTexts, shownAddresses } from "./ShownAddresses.ts"
@@ -47,6 +48,48 @@ const uploadPurpose = "state-upload.addresses"
 
 const Earlier = rowShape({ generation: Schema.Int, is_read: Schema.Literals([0, 1]) })
 
+/** Changes whenever a Capsule's index entries change. */
+const Revision = rowShape({ newest: Schema.Int, unchecked: Schema.Int })
+type Revision = RowOf<typeof Revision.columns>
+
+/** What is known about a StateVersion before its transaction. */
+export type PreparedIndex = Omit<IndexedState, "id" | "createdAt">
+
+/** The entries of a state, with the index rows that they replace. */
+interface ReadEntries {
+  readonly present: ReadonlyArray<
+    Pick<
+      RowOf<typeof ResourceVersionRow.columns>,
+      "address" | "deposed" | "provider" | "object_id" | "digest" | "origin"
+    >
+  >
+  readonly entries: Option.Option<StateEntries>
+}
+
+interface ReadAhead {
+  readonly version: PreparedIndex
+  readonly revision: Revision
+  readonly read: ReadEntries
+}
+
+const haveSameSecrets = (one: PreparedIndex, other: PreparedIndex): boolean =>
+  one.secrets === other.secrets ||
+  (one.secrets !== undefined &&
+    one.secrets.length === other.secrets?.length &&
+    one.secrets.every(({ value }, index) => {
+      const given = other.secrets?.[index]
+      return given !== undefined && Redacted.value(given.value) === Redacted.value(value)
+    }))
+
+/** Returns true if the transaction would read the same entries. */
+const isCurrent = (prepared: ReadAhead, version: PreparedIndex, { newest, unchecked }: Revision): boolean =>
+  prepared.revision.newest === newest &&
+  prepared.revision.unchecked === unchecked &&
+  prepared.version.capsuleId === version.capsuleId &&
+  prepared.version.generation === version.generation &&
+  prepared.version.runId === version.runId &&
+  haveSameSecrets(prepared.version, version)
+
 /**
  * The only writer of the index of StateVersion contents. An object that does not change keeps one row across StateVersions, so
  * the index grows only when something changes.
@@ -55,11 +98,15 @@ export class StateIndex extends Context.Service<
   StateIndex,
   {
     /**
-     * Performs the slow parts of `add` and `check` outside their transaction: hashing long attributes, and searching for
-     * many secrets. Without this preparation, a state with a long attribute causes a defect, and all keys of a state with
-     * many secrets are hidden.
+     * Performs the slow parts of `add` before its transaction: reading the state, and computing its digests. `add` uses the result
+     * if the index has not changed since. Without this preparation, a state with a long attribute causes a defect, and all keys
+     * of a state with many secrets are hidden.
      */
-    readonly prepare: (version: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">) => Effect.Effect<void>
+    readonly prepare: (version: PreparedIndex) => Effect.Effect<void>
+    /** Performs the slow parts of `check` before its transaction. */
+    readonly prepareCheck: (
+      newest: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">
+    ) => Effect.Effect<void>
     /**
      * Indexes a StateVersion in the caller's transaction. If an earlier StateVersion of the Capsule is not indexed yet, does
      * nothing; both StateVersions are then indexed later, in order.
@@ -99,15 +146,20 @@ export class StateIndex extends Context.Service<
         } satisfies IndexKeys
       })
 
-      /** Returns true if this StateVersion is the next one to index. */
+      const revisionOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+        const [revision] = yield* Revision.rows(sql)`SELECT COALESCE(MAX(generation), 0) AS newest,
+            COALESCE(SUM(CASE WHEN outcome = 'unchecked' THEN 1 ELSE 0 END), 0) AS unchecked
+          FROM state_indexes WHERE capsule_id = ${capsuleId}`
+        return revision ?? { newest: 0, unchecked: 0 }
+      })
+
+      /** Returns true if the StateVersion before this one is indexed, or if there is none. */
       const isNext = Effect.fnUntraced(function* ({ capsuleId, generation }: IndexedState) {
-        const [later] = yield* StateIndexRow.some(sql, "generation")`SELECT generation FROM state_indexes
-          WHERE capsule_id = ${capsuleId} AND generation >= ${generation} LIMIT 1`
         const [earlier] = yield* Earlier.rows(sql)`SELECT v.generation,
             CASE WHEN i.generation IS NULL OR i.outcome = 'unchecked' THEN 0 ELSE 1 END AS is_read
           FROM state_versions v LEFT JOIN state_indexes i ON i.state_version_id = v.id
           WHERE v.capsule_id = ${capsuleId} AND v.generation < ${generation} ORDER BY v.generation DESC LIMIT 1`
-        return later === undefined && (earlier === undefined || earlier.is_read === 1)
+        return earlier === undefined || earlier.is_read === 1
       })
 
       const presentOf = (capsuleId: CapsuleId) =>
@@ -232,7 +284,7 @@ export class StateIndex extends Context.Service<
        * address.
        */
       const newOrigins = Effect.fnUntraced(function* (
-        { capsuleId, generation }: IndexedState,
+        { capsuleId, generation }: PreparedIndex,
         moving: Iterable<string>
       ) {
         const moved = yield* ResourceVersionRow.some(sql, "origin")`SELECT DISTINCT origin FROM resource_versions
@@ -330,20 +382,14 @@ export class StateIndex extends Context.Service<
         yield* inParts(added, (some) => sql`INSERT INTO output_versions ${OutputVersionRow.several(sql, some)}`)
       })
 
-      const prepare = Effect.fn("StateIndex.prepare")(function* (
-        version: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">
+      /** Reads a state into entries, against the current entries of the index. */
+      const readEntries = Effect.fn("StateIndex.readEntries")(function* (
+        version: PreparedIndex,
+        keys: IndexKeys,
+        plan: string,
+        shown: (address: string) => string
       ) {
-        if (version.state !== undefined) yield* readLongParts(Redacted.value(version.state))
-        yield* shownOf(version, yield* planOf(version.runId))
-      }, Effect.orDie)
-
-      const add = Effect.fn("StateIndex.add")(function* (version: IndexedState) {
-        if (!(yield* isNext(version))) return
-        const { capsuleId, generation, id, secrets, state, workspaceId } = version
-        const keys = yield* keysOf(workspaceId, capsuleId)
-        const plan = yield* planOf(version.runId)
-        const addresses = yield* shownOf(version, plan)
-        yield* hide(version, keys, addresses)
+        const { capsuleId, secrets, state } = version
         const present = yield* presentOf(capsuleId)
         const rows = new Map(present.map((row) => [instanceName(row), row]))
         const moves = movesOf(plan)
@@ -354,7 +400,7 @@ export class StateIndex extends Context.Service<
         })
         const newOrigin = yield* newOrigins(version, moving)
         const indexed: IndexedObjects = {
-          shown: addresses.shown,
+          shown,
           isIndexed: (entry) => {
             const row = rows.get(instanceName(entry))
             return row?.digest === entry.digest && row.provider === entry.provider && originOf(row) === entry.origin
@@ -369,6 +415,50 @@ export class StateIndex extends Context.Service<
         }
         const entries =
           state === undefined ? Option.none() : yield* stateEntries(keys, Redacted.value(state), secrets, indexed)
+        return { present, entries }
+      })
+
+      /** Entries that were read before the transaction. Each lasts while its state is in memory. */
+      const ahead = new WeakMap<Uint8Array, ReadAhead>()
+
+      const readLong = Effect.fnUntraced(function* ({ state }: Pick<IndexedState, "state">) {
+        if (state !== undefined) yield* readLongParts(Redacted.value(state))
+      })
+
+      const prepare = Effect.fn("StateIndex.prepare")(function* (version: PreparedIndex) {
+        const { capsuleId, runId, state, workspaceId } = version
+        yield* readLong(version)
+        const revision = yield* revisionOf(capsuleId)
+        const plan = yield* planOf(runId)
+        const { renamed, shown } = yield* shownOf(version, plan)
+        // Keys that turned out to be secrets change the index first, so the transaction reads everything again.
+        if (state === undefined || renamed.length > 0) return
+        const read = yield* readEntries(version, yield* keysOf(workspaceId, capsuleId), plan, shown)
+        ahead.set(Redacted.value(state), { version, revision, read })
+      }, Effect.orDie)
+
+      const prepareCheck = Effect.fn("StateIndex.prepareCheck")(function* (
+        newest: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">
+      ) {
+        yield* readLong(newest)
+        yield* shownOf(newest, yield* planOf(newest.runId))
+      }, Effect.orDie)
+
+      const readNow = Effect.fnUntraced(function* (version: IndexedState) {
+        const keys = yield* keysOf(version.workspaceId, version.capsuleId)
+        const plan = yield* planOf(version.runId)
+        const addresses = yield* shownOf(version, plan)
+        yield* hide(version, keys, addresses)
+        return yield* readEntries(version, keys, plan, addresses.shown)
+      })
+
+      const add = Effect.fn("StateIndex.add")(function* (version: IndexedState) {
+        const { capsuleId, generation, id, state } = version
+        const revision = yield* revisionOf(capsuleId)
+        if (revision.newest >= generation || !(yield* isNext(version))) return
+        const prepared = state === undefined ? undefined : ahead.get(Redacted.value(state))
+        const { entries, present } =
+          prepared !== undefined && isCurrent(prepared, version, revision) ? prepared.read : yield* readNow(version)
         if (Option.isSome(entries)) {
           yield* replaceResources(version, present, entries.value.resources)
           yield* replaceOutputs(version, entries.value.outputs)
@@ -414,7 +504,7 @@ export class StateIndex extends Context.Service<
         return (object: ManagedObject) => keyOfObject({ objects }, object)
       })
 
-      return StateIndex.of({ prepare, add, check, shownIn, addressKey, keyOf })
+      return StateIndex.of({ prepare, prepareCheck, add, check, shownIn, addressKey, keyOf })
     })
   ).pipe(Layer.provide(Redaction.layer))
 }

@@ -18,10 +18,13 @@ export const makeStateKeeper = Effect.gen(function* () {
   return (run: RunRow) => {
     const hold = holdOf(run)
     return makeStateKeeping(({ resourceCount, serial, state }) =>
-      transaction(sql)(
-        Effect.andThen(
-          checkpoints.save(hold, run.workspace_id, state),
-          journal.report(hold, "state.saved", { serial, resourceCount, final: false })
+      Effect.andThen(
+        checkpoints.prepare(hold, run.workspace_id, state),
+        transaction(sql)(
+          Effect.andThen(
+            checkpoints.save(hold, run.workspace_id, state),
+            journal.report(hold, "state.saved", { serial, resourceCount, final: false })
+          )
         )
       ).pipe(Effect.andThen(killPoint(`${run.type}.checkpoint`)))
     )

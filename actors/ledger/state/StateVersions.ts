@@ -17,6 +17,7 @@ import {
 import { Output, StateVersion } from "../../../schema/records/StateVersion.ts"
 import { derivedId, now } from "../../base/Identity.ts"
 import { secretsOfText, secretsText } from "../../base/vault/SealedSecrets.ts"
+import type { SealContext } from "../../base/vault/Sealing.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 import { StateIndex } from "./StateIndex.ts"
 import type { BuildColumns } from "../build/BuildColumns.ts"
@@ -54,6 +55,16 @@ export interface NewStateVersion {
   readonly stateUploadId?: StateUploadId | undefined
 }
 
+/** What is known about a new StateVersion before its transaction. */
+export type PreparedStateVersion = Pick<
+  NewStateVersion,
+  "workspaceId" | "capsuleId" | "runId" | "generation" | "state" | "leftOverStateId" | "stateUploadId"
+> & {
+  /** `undefined` if they are unknown. */
+  readonly secrets: ReadonlyArray<SecretText> | undefined
+  readonly outputs?: ReadonlyArray<StateOutput>
+}
+
 /**
  * Derives the id of the StateVersion that a Run, an adopted left-over state or an upload commits. Each Run, left-over state
  * or upload commits exactly one StateVersion.
@@ -82,6 +93,15 @@ const outputPlace = (workspaceId: WorkspaceId, id: string) => ({
   workspaceId,
   rowId: id
 })
+
+const outputIdOf = (id: StateVersionId, { name }: StateOutput) => derivedId(OutputId, "out", id, name)
+
+interface SealedText {
+  readonly text: Redacted.Redacted
+  readonly sealed: string
+}
+
+const keyOf = ({ column, rowId, version }: SealContext) => `${column} ${rowId} ${version ?? ""}`
 
 /** The sealing context of a state's secret inputs. */
 export const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({
@@ -146,14 +166,10 @@ export class StateVersions extends Context.Service<
   StateVersions,
   {
     /**
-     * Performs the slow parts of `insert`. Call it before the transaction, with the same bytes. The duration depends on the
-     * size of the state.
+     * Performs the slow parts of `insert`, with the same bytes, before the transaction: hashing, encryption, and reading the
+     * contents for the index. `insert` checks what it uses of this, and repeats the rest.
      */
-    readonly prepare: (
-      version: Pick<NewStateVersion, "workspaceId" | "capsuleId" | "runId" | "state"> & {
-        readonly secrets: ReadonlyArray<SecretText> | undefined
-      }
-    ) => Effect.Effect<void>
+    readonly prepare: (version: PreparedStateVersion) => Effect.Effect<void>
     /** Runs in the caller's transaction. */
     readonly insert: (
       version: NewStateVersion
@@ -180,8 +196,46 @@ export class StateVersions extends Context.Service<
       const vault = yield* Vault
       const index = yield* StateIndex
 
+      const idOf = ({ leftOverStateId, runId, stateUploadId }: PreparedStateVersion) =>
+        stateVersionIdOf(leftOverStateId ?? stateUploadId ?? runId)
+
+      /** Texts that were sealed before the transaction, by state and by the ids of their rows. */
+      const sealedTexts = new WeakMap<Uint8Array, ReadonlyMap<string, SealedText>>()
+
+      const sealedText = Effect.fnUntraced(function* (
+        state: Redacted.Redacted<Uint8Array>,
+        place: SealContext,
+        text: Redacted.Redacted
+      ) {
+        const known = sealedTexts.get(Redacted.value(state))?.get(keyOf(place))
+        return known !== undefined && Redacted.value(known.text) === Redacted.value(text)
+          ? known.sealed
+          : yield* vault.seal(place, text)
+      })
+
+      const valueOf = ({ value }: StateOutput) => OutputJson.write(Redacted.value(value))
+
+      /** Seals everything that the transaction would seal. */
+      const sealAhead = Effect.fnUntraced(function* (version: PreparedStateVersion) {
+        const id = idOf(version)
+        const place = { workspace_id: version.workspaceId, id, generation: version.generation }
+        yield* vault.sealAhead(statePlace(place), version.state)
+        const texts = [
+          ...(version.secrets === undefined ? [] : [[secretsPlace(place), secretsText(version.secrets)] as const]),
+          ...(version.outputs ?? []).flatMap((output) =>
+            output.sensitive
+              ? [[outputPlace(version.workspaceId, outputIdOf(id, output)), Redacted.make(valueOf(output))] as const]
+              : []
+          )
+        ]
+        const sealed = yield* Effect.forEach(texts, ([at, text]) =>
+          Effect.map(vault.seal(at, text), (value) => [keyOf(at), { text, sealed: value }] as const)
+        )
+        sealedTexts.set(Redacted.value(version.state), new Map(sealed))
+      })
+
       const insert = Effect.fn("StateVersions.insert")(function* (version: NewStateVersion) {
-        const id = stateVersionIdOf(version.leftOverStateId ?? version.stateUploadId ?? version.runId)
+        const id = idOf(version)
         const bytes = Redacted.value(version.state)
         const digest = yield* sha256OfLong(bytes)
         const createdAt = yield* now
@@ -200,7 +254,8 @@ export class StateVersions extends Context.Service<
           partial: version.partial ? 1 : 0,
           source_snapshot_id: version.sourceSnapshotId ?? null,
           install_config_id: version.installConfigId,
-          sealed_secrets: yield* vault.seal(
+          sealed_secrets: yield* sealedText(
+            version.state,
             secretsPlace({ workspace_id: version.workspaceId, id, generation: version.generation }),
             secretsText(version.secrets)
           ),
@@ -212,8 +267,8 @@ export class StateVersions extends Context.Service<
         })}`
         const outputs = yield* Effect.forEach(version.outputs, (output) =>
           Effect.gen(function* () {
-            const outputId = derivedId(OutputId, "out", id, output.name)
-            const value = OutputJson.write(Redacted.value(output.value))
+            const outputId = outputIdOf(id, output)
+            const value = valueOf(output)
             return {
               id: outputId,
               workspace_id: version.workspaceId,
@@ -223,7 +278,7 @@ export class StateVersions extends Context.Service<
               type: OutputJson.write(output.type),
               value: output.sensitive ? null : value,
               sealed_value: output.sensitive
-                ? yield* vault.seal(outputPlace(version.workspaceId, outputId), Redacted.make(value))
+                ? yield* sealedText(version.state, outputPlace(version.workspaceId, outputId), Redacted.make(value))
                 : null,
               sensitive: output.sensitive ? (1 as const) : (0 as const),
               private_origins: output.origins === undefined ? null : PrivateOriginsJson.write(output.origins)
@@ -276,6 +331,7 @@ export class StateVersions extends Context.Service<
         prepare: Effect.fnUntraced(function* (version) {
           yield* vault.prepare(version.workspaceId, ["state_versions", "outputs"])
           yield* sha256OfLong(Redacted.value(version.state))
+          yield* sealAhead(version)
           yield* index.prepare(version)
         }),
         insert,

@@ -222,6 +222,7 @@ export class AgentReports extends Context.Service<
             message: `The state has the serial ${sent.serial}, and not ${serial}. It was not saved.`
           })
         }
+        yield* checkpoints.prepare(hold, run.workspace_id, state)
         yield* Effect.gen(function* () {
           yield* checkpoints.save(hold, run.workspace_id, state)
           yield* journal.report(hold, "state.saved", {

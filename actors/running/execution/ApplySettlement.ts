@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { RunnerFailure } from "../../../runner/execution/RunnerFailure.ts"
 import type { ApplyOutcome } from "../../../runner/execution/RunOutcome.ts"
+import type { SecretText } from "../../../runner/redaction/SecretText.ts"
 import { localPool } from "../../../schema/agent/PoolName.ts"
 import type { Lifecycle } from "../../../schema/policy/PostApplyCheck.ts"
 import type { RunDiagnostic, RunEvidence } from "../../../schema/records/Run.ts"
@@ -118,6 +119,20 @@ interface ReadStates {
   readonly stored: string | undefined
 }
 
+/** The result of an apply, as it is stored. */
+interface Judged {
+  readonly result: ApplyResult
+  readonly secrets: ReadonlyArray<SecretText>
+  readonly withheld: ReadonlyArray<RunDiagnostic>
+}
+
+/** What was read before the transaction, and the Capsule's state at that time. */
+interface Prepared extends Judged {
+  readonly stateVersionId: StateVersionId | null
+  readonly generation: number
+  readonly states: ReadStates
+}
+
 /** Error if the agent stopped the tool because its lease was expiring or the agent received a signal. */
 const unasked = {
   code: "apply_interrupted",
@@ -231,7 +246,8 @@ export class ApplySettlement extends Context.Service<
         return { base, secrets, isLost: ofPlan === "lost" || ofState === "lost" }
       })
 
-      const write = Effect.fn("Capsule.settleApply")(function* (hold: RunHold, left: ApplyResult, read: ReadStates) {
+      const write = Effect.fn("Capsule.settleApply")(function* (hold: RunHold, known: Prepared) {
+        const { result, secrets, states: read, withheld } = known
         const { runId } = hold
         const run = yield* runs.held(hold)
         if (run === undefined) return yield* holdLost(hold)
@@ -244,17 +260,10 @@ export class ApplySettlement extends Context.Service<
           after === undefined || after.postApply.length === 0 ? undefined : { capsuleId: capsule.id, lifecycle: after }
         // The state is already committed, and the checks are in progress.
         if (run.provider_apply_succeeded !== null) return checked
-        if (!isNewState(left) && (yield* checkpoints.stored(runId)) !== read.stored) return "moved"
-        const { base, isLost, secrets } = yield* secretsBefore(run, capsule)
-        const judged = isLost ? { ...left, outputs: allPrivate(left.outputs) } : left
-        const reviewed = yield* runs.find(run.plan_run_id)
-        const { publicOutputs } = PlanDetailsJson.read(reviewed?.plan_details ?? "{}")
-        const { notes: withheld, outputs } = asReviewed(
-          judged,
-          publicOutputs,
-          base === undefined ? [] : yield* states.outputs(base.id)
-        )
-        const result = { ...judged, outputs }
+        const isSame =
+          capsule.current_state_version_id === known.stateVersionId &&
+          capsule.current_state_generation === known.generation
+        if (!isSame || (!isNewState(result) && (yield* checkpoints.stored(runId)) !== read.stored)) return "moved"
         const succeeded = result.exit === "succeeded"
         const builds = yield* BuildColumns.rows(sql)`SELECT build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${run.plan_run_id ?? ""}`
@@ -344,29 +353,52 @@ export class ApplySettlement extends Context.Service<
         return { rejected, stored, saved: Option.isNone(saved) ? undefined : yield* leftOvers.read(saved.value) }
       })
 
+      /** Marks the Outputs that the reviewed plan did not list as public, and finds the secrets of the new state. */
+      const judge = Effect.fnUntraced(function* (
+        run: RunRow,
+        capsule: GuardedCapsuleRow,
+        left: ApplyResult
+      ): Effect.fn.Return<Judged> {
+        const { base, isLost, secrets } = yield* secretsBefore(run, capsule)
+        const judged = isLost ? { ...left, outputs: allPrivate(left.outputs) } : left
+        const reviewed = yield* runs.find(run.plan_run_id)
+        const { publicOutputs } = PlanDetailsJson.read(reviewed?.plan_details ?? "{}")
+        const stored = base === undefined ? [] : yield* states.outputs(base.id)
+        const { notes, outputs } = asReviewed(judged, publicOutputs, stored)
+        return { result: { ...judged, outputs }, secrets, withheld: notes }
+      })
+
       /**
-       * Reads data that would take too long to read inside the transaction. The transaction derives the secrets again; if
-       * they have changed, it hides more Outputs.
+       * Reads, decrypts and seals before the transaction, where every other writer would wait for it. All of this depends on
+       * the Capsule's state; the transaction checks that the state is still the same.
        */
       const prepare = Effect.fnUntraced(function* (
         hold: RunHold,
-        result: ApplyResult
-      ): Effect.fn.Return<ReadStates, HoldLost> {
+        left: ApplyResult
+      ): Effect.fn.Return<Prepared, HoldLost> {
         const run = yield* runs.held(hold)
         if (run === undefined) return yield* holdLost(hold)
         const capsule = yield* capsules.find(run.capsule_id)
-        const { state } = result
-        if (state !== undefined && capsule !== undefined) {
-          const { secrets } = yield* secretsBefore(run, capsule)
+        if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${run.id} is gone`))
+        const judged = yield* judge(run, capsule, left)
+        const { result, secrets } = judged
+        if (result.state !== undefined) {
           yield* states.prepare({
             workspaceId: capsule.workspace_id,
             capsuleId: capsule.id,
             runId: run.id,
-            state,
+            generation: capsule.current_state_generation + 1,
+            state: result.state,
+            outputs: result.outputs,
             secrets
           })
         }
-        return yield* readStates(run, result)
+        return {
+          ...judged,
+          stateVersionId: capsule.current_state_version_id,
+          generation: capsule.current_state_generation,
+          states: yield* readStates(run, left)
+        }
       })
 
       const commit = Effect.fnUntraced(function* (
@@ -375,7 +407,7 @@ export class ApplySettlement extends Context.Service<
       ): Effect.fn.Return<CheckedApply | undefined, HoldLost> {
         yield* lane.compared(hold.runId)
         for (;;) {
-          const written = yield* write(hold, left, yield* prepare(hold, left))
+          const written = yield* write(hold, yield* prepare(hold, left))
           if (written !== "moved") return written
         }
       })

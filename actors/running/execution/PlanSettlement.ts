@@ -362,11 +362,18 @@ export class PlanSettlement extends Context.Service<
         )
       }, transaction(sql))
 
+      /** Seals the plan before the transaction. */
+      const sealAhead = Effect.fnUntraced(function* (hold: RunHold, outcome: PlanOutcome) {
+        const run = yield* ledger.find(hold.runId)
+        if (run !== undefined && !isSpeculative(run)) yield* plans.prepare(run.workspace_id, run.id, outcome)
+      })
+
       const settle = (hold: RunHold, result: JobResult<PlanOutcome>) =>
         Result.match(result, {
           onFailure: (failure) => Effect.as(fail(hold, failure), undefined),
           onSuccess: (outcome) =>
             carryOver.prepare(hold.runId, outcome).pipe(
+              Effect.tap(() => sealAhead(hold, outcome)),
               Effect.flatMap((compared) => park(hold, outcome, compared)),
               Effect.as(undefined),
               Effect.catchTag("DeliveryRefused", (reason) => Effect.as(refuse(hold, outcome, reason), reason.message))

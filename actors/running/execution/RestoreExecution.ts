@@ -61,7 +61,14 @@ export const makeRestoreExecution = Effect.gen(function* () {
         yield* states.secrets(version),
         before === undefined ? [] : yield* states.secrets(before)
       )
-      yield* states.prepare({ workspaceId: run.workspace_id, capsuleId: run.capsule_id, runId: run.id, state, secrets })
+      yield* states.prepare({
+        workspaceId: run.workspace_id,
+        capsuleId: run.capsule_id,
+        runId: run.id,
+        generation: (capsule?.current_state_generation ?? 0) + 1,
+        state,
+        secrets
+      })
     }
     return archived
   })

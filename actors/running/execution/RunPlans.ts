@@ -85,6 +85,12 @@ export interface RecordedSecrets extends PlanSecrets {
 export class RunPlans extends Context.Service<
   RunPlans,
   {
+    /** Seals a plan before the transaction that saves it. */
+    readonly prepare: (
+      workspaceId: WorkspaceId,
+      runId: RunId,
+      plan: Pick<SavedPlan, "planFile" | "secrets">
+    ) => Effect.Effect<void>
     /** Saves a plan in the caller's transaction. */
     readonly save: (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) => Effect.Effect<void>
     readonly load: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<SavedPlan | undefined>
@@ -112,7 +118,31 @@ export class RunPlans extends Context.Service<
         }
       })
 
+      const encoded = ({ credentials, inputs, marked, provided }: PlanSecrets) =>
+        Redacted.make(
+          new TextEncoder().encode(
+            encodeSecrets({
+              inputs: toStoredSecrets(inputs),
+              credentials: toStoredSecrets(credentials),
+              marked: toStoredSecrets(marked),
+              ...(provided === undefined ? {} : { provided })
+            })
+          )
+        )
+      /** Secrets of plans that were prepared. */
+      const encodedAhead = new WeakMap<PlanSecrets, Redacted.Redacted<Uint8Array>>()
+
       return RunPlans.of({
+        prepare: Effect.fn("RunPlans.prepare")(function* (
+          workspaceId: WorkspaceId,
+          runId: RunId,
+          { planFile, secrets }: Pick<SavedPlan, "planFile" | "secrets">
+        ) {
+          const bytes = encoded(secrets)
+          encodedAhead.set(secrets, bytes)
+          yield* vault.sealAhead(place(workspaceId, runId), planFile)
+          yield* vault.sealAhead(secretsPlace(workspaceId, runId), bytes)
+        }),
         save: Effect.fn("RunPlans.save")(function* (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) {
           const marks = yield* keyedMarks(vault, plan.secrets.provided ?? [])
           yield* sql`INSERT INTO run_plans ${RunPlanRow.values(sql, {
@@ -121,14 +151,7 @@ export class RunPlans extends Context.Service<
             lock_text: plan.lockText,
             sealed_secrets: yield* vault.seal(
               secretsPlace(workspaceId, runId),
-              Redacted.make(
-                encodeSecrets({
-                  inputs: toStoredSecrets(plan.secrets.inputs),
-                  credentials: toStoredSecrets(plan.secrets.credentials),
-                  marked: toStoredSecrets(plan.secrets.marked),
-                  ...(plan.secrets.provided === undefined ? {} : { provided: plan.secrets.provided })
-                })
-              )
+              encodedAhead.get(plan.secrets) ?? encoded(plan.secrets)
             ),
             secret_rule: secretRuleVersion,
             provided_marks: marks.length === 0 ? null : ProvidedMarksJson.write(marks),

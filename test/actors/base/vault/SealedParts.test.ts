@@ -172,3 +172,40 @@ it.live("every table column that can store parts has triggers that delete them",
     )
   })
 )
+
+it.live("a value sealed before its transaction is stored once, at its location only", () =>
+  Effect.gen(function* () {
+    const vault = yield* Vault
+    for (const length of [5, 20 * partBytes, 2 * partBytes + 5]) {
+      const bytes = bytesOf(length)
+      const ahead = vault.sealAhead(place("run_ahead"), Redacted.make(bytes))
+      yield* ahead
+      const before = yield* extentOf("")
+      const elsewhere = yield* sealed(place("run_other"), bytes)
+      expect(yield* isRefused(place("run_ahead"), elsewhere)).toBe(true)
+      yield* ahead
+      const first = yield* sealed(place("run_ahead"), bytes)
+      const second = yield* sealed(place("run_ahead"), bytes)
+      expect(first).not.toBe(second)
+      expect(before).toEqual({ parts: 0, longest: null })
+      for (const value of [first, second]) {
+        expect(Buffer.compare(yield* opened(place("run_ahead"), value), bytes)).toBe(0)
+        expect((yield* extentOf(value))?.parts).toBe(length > partBytes ? Math.ceil(length / partBytes) : 0)
+      }
+    }
+  })
+)
+
+it.live("the transaction that stores a value sealed ahead encrypts nothing", () =>
+  Effect.gen(function* () {
+    const vault = yield* Vault
+    const sql = yield* SqlClient.SqlClient
+    const bytes = bytesOf(2 * partBytes)
+    yield* vault.sealAhead(place("run_unread"), Redacted.make(bytes))
+    // The bytes are gone before the transaction, so encryption in it would seal something else.
+    const kept = bytes.slice()
+    bytes.fill(0)
+    const value = yield* sql.withTransaction(sealed(place("run_unread"), bytes))
+    expect(Buffer.compare(yield* opened(place("run_unread"), value), kept)).toBe(0)
+  })
+)

@@ -14,6 +14,8 @@ import { newPerson, newWorkspace, testAccounts } from "../../../support/Accounts
 import { suite } from "../../../support/Effect.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 import type { RunId, WorkspaceId } from "../../../../schema/records/Ids.ts"
+import { createTrigger, dropTrigger } from "../../../support/Dialect.ts"
+import { Vault } from "../../../../actors/base/vault/Vault.ts"
 
 const tests = suite(
   Layer.mergeAll(RunLedger.layer, RunCheckpoints.layer).pipe(
@@ -56,6 +58,8 @@ tests.live("a state and its event are committed together", () =>
   Effect.gen(function* () {
     const run = yield* running("kept")
     const states = yield* (yield* makeStateKeeper)(run)
+    // The Workspace's first state also needs a data key, which has its own commit.
+    yield* (yield* Vault).prepare(run.workspace_id, ["run_checkpoints"])
     let commits = 0
     const stop = (yield* Commits).listen(() => {
       commits += 1
@@ -73,12 +77,15 @@ tests.live("no event reports a state whose commit failed, and no state is stored
     const sql = yield* SqlClient.SqlClient
     const run = yield* running("unsaid")
     const states = yield* (yield* makeStateKeeper)(run)
-    yield* sql`CREATE TRIGGER no_events BEFORE INSERT ON run_events WHEN NEW.run_id = ${sql.literal(`'${run.id}'`)}
+    yield* createTrigger(
+      sql,
+      `CREATE TRIGGER no_events BEFORE INSERT ON run_events WHEN NEW.run_id = '${run.id}'
       BEGIN SELECT RAISE(ABORT, 'no events'); END`
+    )
     yield* states.offer(state(2))
     yield* Effect.provideService(states.end, References.MinimumLogLevel, "None")
     expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: undefined, saved: [] })
-    yield* sql`DROP TRIGGER no_events`
+    yield* dropTrigger(sql, "no_events")
     yield* states.end
     expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: undefined, saved: [] })
   })
