@@ -94,6 +94,8 @@ const layer = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* DataFolder
     const name = yield* Effect.orDie(databaseOf(folder.path))
+    // True only in a test of servers that share a database, because such servers execute no module.
+    const isShared = yield* SharedDatabase
     // The database is not opened exclusively, because some tests open a folder's database twice. A restart therefore detects
     // no other server.
     return Layer.merge(
@@ -101,7 +103,7 @@ const layer = Layer.unwrap(
       PostgresDatabase.layer(Redacted.make(urlOf(name))).pipe(
         Layer.provide(Layer.succeed(SessionLimits, { idleInTransaction: "2min", lock: "2min" }))
       ),
-      Layer.succeed(SharedDatabase, false)
+      Layer.succeed(SharedDatabase, isShared)
     )
   })
 )

@@ -1,6 +1,9 @@
-const text = "its statements are SQLite's: PRAGMA, EXPLAIN QUERY PLAN, printf, zeroblob, or triggers"
+const text =
+  "its statements are SQLite's: PRAGMA, EXPLAIN QUERY PLAN, generated rows, or triggers that ignore rows or query in conditions"
 const clock = "turns the clock, and expects the statements that follow to have run"
-const file = "opens the file of the database, or has another process open it"
+const file = "opens, copies or fills the file of the database, or has another process open it"
+const earlier = "runs a migration of a release that had only SQLite"
+const paced = "writes lines until the database answers, which exceeds the log's limit while PostgreSQL answers"
 const counted = "counts statements that SQLite runs and PostgreSQL splits differently"
 
 const of = (reason: string, ...titles: ReadonlyArray<string>) => titles.map((title) => [title, reason] as const)
@@ -10,36 +13,48 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
   ...of(
     text,
     "a claim reads only a few rows even in a queue of 100,000 Runs",
-    "events of an earlier release get positions in order of time, even after a crash, and an event records this",
     "every query for latest Runs uses the index and scans no table",
     "lists and counts of Runs read the list's index in order",
     "open Runs are a Capsule's queued and running Runs of exclusive types",
+    "Many pull requests > a hundred pull requests for twenty Capsules run eight plans at a time, and people's Runs still start",
+    "watching leases reads nothing until an agent connects, and then reads open claims through an index",
     "lists of Runs select neither the plan details nor a column that is stored after them",
     "removing 2000 Runs with 100000 log lines and their history loses none of a concurrent writer's rows",
-    "Run moves > no sequence of requests causes an illegal Run move or uses a plan twice",
-    "Uncertain state > a Capsule whose apply may have created objects stays uncertain until a later apply succeeds",
     "Deliveries > a notice is removed thirty days after delivery ends, and the oldest notice is dropped if more than ten thousand wait",
     "svc detects a sealed part that is changed, missing, swapped or taken from another value",
     "every table column that can store parts has triggers that delete them",
     "Moved sealed values > the vault check finds damaged values in every column that has ever contained a sealed value",
     "a rotation that stops at any step leaves everything readable, and the next rotation completes it",
-    "Uploaded states > an uploaded state is matched against an earlier check of the module, and never planned with an older tool",
-    "auto-update > auto-update records a decision for each snapshot, and starts nothing while automation is paused",
-    "Lane following > auto-update plans each commit once, and applies it if the owner enabled automatic applies",
-    "the query finds exactly the Capsules of the Workspace that need attention",
-    "an upgrade hides instance keys of an earlier release before they are shown, even after an interruption",
-    "no event reports a state whose commit failed, and no state is stored after the execution ends",
-    "an interrupted background read of states resumes where it stopped",
-    "Many pull requests > svc fetches each head once, and at most four heads at a time",
-    "Many pull requests > a hundred pull requests for twenty Capsules run eight plans at a time, and people's Runs still start"
+    "the query finds exactly the Capsules of the Workspace that need attention"
   ),
-  ...of(file, "a rotation killed at any step leaves every value readable, and the next rotation completes it"),
+  ...of(
+    file,
+    "a rotation killed at any step leaves every value readable, and the next rotation completes it",
+    "Secret instance keys > a secret instance key is hidden at once in an adopted state and in the problems that block its adoption",
+    "Secret instance keys > a secret instance key is never shown, and its resource has the same hidden address everywhere",
+    "Secret instance keys > a secret instance key appears in no API response, event stream, opened backup or terminal output",
+    "a process killed between two steps leaves enough in the database to settle its Run, and no secret",
+    "a restore killed in either of its two Runs is completed exactly once by the next process",
+    "a restored service does not repeat an apply that may have run after the backup",
+    "a restored backup settles an apply from its stored result, but does not make a plan reviewable",
+    "a service killed during an apply loses no state, repeats no apply, and restarts an interrupted plan",
+    "a service killed during an apply records secret instance keys only in hidden form",
+    "after 20 random steps from 2 seeds, no Capsule keeps an old value unnoticed",
+    "the next process removes a Source if the first process was killed during its first read",
+    "a result is not accepted on a full disk, and is accepted once there is space",
+    "a write without disk space returns 503, saves nothing, and succeeds once there is space"
+  ),
+  ...of(
+    earlier,
+    "Git origins > origins from an earlier release are proposed with the person who chose them, and require confirmation",
+    "Secret instance keys > an upgrade erases a secret instance key stored by an earlier release from the database, its log and new backups",
+    "an upgrade keeps the reasons why a Capsule is stale, and infers its last applied inputs from timestamps"
+  ),
+  ...of(paced, "a log records the position and number of lines that the database rejected, and stores later lines"),
   ...of(counted, "rows with more values than one statement can bind are written in several statements"),
   ...of(
     clock,
     "account cleanup starts soon after startup, so a server that restarts every few hours still cleans up",
-    "a log records the position and number of lines that the database rejected, and stores later lines",
-    "log lines buffered under an earlier fence are not stored under the next fence",
     "Due work > due work runs once, after the commit that set its mark",
     "Due work > the next poll finds due work whose wake-up was lost",
     "Due work > due work runs again if it is marked again during its step",

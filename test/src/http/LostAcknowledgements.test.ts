@@ -6,6 +6,7 @@ import { Readmission } from "../../../actors/base/Readmission.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { live } from "../cli/support/CommandLine.ts"
 import { freshKey, servedPlane } from "./support/ServedPlane.ts"
+import { createTrigger, dropTrigger } from "../../support/Dialect.ts"
 
 setDefaultTimeout(120_000)
 
@@ -105,9 +106,9 @@ const records = ({ sql }: Plane, capsuleId: string) =>
 /** Makes every write of a Run fail while the effect runs. */
 const withoutRuns = <A, E, R>({ sql }: Plane, effect: Effect.Effect<A, E, R>) =>
   Effect.acquireUseRelease(
-    sql`CREATE TRIGGER no_runs BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'no Runs here'); END`,
+    createTrigger(sql, "CREATE TRIGGER no_runs BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'no Runs here'); END"),
     () => effect,
-    () => Effect.orDie(sql`DROP TRIGGER no_runs`)
+    () => Effect.orDie(dropTrigger(sql, "no_runs"))
   )
 
 const configuring = Effect.fnUntraced(function* (plane: Plane, capsuleId: string, name: string) {
@@ -183,10 +184,13 @@ describe.skipIf(Bun.which("terraform") === null)("Lost acknowledgements", () => 
       const send = call("POST", `/api/v1/capsules/${capsuleId}/install-config-re-adoptions`, request)
       const before = yield* records(plane, capsuleId)
       // The command writes its activity record last.
-      yield* sql`CREATE TRIGGER no_events BEFORE INSERT ON audit_events WHEN NEW.action = 'capsule.re_adopt'
+      yield* createTrigger(
+        sql,
+        `CREATE TRIGGER no_events BEFORE INSERT ON audit_events WHEN NEW.action = 'capsule.re_adopt'
         BEGIN SELECT RAISE(ABORT, 'no events here'); END`
+      )
       expect((yield* send).status).toBe(500)
-      yield* sql`DROP TRIGGER no_events`
+      yield* dropTrigger(sql, "no_events")
       expect(yield* records(plane, capsuleId)).toEqual(before)
 
       yield* next

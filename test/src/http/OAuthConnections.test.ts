@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { suite } from "../../support/Effect.ts"
 import { attention, connected, database, read, renewed, soundServer } from "./support/OAuthCalls.ts"
 import { begun, OAuthWorld, returned } from "./support/OAuthWorld.ts"
+import { withMember } from "../../support/Dialect.ts"
 
 setDefaultTimeout(60_000)
 
@@ -36,7 +37,7 @@ describe("OAuth Connections", () => {
       const { owner, pliant } = yield* world
       const sql = yield* database
       const { id } = yield* connected({ displayName: "Refused" })
-      yield* sql`UPDATE connections SET oauth = json_set(oauth, '$.accessTokenExpiresAt', '2026-01-01T00:00:00.000Z')
+      yield* sql`UPDATE connections SET oauth = ${withMember(sql, "oauth", "$.accessTokenExpiresAt", "2026-01-01T00:00:00.000Z")}
         WHERE id = ${id}`
       pliant.state.refusesRefresh = true
       const tested = yield* owner.post(`/api/v1/connections/${id}/test`, {})

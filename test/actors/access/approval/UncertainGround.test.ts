@@ -21,6 +21,7 @@ import { stateFile } from "../../support/OrphanedStateList.ts"
 import { newCommit, pureModule } from "../../support/PureRunner.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { withMember } from "../../../support/Dialect.ts"
 
 const tests = approvalSuite()
 
@@ -58,7 +59,7 @@ const left = Effect.fnUntraced(function* (
 const interrupted = Effect.fnUntraced(function* (runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE runs SET status = 'failed',
-    evidence = json_set(evidence, '$.possiblyCreated', json('["terraform_data.a"]')) WHERE id = ${runId}`
+    evidence = ${withMember(sql, "evidence", "$.possiblyCreated", ["terraform_data.a"])} WHERE id = ${runId}`
 })
 
 const refusal = Effect.fnUntraced(function* (planRunId: RunId, acknowledged?: ReadonlyArray<"left_over_state">) {

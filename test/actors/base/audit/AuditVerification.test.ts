@@ -14,6 +14,7 @@ import { DataFolder } from "../../../../src/database/DataFolder.ts"
 import { testFoundation } from "../../../support/Actors.ts"
 import { it } from "../../../support/Effect.ts"
 import { namedRun, namedWorkspace } from "../../../support/NamedIds.ts"
+import { createTrigger, dropTrigger } from "../../../support/Dialect.ts"
 
 const workspace = namedWorkspace("a")
 const other = namedWorkspace("b")
@@ -198,11 +199,14 @@ fresh(
       created_at = '2026-01-01T00:00:00.00' || substr(target_id, 2, 1) || 'Z'`
     yield* sql`DELETE FROM audit_chains`
     yield* sql`UPDATE audit_events SET created_at = '2020-01-01T00:00:00.000Z' WHERE target_id = 'a7'`
-    yield* sql`CREATE TRIGGER crash BEFORE UPDATE ON audit_events WHEN OLD.target_id = 'b2'
+    yield* createTrigger(
+      sql,
+      `CREATE TRIGGER crash BEFORE UPDATE ON audit_events WHEN OLD.target_id = 'b2'
       BEGIN SELECT RAISE(ABORT, 'crash'); END`
+    )
     yield* Effect.exit(beginChains(key))
     expect((yield* verify).faults.map(({ message }) => message)).toContainEqual(expect.stringContaining("not begun"))
-    yield* sql`DROP TRIGGER crash`
+    yield* dropTrigger(sql, "crash")
     yield* beginChains(key)
     expect(yield* verify).toMatchObject({
       faults: [],

@@ -21,6 +21,7 @@ import {
   settled,
   stopped
 } from "./support/Receivers.ts"
+import { padded } from "../../../support/Dialect.ts"
 
 const answer = (result: NoticePostResult) => () => Effect.succeed(result)
 const failure = answer({ outcome: "refused", status: 500 })
@@ -347,7 +348,7 @@ describe("Deliveries", () => {
           yield* sql`INSERT INTO notice_deliveries (id, notice_id, endpoint_id, kind, subject, sequence, status, attempts, tries,
             next_at, created_at)
           WITH RECURSIVE n (i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < ${mostWaiting + 3})
-          SELECT 'ndl_' || printf('%024d', i), d.notice_id, d.endpoint_id, d.kind, d.subject, i, 'waiting', 0, 0,
+          SELECT 'ndl_' || ${padded(sql, "i", 24)}, d.notice_id, d.endpoint_id, d.kind, d.subject, i, 'waiting', 0, 0,
             d.next_at, d.created_at FROM n, notice_deliveries d WHERE d.sequence = 2`
           yield* sweep
           const counts =

@@ -15,6 +15,7 @@ import { killPoints, processEnd } from "../../../support/KillPoints.ts"
 import { newOwner, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { uploaded, writtenState } from "../../support/OutsideState.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { withoutMember } from "../../../support/Dialect.ts"
 
 setDefaultTimeout(60_000)
 
@@ -222,7 +223,7 @@ describe("Uploaded states", () => {
         expect((yield* (yield* Capsules).read(blocked.capsuleId)).currentStateGeneration).toBe(1)
 
         // Simulates a report from an earlier release, which lists no addresses.
-        yield* sql`UPDATE compatibility_reports SET module_scan = json_remove(module_scan, '$.addresses')`
+        yield* sql`UPDATE compatibility_reports SET module_scan = ${withoutMember(sql, "module_scan", "$.addresses")}`
         const outdated = yield* install("outdated", yield* uploaded(writtenState({ lineage: "outdated" })))
         expect(outdated.diagnostics.map(({ code }) => code)).toEqual(["state_check_outdated"])
         yield* sql`DELETE FROM state_uploads WHERE used_at IS NULL`

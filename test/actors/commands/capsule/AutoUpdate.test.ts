@@ -14,6 +14,7 @@ import { active, applied, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting, greetingsOf } from "../../support/GreetingModule.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
+import { createTrigger, dropTrigger } from "../../../support/Dialect.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -168,18 +169,21 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
         // If automation is paused during the plan, the plan waits for a person. If it is paused while the apply is queued, the
         // apply is cancelled.
         const pausesAt = (name: string, event: string, condition: string) =>
-          sql`CREATE TRIGGER ${sql.literal(name)} AFTER ${sql.literal(event)} ON runs WHEN ${sql.literal(condition)}
+          createTrigger(
+            sql,
+            `CREATE TRIGGER ${name} AFTER ${event} ON runs WHEN ${condition}
             BEGIN UPDATE workspaces SET automation_paused_at = '2026-01-01T00:00:00.000Z', automation_paused_by = 'me'; END`
+          )
         yield* pausesAt("pauses_plan", "UPDATE OF status", "NEW.status = 'waiting_approval'")
         yield* commit("say", greeting("four"))
         expect((yield* looked(capsule))[0]?.status).toBe("waiting_approval")
         expect(yield* last(capsule.id)).toEqual(["waiting", "automation_paused"])
-        yield* sql`DROP TRIGGER pauses_plan`
+        yield* dropTrigger(sql, "pauses_plan")
         yield* automation(false)
         yield* pausesAt("pauses_apply", "INSERT", "NEW.type = 'apply'")
         yield* commit("say", greeting("five"))
         const [late] = yield* looked(capsule)
-        yield* sql`DROP TRIGGER pauses_apply`
+        yield* dropTrigger(sql, "pauses_apply")
         yield* automation(false)
         expect([late?.type, late?.status]).toEqual(["apply", "cancelled"])
         expect(yield* greetingsOf(capsule.id)).toEqual(["three"])

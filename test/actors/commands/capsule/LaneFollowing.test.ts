@@ -15,6 +15,7 @@ import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting, greetingsOf } from "../../support/GreetingModule.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { createTrigger, dropTrigger } from "../../../support/Dialect.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -92,11 +93,14 @@ describe.skipIf(Bun.which("terraform") === null)("Lane following", () => {
         yield* capsuleCommands.Update(capsule.id, { context, autoUpdate: { enabled: true, apply: true } })
         // If the Workspace is archived between plan and apply, the plan waits.
         const sql = yield* SqlClient.SqlClient
-        yield* sql`CREATE TRIGGER archives AFTER UPDATE OF status ON runs WHEN NEW.status = 'waiting_approval'
+        yield* createTrigger(
+          sql,
+          `CREATE TRIGGER archives AFTER UPDATE OF status ON runs WHEN NEW.status = 'waiting_approval'
           BEGIN UPDATE workspaces SET archived_at = '2026-01-01T00:00:00.000Z' WHERE id = NEW.workspace_id; END`
+        )
         const [held] = yield* afterCommit(capsule, "follow", greeting("held"))
         expect([held?.type, held?.status]).toEqual(["plan", "waiting_approval"])
-        yield* sql`DROP TRIGGER archives`
+        yield* dropTrigger(sql, "archives")
         yield* sql`UPDATE workspaces SET archived_at = NULL`
         expect(yield* greetingsOf(capsule.id)).toEqual(["one"])
 

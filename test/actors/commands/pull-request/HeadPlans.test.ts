@@ -12,6 +12,7 @@ import { eventually } from "../../../support/Eventually.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
 import { branched, calm, followed, looked, pullRef, readOf } from "../../support/PullRequestWorld.ts"
+import { padded } from "../../../support/Dialect.ts"
 
 setDefaultTimeout(120_000)
 
@@ -120,7 +121,7 @@ describe("Plans for the head of a pull request", () => {
       yield* sql`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
         INSERT INTO runs (id, workspace_id, type, status, requires_approval, trigger_kind, attempt, spec, evidence, created_at,
           queued_at, capsule_wait)
-        SELECT 'run_full' || printf('%020d', i), ${workspaceId}, 'plan', 'queued', 1, 'user', 1, '{}', '{}', ${source.createdAt},
+        SELECT 'run_full' || ${padded(sql, "i", 20)}, ${workspaceId}, 'plan', 'queued', 1, 'user', 1, '{}', '{}', ${source.createdAt},
           ${source.createdAt}, 1 FROM n`
       yield* commands.Update(source.id, { context, request: { pullRequests: "own_branches" } })
       yield* eventually(

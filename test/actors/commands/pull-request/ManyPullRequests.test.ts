@@ -11,6 +11,7 @@ import { eventually } from "../../../support/Eventually.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { greeting } from "../../support/GreetingModule.ts"
 import { branched, followed, looked, pullRef } from "../../support/PullRequestWorld.ts"
+import { createTrigger, dropTrigger } from "../../../support/Dialect.ts"
 
 setDefaultTimeout(180_000)
 
@@ -25,9 +26,12 @@ describe("Many pull requests", () => {
       const sql = yield* SqlClient.SqlClient
       const { base, secret, source } = yield* followed("heads", greeting("one"))
       yield* sql`CREATE TABLE fetches (open INTEGER NOT NULL)`
-      yield* sql`CREATE TRIGGER counted AFTER INSERT ON runs WHEN NEW.coordinator_kind = 'pull_request' BEGIN
+      yield* createTrigger(
+        sql,
+        `CREATE TRIGGER counted AFTER INSERT ON runs WHEN NEW.coordinator_kind = 'pull_request' BEGIN
         INSERT INTO fetches SELECT COUNT(*) FROM runs WHERE coordinator_kind = 'pull_request'
           AND type = 'source_sync' AND status IN ('queued', 'running'); END`
+      )
       for (const number of numbers(12)) {
         yield* pullRef(number, yield* branched(base, `heads-${number}`, greeting(`text ${number}`)))
       }
@@ -40,7 +44,7 @@ describe("Many pull requests", () => {
       yield* looked(source.id, secret)
       yield* looked(source.id, secret)
       expect(yield* fetches).toEqual([{ made: 12, most: 4 }])
-      yield* sql`DROP TRIGGER counted`
+      yield* dropTrigger(sql, "counted")
     })
   )
 
@@ -72,12 +76,18 @@ describe("Many pull requests", () => {
           }
         }
         // Keeps speculative plans in the queue.
-        yield* sql`CREATE TRIGGER kept BEFORE UPDATE ON runs WHEN NEW.status = 'running' AND NEW.purpose = 'speculative'
-        BEGIN SELECT RAISE(IGNORE); END`
+        yield* createTrigger(
+          sql,
+          `CREATE TRIGGER kept BEFORE UPDATE ON runs WHEN NEW.status = 'running' AND NEW.purpose = 'speculative'
+          BEGIN SELECT RAISE(IGNORE); END`
+        )
         const capsules = yield* CapsuleCommands
         const commands = yield* SourceCommands
         // Prevents the server's own polls, so that the seeded pull requests stay open.
-        yield* sql`CREATE TRIGGER unseen BEFORE UPDATE ON pull_request_looks BEGIN SELECT RAISE(IGNORE); END`
+        yield* createTrigger(
+          sql,
+          "CREATE TRIGGER unseen BEFORE UPDATE ON pull_request_looks BEGIN SELECT RAISE(IGNORE); END"
+        )
         yield* commands.Update(source.id, { context, request: { pullRequests: "own_branches" } })
         const plans = Effect.orDie(
           sql<{ status: string; many: number }>`SELECT status, COUNT(*) AS many FROM runs
@@ -110,8 +120,8 @@ describe("Many pull requests", () => {
         yield* commands.Update(source.id, { context, request: { pullRequests: "static" } })
         yield* eventually(due, ([row]) => row?.due === 0)
         expect(yield* plans).toEqual([{ status: "cancelled", many: 8 }])
-        yield* sql`DROP TRIGGER kept`
-        yield* sql`DROP TRIGGER unseen`
+        yield* dropTrigger(sql, "kept")
+        yield* dropTrigger(sql, "unseen")
       })
   )
 })

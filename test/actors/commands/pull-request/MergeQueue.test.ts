@@ -17,6 +17,7 @@ import { admin, ruled } from "../../support/ApprovalSteps.ts"
 import { onGitHub, planeOnGitHub } from "../../support/ForgeWorld.ts"
 import { greeting } from "../../support/GreetingModule.ts"
 import { branched, calm, listed, looked, readOf } from "../../support/PullRequestWorld.ts"
+import { createTrigger, dropTrigger } from "../../../support/Dialect.ts"
 
 setDefaultTimeout(120_000)
 
@@ -148,10 +149,15 @@ describe("Merge queue commits", () => {
       yield* looked(source.id, secret)
       const { commit } = yield* queued("early", 31, base, greeting("two"))
       // The fetch fails.
-      yield* sql`CREATE TRIGGER no_fetch BEFORE INSERT ON runs WHEN NEW.coordinator_kind = 'pull_request'
+      yield* createTrigger(
+        sql,
+        `CREATE TRIGGER no_fetch BEFORE INSERT ON runs WHEN NEW.coordinator_kind = 'pull_request'
         BEGIN SELECT RAISE(ABORT, 'no fetch'); END`
+      )
       yield* (yield* Sources).hook(source.id, { proofs: { secrets: [secret] }, body: Stream.empty })
-      const early = yield* statusOf(commit, () => true).pipe(Effect.ensuring(Effect.orDie(sql`DROP TRIGGER no_fetch`)))
+      const early = yield* statusOf(commit, () => true).pipe(
+        Effect.ensuring(Effect.orDie(dropTrigger(sql, "no_fetch")))
+      )
       expect(early).toMatchObject({ state: "pending", description: "svc reads the files of this merge group." })
     })
   )

@@ -12,6 +12,7 @@ import { suite } from "../../../support/Effect.ts"
 import { applying, freshKey, planned, settled } from "../../../support/Journey.ts"
 import { newMember, newOwner, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
+import { padded } from "../../../support/Dialect.ts"
 
 const mail = { smtpUrl: "smtp://127.0.0.1:25", smtpFrom: "svc@example.test", baseUrl: "https://svc.example.test" }
 const tests = suite(testPlane({ runner: pureRunner(pureModules()), settings: mail }))
@@ -156,7 +157,7 @@ describe("Run comments", () => {
       const { plan } = yield* planned("many", pureModule)
       yield* sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${mostComments})
         INSERT INTO run_comments (id, run_id, author, text, mentions, created_at)
-        SELECT 'cmt_' || printf('%024d', i), ${plan.id}, ${subjectOf(context)}, 'x', '[]', '2026-01-01T00:00:00.000Z' FROM n`
+        SELECT 'cmt_' || ${padded(sql, "i", 24)}, ${plan.id}, ${subjectOf(context)}, 'x', '[]', '2026-01-01T00:00:00.000Z' FROM n`
       expect(yield* Effect.flip(runs.Comment(plan.id, { context, text: "One more" }))).toMatchObject({
         code: "failed_precondition"
       })

@@ -15,6 +15,7 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
+import { createTrigger, dropTrigger } from "../../../support/Dialect.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -92,10 +93,13 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
       expect(late.runIds).toHaveLength(1)
       yield* Effect.forEach(late.runIds, (id) => settled(RunId.make(id)))
       // A delivery that could not be processed may be sent again.
-      yield* sql`CREATE TRIGGER no_runs BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'no runs'); END`
+      yield* createTrigger(
+        sql,
+        "CREATE TRIGGER no_runs BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'no runs'); END"
+      )
       const failing = { proofs: { secrets: [hookSecret] }, body, deliveryId: "delivery-9" }
       expect((yield* Effect.exit(sources.hook(source.id, failing)))._tag).toBe("Failure")
-      yield* sql`DROP TRIGGER no_runs`
+      yield* dropTrigger(sql, "no_runs")
       expect((yield* sources.hook(source.id, failing)).runIds).toHaveLength(1)
 
       // Nothing starts in an archived Workspace. After the Workspace is restored, the same delivery is processed.

@@ -16,6 +16,7 @@ import { greeting } from "../../support/GreetingModule.ts"
 import { namedSnapshot } from "../../../support/NamedIds.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
+import { createTrigger, dropTrigger } from "../../../support/Dialect.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -100,10 +101,13 @@ describe("Automatic syncs", () => {
       expect(yield* sql`SELECT 1 AS one FROM deferred_syncs WHERE source_id = ${id}`).toEqual([])
       // A sync that was already in the queue is dropped too.
       yield* sourceCommands.Update(id, { context, request: { autoSync: true } })
-      yield* sql`CREATE TRIGGER stops AFTER INSERT ON runs WHEN NEW.source_id = ${sql.literal(`'${id}'`)}
+      yield* createTrigger(
+        sql,
+        `CREATE TRIGGER stops AFTER INSERT ON runs WHEN NEW.source_id = '${id}'
         BEGIN UPDATE sources SET auto_sync = 0 WHERE id = NEW.source_id; END`
+      )
       const late = yield* delivered(id, hookSecret)
-      yield* sql`DROP TRIGGER stops`
+      yield* dropTrigger(sql, "stops")
       expect(late.map(({ status }) => status)).toEqual(["cancelled"])
     })
   )

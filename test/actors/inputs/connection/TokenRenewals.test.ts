@@ -8,6 +8,7 @@ import { settled } from "../../../support/Journey.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
 import { Pliant, Forge, pliantPlane, forgeId, connect, expire, tokensOf } from "./support/PliantPlane.ts"
 import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
+import { withMember } from "../../../support/Dialect.ts"
 
 setDefaultTimeout(120_000)
 
@@ -64,8 +65,7 @@ describe("Token renewals", () => {
         return { code: found?.oauth_fault?.match(/revocation_failed/)?.[0], isKept: found?.sealed_tokens !== null }
       })
       const backdate = (id: string, hours: number) =>
-        sql`UPDATE connections SET oauth_fault = json_set(oauth_fault, '$.at',
-          ${new Date(Date.now() - hours * 3_600_000).toISOString()}) WHERE id = ${id}`
+        sql`UPDATE connections SET oauth_fault = ${withMember(sql, "oauth_fault", "$.at", new Date(Date.now() - hours * 3_600_000).toISOString())} WHERE id = ${id}`
       state.refusesRevocation = true
       for (const id of [broken, first, second]) yield* connectionCommands.Revoke(id, { context })
       expect(yield* fault(first)).toEqual({ code: "revocation_failed", isKept: true })

@@ -14,6 +14,7 @@ import { freshKey, planned } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { createTable, createTrigger } from "../../../support/Dialect.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -56,9 +57,17 @@ const isLegal = ({ approved, is, type, used, was }: Move): boolean =>
 
 const watchMoves = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`CREATE TABLE moves (run_id TEXT, type TEXT, was TEXT, "is" TEXT, approved INTEGER, used INTEGER)`
-  yield* sql`CREATE TRIGGER watch_moves AFTER UPDATE OF status ON runs WHEN old.status <> new.status BEGIN
-    INSERT INTO moves VALUES (new.id, new.type, old.status, new.status, new.approved_at IS NOT NULL, old.used_by_run_id IS NOT NULL); END`
+  yield* createTable(
+    sql,
+    `CREATE TABLE moves (seq INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, type TEXT, was TEXT, "is" TEXT,
+      approved INTEGER, used INTEGER)`
+  )
+  yield* createTrigger(
+    sql,
+    `CREATE TRIGGER watch_moves AFTER UPDATE OF status ON runs WHEN OLD.status <> NEW.status BEGIN
+    INSERT INTO moves (run_id, type, was, "is", approved, used) VALUES (NEW.id, NEW.type, OLD.status, NEW.status,
+      CASE WHEN NEW.approved_at IS NULL THEN 0 ELSE 1 END, CASE WHEN OLD.used_by_run_id IS NULL THEN 0 ELSE 1 END); END`
+  )
 })
 
 /** Runs the command on the chosen Run. The test itself checks which results are legal. */
@@ -140,7 +149,7 @@ describe.skipIf(Bun.which("terraform") === null)("Run moves", () => {
         expect(answers.get("fault")).toBeUndefined()
         for (const run of (yield* runs.list(workspaceId, { capsuleId }, { limit: 100 })).items) yield* awaitRun(run.id)
 
-        const moves = yield* sql<Move>`SELECT * FROM moves ORDER BY rowid`
+        const moves = yield* sql<Move>`SELECT * FROM moves ORDER BY seq`
         expect(moves.length).toBeGreaterThan(30)
         expect(moves.filter((move) => !isLegal(move))).toEqual([])
         // Checks that the test detects a move that is missing from the table.

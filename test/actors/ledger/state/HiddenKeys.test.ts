@@ -11,6 +11,7 @@ import type { StateVersionId } from "../../../../schema/records/Ids.ts"
 import { uncheckedKeys } from "../../../../schema/tables/StateIndexTables.ts"
 import { suite } from "../../../support/Effect.ts"
 import { committed, emptyCapsules, first, indexServices, resource, stateText } from "./support/IndexedCapsule.ts"
+import { createTrigger, dropTrigger } from "../../../support/Dialect.ts"
 
 const tests = suite(indexServices)
 afterAll(tests.dispose)
@@ -116,9 +117,12 @@ tests.live(
       const one = yield* earlier
       expect(yield* list()).toEqual([])
       expect(yield* changes(`aws_vpc.main["${alice}"]`)).toEqual([])
-      yield* sql`CREATE TRIGGER dies BEFORE UPDATE ON state_indexes BEGIN SELECT RAISE(ABORT, 'killed'); END`
+      yield* createTrigger(
+        sql,
+        "CREATE TRIGGER dies BEFORE UPDATE ON state_indexes BEGIN SELECT RAISE(ABORT, 'killed'); END"
+      )
       yield* Effect.exit(readBacklog)
-      yield* sql`DROP TRIGGER dies`
+      yield* dropTrigger(sql, "dies")
       expect(yield* list()).toEqual([])
       // A state committed during the upgrade waits for its turn.
       const two = yield* committed(2, both, { secrets })

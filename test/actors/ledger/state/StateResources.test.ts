@@ -16,6 +16,7 @@ import {
   stateText,
   unread
 } from "./support/IndexedCapsule.ts"
+import { createTrigger, dropTrigger } from "../../../support/Dialect.ts"
 
 const tests = suite(indexServices)
 afterAll(tests.dispose)
@@ -264,9 +265,12 @@ tests.live("an interrupted background read of states resumes where it stopped", 
     const before = yield* stored
     const sql = yield* SqlClient.SqlClient
     yield* unread
-    yield* sql`CREATE TRIGGER dies BEFORE INSERT ON state_indexes WHEN NEW.generation = 3 BEGIN SELECT RAISE(ABORT, 'killed'); END`
+    yield* createTrigger(
+      sql,
+      "CREATE TRIGGER dies BEFORE INSERT ON state_indexes WHEN NEW.generation = 3 BEGIN SELECT RAISE(ABORT, 'killed'); END"
+    )
     yield* Effect.exit(readBacklog)
-    yield* sql`DROP TRIGGER dies`
+    yield* dropTrigger(sql, "dies")
     expect(yield* sql`SELECT generation FROM state_indexes ORDER BY generation`).toEqual([
       { generation: 1 },
       { generation: 2 }

@@ -22,6 +22,7 @@ import { active, planned, replanned, settled } from "../../../support/Journey.ts
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { admin, ownerScope, ruled, standing, subjectOf } from "../../support/ApprovalSteps.ts"
 import { approveChange, digestsOf, planLane, reasonsOf, speculated } from "../../support/ChangeSteps.ts"
+import { withMember } from "../../../support/Dialect.ts"
 
 setDefaultTimeout(300_000)
 const tests = suite(testPlane())
@@ -301,7 +302,8 @@ describe.skipIf(isMissing)("Change approvals", () => {
       ({ change }) =>
         Effect.flatMap(
           SqlClient.SqlClient,
-          (sql) => sql`UPDATE runs SET evidence = json_set(evidence, '$.tool.version', '0.0.1') WHERE id = ${change.id}`
+          (sql) =>
+            sql`UPDATE runs SET evidence = ${withMember(sql, "evidence", "$.tool.version", "0.0.1")} WHERE id = ${change.id}`
         )
     ],
     [
@@ -311,7 +313,7 @@ describe.skipIf(isMissing)("Change approvals", () => {
         Effect.flatMap(
           SqlClient.SqlClient,
           (sql) =>
-            sql`UPDATE runs SET evidence = json_set(evidence, '$.providerLockDigest', 'sha256:0') WHERE id = ${change.id}`
+            sql`UPDATE runs SET evidence = ${withMember(sql, "evidence", "$.providerLockDigest", "sha256:0")} WHERE id = ${change.id}`
         )
     ],
     [
@@ -375,7 +377,7 @@ describe.skipIf(isMissing)("Change approvals", () => {
         Effect.flatMap(
           SqlClient.SqlClient,
           (sql) =>
-            sql`UPDATE runs SET evidence = json_set(evidence, '$.providerResolutions', json('[{"provider":"p","moduleLocalName":"p","status":"resolved_provider_connection","envNames":[]}]')) WHERE id = ${change.id}`
+            sql`UPDATE runs SET evidence = ${withMember(sql, "evidence", "$.providerResolutions", [{ provider: "p", moduleLocalName: "p", status: "resolved_provider_connection", envNames: [] }])} WHERE id = ${change.id}`
         )
     ],
     [
@@ -385,7 +387,7 @@ describe.skipIf(isMissing)("Change approvals", () => {
         Effect.flatMap(
           SqlClient.SqlClient,
           (sql) =>
-            sql`UPDATE runs SET evidence = json_set(evidence, '$.diagnostics', json('[{"severity":"warning","summary":"s","code":"left_over_state"}]')) WHERE id = ${change.id}`
+            sql`UPDATE runs SET evidence = ${withMember(sql, "evidence", "$.diagnostics", [{ severity: "warning", summary: "s", code: "left_over_state" }])} WHERE id = ${change.id}`
         )
     ],
     [

@@ -10,6 +10,7 @@ import { planned } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { withMember } from "../../../support/Dialect.ts"
 
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
@@ -20,7 +21,9 @@ const supersede = Effect.flatMap(OutdatedPlans, (plans) => plans.supersede).pipe
 
 const madeWithAnother = Effect.fnUntraced(function* (runId: string) {
   const sql = yield* SqlClient.SqlClient
-  yield* Effect.orDie(sql`UPDATE runs SET evidence = json_set(evidence, '$.tool.version', '0.0.1') WHERE id = ${runId}`)
+  yield* Effect.orDie(
+    sql`UPDATE runs SET evidence = ${withMember(sql, "evidence", "$.tool.version", "0.0.1")} WHERE id = ${runId}`
+  )
 })
 
 tests.live("svc supersedes plans that another tool created before anyone can approve or apply them", () =>

@@ -29,6 +29,7 @@ import { heldRun, setRun } from "../../../support/HeldRuns.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
+import { withoutMember } from "../../../support/Dialect.ts"
 
 setDefaultTimeout(120_000)
 
@@ -86,7 +87,7 @@ const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   // Removes the plan's list of public Outputs, because the recovered states contain Outputs that the plan lacks.
   const sql = yield* SqlClient.SqlClient
   yield* Effect.orDie(
-    sql`UPDATE runs SET plan_details = json_remove(plan_details, '$.publicOutputs') WHERE id = ${plan.id}`
+    sql`UPDATE runs SET plan_details = ${withoutMember(sql, "plan_details", "$.publicOutputs")} WHERE id = ${plan.id}`
   )
   return applyId
 })

@@ -8,6 +8,7 @@ import { suite } from "../../../support/Effect.ts"
 import { add, emptyWorld, living, longAgo, named, of, receipt, run, snapshot } from "./support/RetainedWorld.ts"
 import { givenUp, started, runs, states, snapshots } from "./support/NeededRecords.ts"
 import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./support/Removal.ts"
+import { tablesReferringTo } from "../../../support/Dialect.ts"
 
 const tests = suite(RecordRemoval.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
@@ -71,19 +72,13 @@ tests.live(
 tests.live("each row that refers to a Run is removed with the Run, or prevents the removal", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
-    const referring = yield* Effect.filter(tables, ({ name }) =>
-      Effect.map(
-        sql<{ table: string }>`SELECT "table" FROM pragma_foreign_key_list(${name})`,
-        (keys) => name !== "runs" && keys.some(({ table }) => table === "runs")
-      )
-    )
+    const referring = (yield* tablesReferringTo(sql, "runs")).filter((name) => name !== "runs")
     const kind = retainedKinds.find(({ name }) => name === "runs")
     const known = (name: string) =>
       kind?.parts.some(({ table }) => table === name) === true ||
       kind?.needs.some(({ when }) => when.includes(`${name} `))
     expect(referring.length).toBeGreaterThan(5)
-    expect(referring.filter(({ name }) => !known(name))).toEqual([])
+    expect(referring.filter((name) => !known(name))).toEqual([])
   })
 )
 

@@ -55,7 +55,7 @@ const inParts = Effect.fnUntraced(function* (owner: string, parts: number) {
   const sql = yield* SqlClient.SqlClient
   const value = `v2.dk_${"0".repeat(24)}.${owner.slice(-22)}`
   for (let part = 0; part < parts; part++) {
-    yield* sql`INSERT INTO sealed_parts (value, part, owner, nonce, bytes) VALUES (${value}, ${part}, ${owner}, 'n', zeroblob(${mebibyte}))`
+    yield* sql`INSERT INTO sealed_parts (value, part, owner, nonce, bytes) VALUES (${value}, ${part}, ${owner}, 'n', ${new Uint8Array(mebibyte)})`
   }
   return value
 }, Effect.orDie)

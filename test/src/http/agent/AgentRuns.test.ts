@@ -67,7 +67,7 @@ plane.live(
       const sql = yield* SqlClient.SqlClient
       const saved =
         yield* sql`SELECT COUNT(*) AS saved FROM run_events WHERE run_id = ${claim.runId} AND kind = 'state.saved'
-        AND json_extract(data, '$.final') = 0`
+        AND CAST(json_extract(data, '$.final') AS INTEGER) = 0`
       expect(saved[0]).toEqual({ saved: 1 })
       const logs = yield* sql<{ entries: string }>`SELECT entries FROM run_log_chunks`
       expect(logs.filter(({ entries }) => entries.includes("planning")).length).toBe(1)

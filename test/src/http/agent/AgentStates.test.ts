@@ -66,7 +66,7 @@ plane.live("a state is saved only once if it is resent while the server is readi
     }
     const sql = yield* SqlClient.SqlClient
     const saved = yield* sql`SELECT COUNT(*) AS saved FROM run_events
-      WHERE run_id = ${claim.runId} AND kind = 'state.saved' AND json_extract(data, '$.final') = 0`
+      WHERE run_id = ${claim.runId} AND kind = 'state.saved' AND CAST(json_extract(data, '$.final') AS INTEGER) = 0`
     expect(saved).toEqual([{ saved: 1 }])
   })
 )

@@ -2,6 +2,7 @@ import { expect } from "bun:test"
 import { Context, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { begun, OAuthWorld, returned } from "./OAuthWorld.ts"
+import { withMember } from "../../../support/Dialect.ts"
 
 const world = OAuthWorld
 
@@ -62,7 +63,7 @@ export const renewed = Effect.fnUntraced(function* (connectionId: string) {
   )
   const before = (yield* generation) ?? 0
   for (const next of [before + 1, before + 2]) {
-    yield* sql`UPDATE connections SET oauth = json_set(oauth, '$.accessTokenExpiresAt', '2026-01-01T00:00:00.000Z')
+    yield* sql`UPDATE connections SET oauth = ${withMember(sql, "oauth", "$.accessTokenExpiresAt", "2026-01-01T00:00:00.000Z")}
       WHERE id = ${connectionId}`
     const tested = yield* owner.post(`/api/v1/connections/${connectionId}/test`, {})
     expect([tested.status, tested.json().connection?.status]).toEqual([200, "verified"])

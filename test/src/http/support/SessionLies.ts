@@ -51,7 +51,7 @@ export const sessionLies = {
           )
           const sql = yield* SqlClient.SqlClient
           // The server stores only the digest of the token's secret.
-          const [row] = yield* sql<{ row: string }>`SELECT json_array(id, pool, secret_hash) AS row
+          const [row] = yield* sql<{ row: string }>`SELECT id || ' ' || pool || ' ' || secret_hash AS row
             FROM agent_enrolment_tokens WHERE id = ${id}`
           expect(row?.row).not.toContain(Redacted.value(secret))
         })

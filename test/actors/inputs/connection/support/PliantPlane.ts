@@ -12,6 +12,7 @@ import { origins, repository } from "../../../../runner/git/support/RemoteFixtur
 import { serveByHttpBackend } from "../../../../support/GitServer.ts"
 import { type PliantServer, pliantServer } from "../../../../support/PliantAuthorizationServer.ts"
 import { demo, TestPlane, testPlane } from "../../../../support/TestPlane.ts"
+import { withMember } from "../../../../support/Dialect.ts"
 
 /** The authorization server and its helpers. A test adds the helpers when the demo provider's notes folder exists. */
 export class Pliant extends Context.Service<Pliant, PliantServer & { readonly helpers: Array<DeclaredHelper> }>()(
@@ -113,7 +114,9 @@ export const connect = Effect.fnUntraced(function* (connectionId?: ConnectionId,
 export const expire = (id: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
-    (sql) => sql`UPDATE connections SET oauth = json_set(oauth, '$.accessTokenExpiresAt', '2026-01-01T00:00:00.000Z')
+    (
+      sql
+    ) => sql`UPDATE connections SET oauth = ${withMember(sql, "oauth", "$.accessTokenExpiresAt", "2026-01-01T00:00:00.000Z")}
       WHERE id = ${id}`
   )
 
