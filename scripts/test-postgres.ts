@@ -3,9 +3,11 @@
 // order, after `--`:
 // - files and folders of tests; `test/actors` and `test/src/http` if there are none
 // - `--short`: the CI selection
+// - `--distance=1`: the database answers as if it were 1 ms away, and the longest transactions are printed at the end
 import process from "node:process"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect } from "effect"
+import { distantDatabase, type ObservedTransaction } from "../test/bench/support/DistantDatabase.ts"
 import { sqliteOnlyTests } from "../test/support/SqliteOnlyTests.ts"
 import { Failed, must, postgresServer, run } from "./PostgresServer.ts"
 
@@ -39,12 +41,37 @@ const titlesOf = (output: string, wanted: string): ReadonlySet<string> =>
     })
   )
 
+const distanceOption = "--distance="
+const shownTransactions = 5
+
+/** Prints the transactions with the most statements, and those that took longest. Tests write in transactions too. */
+const printLongest = (transactions: ReadonlyArray<ObservedTransaction>) => {
+  const shown = (order: (transaction: ObservedTransaction) => number) =>
+    transactions
+      .toSorted((a, b) => order(b) - order(a))
+      .slice(0, shownTransactions)
+      .map(({ first, millis, statements }) => `  ${statements} statements, ${millis.toFixed(0)} ms: ${first}`)
+  return Console.log(
+    [
+      `${transactions.length} transactions. Most statements:`,
+      ...shown(({ statements }) => statements),
+      "Longest:",
+      ...shown(({ millis }) => millis)
+    ].join("\n")
+  )
+}
+
 const program = Effect.gen(function* () {
   const given = process.argv.slice(2)
   const chosen = given.filter((argument) => !argument.startsWith("--"))
   const tests = chosen.length > 0 ? chosen : given.includes("--short") ? shortTests : allTests
-  const env = { SVC_TEST_POSTGRES: (yield* postgresServer).url }
-  yield* must([process.execPath, "test/support/PostgresTemplate.ts"], env)
+  const server = yield* postgresServer
+  yield* must([process.execPath, "test/support/PostgresTemplate.ts"], { SVC_TEST_POSTGRES: server.url })
+  const distance = given.find((argument) => argument.startsWith(distanceOption))?.slice(distanceOption.length)
+  const distant = distance === undefined ? undefined : yield* distantDatabase(server.socket, Number(distance))
+  const env = {
+    SVC_TEST_POSTGRES: distant === undefined ? server.url : `postgres://svc@127.0.0.1:${distant.port}/postgres`
+  }
   const paths = tests.map((path) => (path.startsWith(".") || path.startsWith("/") ? path : `./${path}`))
   const { code, text } = yield* run(
     [process.execPath, "test", "--preload", "./test/support/PostgresTests.ts", "--timeout", "120000", ...paths],
@@ -58,6 +85,7 @@ const program = Effect.gen(function* () {
   yield* Console.log(
     `On PostgreSQL: ${passed.size} titles passed; ${failed.size} failed, of which ${failed.size - unexpected.length} are about SQLite itself.`
   )
+  if (distant !== undefined) yield* printLongest(distant.take())
   if (needless.length > 0) {
     yield* Console.log(`Remove from test/support/SqliteOnlyTests.ts, because they pass:\n  ${needless.join("\n  ")}`)
   }
